@@ -1,0 +1,68 @@
+//! What a frame means, in any protocol.
+
+use crate::hold::{Fault, HeldCall};
+use std::borrow::Cow;
+
+/// The number by which a protocol tells the blocks of one message apart.
+pub type Block = u64;
+
+/// One frame, understood.
+#[derive(Debug)]
+pub enum Event {
+    /// No part of the message and no place in its order: a ping, a comment.
+    Free,
+    /// Can cause no action. Leaves unchanged, in order.
+    Inert(Part),
+    /// A call begins.
+    CallStart(Block, HeldCall),
+    /// A piece of a call's input.
+    CallInput(Block, Result<String, Fault>),
+    /// A piece of a held block that will be refused whatever it holds.
+    CallNoise,
+    /// A call is whole.
+    CallEnd(Block),
+    /// The upstream gives up; the frame says why, in the client's protocol.
+    UpstreamError,
+    /// Says again what was said, and would make some clients act twice.
+    Repeated,
+}
+
+/// The place of an inert frame in the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The first frame of a block.
+    BlockStart(Block),
+    /// A later frame of a block.
+    BlockMore(Block),
+    /// The last frame of a block.
+    BlockStop(Block),
+    /// Says why the message ends, so that no further block is to come.
+    StopReason,
+    /// The last frame of the message.
+    MessageStop,
+    /// Anything else, such as the head of the message.
+    Other,
+}
+
+/// The stream breaks its protocol in a way that could hide a call. Nothing more of it is passed on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Violation(pub Cow<'static, str>);
+
+impl From<&'static str> for Violation {
+    fn from(what: &'static str) -> Self {
+        Violation(Cow::Borrowed(what))
+    }
+}
+
+impl From<String> for Violation {
+    fn from(what: String) -> Self {
+        Violation(Cow::Owned(what))
+    }
+}
+
+impl From<crate::sse::SseError> for Violation {
+    fn from(error: crate::sse::SseError) -> Self {
+        Violation(Cow::Owned(error.to_string()))
+    }
+}

@@ -1,0 +1,588 @@
+//! One response under guard: the walk of a byte, from top to bottom.
+//!
+//! [`StreamGuard::feed`] takes a chunk from upstream. Text leaves in the same call, byte for byte.
+//! A tool call is held until it is whole, judged, and written anew or replaced. What the shell has
+//! to do comes out as [`Output`]s, in order.
+
+use crate::event::{Event, Part, Violation};
+use crate::hold::{Fault, HeldCall, Hold, Runs, Waiting};
+use crate::incident::{Action, Record, Subject};
+use crate::request::RequestFacts;
+use crate::session::{self, SharedSession};
+use crate::sse::{self, Decoder, Piece};
+use crate::stack::{Judgement, Refusal, Stack};
+use crate::verdict::{Finding, Verdict};
+use crate::wire::anthropic::{self, MessageBlock, Reader, Writer};
+use bytes::Bytes;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Refusals in a row that an agent may answer on its own before a person has to look.
+const CONTINUES_IN_A_ROW: u32 = 3;
+
+/// What the shell has to do, in order.
+#[derive(Debug)]
+pub enum Output {
+    /// Send these bytes to the client.
+    Send(Bytes),
+    /// Write this to the ledger. What follows must not leave before that is done.
+    Record(Box<Record>),
+    /// Break the connection off: nothing was sent that could be ended properly.
+    Abort,
+}
+
+/// What stands in a refused call's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnBlock {
+    /// A text.
+    Explain,
+    /// A text, and a call that cannot run, so that the agent's loop goes on.
+    Continue,
+}
+
+/// How responses are guarded.
+#[derive(Clone, Debug)]
+pub struct GuardSettings {
+    /// What stands in a refused call's place.
+    pub on_block: OnBlock,
+    /// Keep all calls of a message until its end, and release none before all are judged.
+    pub hold_all: bool,
+    /// The longest silence towards the client while a call is held.
+    pub keep_alive: Duration,
+    /// Kinds of block that the operator has declared harmless.
+    pub inert_blocks: Arc<[String]>,
+    /// Bytes of one event.
+    pub max_event_bytes: usize,
+    /// Bytes held for one response.
+    pub max_held_bytes: usize,
+    /// Calls in one response.
+    pub max_calls: usize,
+}
+
+/// Whose response it is, and what judges it.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The layers.
+    pub stack: Arc<Stack>,
+    /// The agent's session.
+    pub session: SharedSession,
+    /// The session's id, for records.
+    pub session_id: String,
+    /// This response's id: incidents are numbered below it.
+    pub response_id: String,
+    /// What the request told.
+    pub request: Arc<RequestFacts>,
+    /// How responses are guarded.
+    pub settings: Arc<GuardSettings>,
+}
+
+/// One streamed response under guard.
+#[derive(Debug)]
+pub struct StreamGuard {
+    ruling: Ruling,
+    decoder: Decoder,
+    reader: Reader,
+    writer: Writer,
+    hold: Hold<Judged>,
+    state: State,
+    seen_frame: bool,
+    last_frame: Fate,
+    /// When the client last got something.
+    last_sent: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The reason for the end has come: no call is to follow.
+    Ending,
+    /// The message is complete; whatever follows is ignored.
+    Complete,
+    /// The stream was ended with an error.
+    Failed,
+}
+
+/// What became of a frame; the tail of its last line end shares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Passed,
+    Queued,
+    Gone,
+}
+
+/// A judgement and what is needed to write it.
+#[derive(Debug)]
+struct Judged {
+    judgement: Judgement,
+    incident: String,
+    inert_call: Option<String>,
+}
+
+impl StreamGuard {
+    /// A guard at the start of a response.
+    pub fn new(judge: Judge, now: Duration) -> Self {
+        StreamGuard {
+            decoder: Decoder::new(judge.settings.max_event_bytes),
+            reader: Reader::new(judge.settings.inert_blocks.clone()),
+            writer: Writer::default(),
+            hold: Hold::default(),
+            state: State::Open,
+            seen_frame: false,
+            last_frame: Fate::Gone,
+            last_sent: now,
+            ruling: Ruling::new(judge),
+        }
+    }
+
+    /// Takes a chunk from upstream.
+    pub fn feed(&mut self, mut chunk: Bytes, now: Duration, out: &mut Vec<Output>) {
+        let mut sink = Sink::new(&chunk, out);
+        while !self.is_over() {
+            let piece = match self.decoder.next(&mut chunk) {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                Err(error) => {
+                    self.fail(&error.into(), &mut sink);
+                    break;
+                }
+            };
+            let taken = match piece {
+                Piece::Frame(frame) => self.frame(frame, now, &mut sink),
+                Piece::Tail(tail) => {
+                    self.tail(tail, &mut sink);
+                    Ok(())
+                }
+            };
+            if let Err(violation) = taken {
+                self.fail(&violation, &mut sink);
+            }
+        }
+        if sink.finish() {
+            self.last_sent = now;
+        }
+    }
+
+    /// One frame: passed, queued behind a held call, or taken in.
+    fn frame(&mut self, frame: Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
+        let first = !std::mem::replace(&mut self.seen_frame, true);
+        self.last_frame = Fate::Gone;
+        let event = self.reader.read(&sse::fields(&frame, first)?)?;
+        match event {
+            Event::Free => {
+                self.last_frame = Fate::Passed;
+                sink.send(frame);
+            }
+            Event::Inert(part) => {
+                match part {
+                    Part::StopReason => self.state = State::Ending,
+                    Part::MessageStop => self.state = State::Complete,
+                    Part::BlockStart(_)
+                    | Part::BlockMore(_)
+                    | Part::BlockStop(_)
+                    | Part::Other => {}
+                }
+                if self.hold.is_empty() {
+                    let sent = self.writer.inert(frame.clone(), part);
+                    self.last_frame = if sent == frame { Fate::Passed } else { Fate::Gone };
+                    sink.send(sent);
+                } else {
+                    self.last_frame = Fate::Queued;
+                    self.hold.push_frame(frame, part);
+                    self.release(now, sink);
+                }
+            }
+            Event::CallStart(block, mut held) => {
+                self.ruling.admit(&mut held)?;
+                self.hold.push_call(block, held, now);
+            }
+            Event::CallInput(block, fragment) => {
+                let limits = self.ruling.judge.stack.call_limits();
+                self.hold.with_open(block, |call| match fragment {
+                    Ok(fragment) => call.held.push_input(&fragment, limits),
+                    Err(fault) => call.held.fail(fault),
+                });
+            }
+            Event::CallNoise => {}
+            Event::CallEnd(block) => {
+                self.hold.with_open(block, |call| call.whole = true);
+                self.release(now, sink);
+            }
+            Event::UpstreamError => {
+                if !self.hold.is_empty() {
+                    let reason = "the upstream reported an error before the call was whole";
+                    sink.record(self.ruling.stream_record("upstream-cut", reason));
+                }
+                self.state = State::Failed;
+                self.hold.take();
+                sink.send(frame);
+            }
+            Event::Repeated => {
+                let reason = "a block was stopped twice, which makes some clients act twice";
+                let mut record = self.ruling.stream_record("repeated-stop", reason);
+                record.verdict = Verdict::Audit;
+                record.action = Action::LeftOut;
+                sink.record(record);
+            }
+        }
+        if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
+            return Err("more is held for one response than its limit allows".into());
+        }
+        Ok(())
+    }
+
+    /// The LF that belongs to the frame before it.
+    fn tail(&mut self, tail: Bytes, sink: &mut Sink<'_>) {
+        match self.last_frame {
+            Fate::Passed => sink.send(tail),
+            Fate::Queued => {
+                if let Some(raw) = self.hold.last_frame() {
+                    *raw = Bytes::from([raw.as_ref(), tail.as_ref()].concat());
+                } else {
+                    sink.send(tail);
+                }
+            }
+            Fate::Gone => {}
+        }
+    }
+
+    /// Lets go what has become ready, in order.
+    fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
+        let hold_all = self.ruling.judge.settings.hold_all;
+        let ending = self.state != State::Open;
+        if hold_all && ending {
+            self.judge_set(now, sink);
+        }
+        while let Some(next) = self.hold.front() {
+            if let Waiting::Call(call) = next {
+                let waits_for_end = hold_all && !ending && call.held.runs == Runs::AtClient;
+                if !call.whole || waits_for_end {
+                    return;
+                }
+            }
+            match self.hold.pop() {
+                Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
+                Some(Waiting::Call(call)) => {
+                    let judged = self.ruling.judge(call.held, call.since, now, sink);
+                    self.write(&judged, true, sink);
+                }
+                Some(Waiting::Judged(judged)) => self.write(&judged, false, sink),
+                Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
+                None => return,
+            }
+        }
+    }
+
+    /// Judges all calls that wait, before any leaves. Explanations go before the calls that stay.
+    fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) {
+        let mut notices = VecDeque::new();
+        let mut rest = VecDeque::new();
+        for waiting in self.hold.take() {
+            match waiting {
+                Waiting::Call(call) if call.whole => {
+                    let judged = self.ruling.judge(call.held, call.since, now, sink);
+                    if judged.judgement.outcome.is_ok() {
+                        rest.push_back(Waiting::Judged(judged));
+                    } else if let Some(notice) = judged.only_notice() {
+                        notices.push_back(Waiting::Notice(notice));
+                        rest.push_back(Waiting::Judged(judged));
+                    }
+                }
+                other => rest.push_back(other),
+            }
+        }
+        notices.append(&mut rest);
+        self.hold.put(notices);
+    }
+
+    fn write(&mut self, judged: &Judged, with_notice: bool, sink: &mut Sink<'_>) {
+        match &judged.judgement.outcome {
+            Ok(cleared) => sink.send(self.writer.call(cleared)),
+            Err(refusal) => {
+                if with_notice {
+                    self.write_notice(judged, sink);
+                }
+                if let Some(id) = &judged.inert_call {
+                    sink.send(self.writer.inert_call(refusal, id));
+                }
+            }
+        }
+    }
+
+    fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
+        if let Err(refusal) = &judged.judgement.outcome {
+            sink.send(self.writer.notice(refusal, &judged.incident));
+        }
+    }
+
+    /// The upstream has ended the body.
+    pub fn finish(&mut self, out: &mut Vec<Output>) {
+        self.cut("the upstream ended the response in the middle of the message", out);
+    }
+
+    /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
+    /// success.
+    pub fn cut(&mut self, why: &str, out: &mut Vec<Output>) {
+        if self.is_over() {
+            return;
+        }
+        let mut sink = Sink::new(&Bytes::new(), out);
+        sink.record(self.ruling.stream_record("upstream-cut", why));
+        if self.seen_frame {
+            sink.send(anthropic::error_event(&format!("[holdgate] {why}")));
+            sink.finish();
+        } else {
+            // Without a first event, clients try again as they would without us.
+            out.push(Output::Abort);
+        }
+        self.state = State::Failed;
+        self.hold.take();
+    }
+
+    fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
+        sink.record(self.ruling.stream_record("stream-protocol", &violation.to_string()));
+        sink.send(anthropic::error_event(&format!(
+            "[holdgate] the response was stopped, because what follows cannot be judged: \
+             {violation}. No tool call after this point was passed on. (rule stream-protocol)"
+        )));
+        self.state = State::Failed;
+        self.hold.take();
+    }
+
+    /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let waiting = !self.hold.is_empty() && !self.is_over();
+        waiting.then(|| self.last_sent + self.ruling.judge.settings.keep_alive)
+    }
+
+    /// Keeps the client waiting while a call is held.
+    pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
+        if self.next_deadline().is_some_and(|due| due <= now) {
+            out.push(Output::Send(anthropic::ping()));
+            self.last_sent = now;
+        }
+    }
+
+    /// Whether nothing that comes from upstream matters any more.
+    pub fn is_over(&self) -> bool {
+        match self.state {
+            State::Complete | State::Failed => true,
+            State::Open | State::Ending => false,
+        }
+    }
+
+    /// Whether the stream was ended with an error.
+    pub fn has_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+
+    /// Bytes that are kept.
+    pub fn kept(&self) -> usize {
+        self.decoder.kept() + self.hold.bytes()
+    }
+}
+
+/// One whole response under guard. `None`: its bytes can leave as they came.
+pub fn guard_message(
+    judge: Judge,
+    body: &[u8],
+    now: Duration,
+    out: &mut Vec<Output>,
+) -> Result<Option<String>, Violation> {
+    let mut ruling = Ruling::new(judge);
+    let mut sink = Sink::new(&Bytes::new(), out);
+    let read = anthropic::read_message(body, &ruling.judge.settings.inert_blocks);
+    let guarded = read.and_then(|read| {
+        let Some((mut message, blocks)) = read else {
+            return Ok(None);
+        };
+        for block in blocks {
+            match block {
+                MessageBlock::Inert(block) => message.inert(block),
+                MessageBlock::Call(mut held) => {
+                    ruling.admit(&mut held)?;
+                    let judged = ruling.judge(held, now, now, &mut sink);
+                    match &judged.judgement.outcome {
+                        Ok(cleared) => message.call(cleared),
+                        Err(refusal) => {
+                            message.refusal(refusal, &judged.incident, judged.inert_call.clone());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Some(message.finish()))
+    });
+    if let Err(violation) = &guarded {
+        sink.record(ruling.stream_record("stream-protocol", &violation.to_string()));
+    }
+    guarded
+}
+
+/// Judges the calls of one response and numbers its incidents.
+#[derive(Debug)]
+struct Ruling {
+    judge: Judge,
+    ids: HashSet<String>,
+    calls: usize,
+    incidents: u32,
+}
+
+impl Ruling {
+    fn new(judge: Judge) -> Self {
+        Ruling {
+            judge,
+            ids: HashSet::new(),
+            calls: 0,
+            incidents: 0,
+        }
+    }
+
+    /// Takes note of a call that begins.
+    fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
+        self.calls += 1;
+        if self.calls > self.judge.settings.max_calls {
+            return Err("more tool calls in one response than its limit allows".into());
+        }
+        if let Some(id) = &held.id
+            && !self.ids.insert(id.clone())
+        {
+            held.fail(Fault::SameId(id.clone()));
+        }
+        Ok(())
+    }
+
+    fn judge(
+        &mut self,
+        held: HeldCall,
+        since: Duration,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) -> Judged {
+        let mut session = session::lock(&self.judge.session);
+        let judgement = self.judge.stack.judge(held, &mut session, now);
+        let in_a_row = session.refusals_in_a_row();
+        drop(session);
+        let incident = self.next_incident();
+        let inert_call = match &judgement.outcome {
+            Ok(_) => None,
+            Err(refusal) => self.inert_call(refusal, in_a_row, &incident),
+        };
+        let action = match (&judgement.outcome, &inert_call) {
+            (Ok(_), _) => Action::Sent,
+            (Err(_), Some(_)) => Action::ExplainedAndContinued,
+            (Err(_), None) => Action::Explained,
+        };
+        let held = now.saturating_sub(since);
+        let session = self.judge.session_id.clone();
+        sink.record(Record::of_call(incident.clone(), session, &judgement, action, held));
+        Judged {
+            judgement,
+            incident,
+            inert_call,
+        }
+    }
+
+    /// The id for a call that cannot run, if one may be sent: the tool must be one that refuses
+    /// to run without arguments.
+    fn inert_call(&self, refusal: &Refusal, in_a_row: u32, incident: &str) -> Option<String> {
+        let tool = refusal.tool()?;
+        let may = self.judge.settings.on_block == OnBlock::Continue
+            && *refusal.runs() == Runs::AtClient
+            && refusal.verdict() < Verdict::Kill
+            && in_a_row <= CONTINUES_IN_A_ROW
+            && self.judge.request.tools_with_required.contains(tool);
+        may.then(|| format!("toolu_holdgate_{}", incident.replace('-', "_")))
+    }
+
+    fn stream_record(&mut self, rule: &'static str, reason: &str) -> Record {
+        Record {
+            id: self.next_incident(),
+            session: self.judge.session_id.clone(),
+            door: "proxy",
+            subject: Subject::Response,
+            findings: vec![Finding::block("reader", rule, reason)],
+            verdict: Verdict::Block,
+            action: Action::ResponseEnded,
+        }
+    }
+
+    fn next_incident(&mut self) -> String {
+        self.incidents += 1;
+        format!("{}-{}", self.judge.response_id, self.incidents)
+    }
+}
+
+impl Judged {
+    /// The part of a refusal that explains it, to be written apart.
+    fn only_notice(&self) -> Option<Judged> {
+        let refusal = self.judgement.outcome.as_ref().err()?;
+        Some(Judged {
+            judgement: Judgement {
+                outcome: Err(refusal.clone()),
+                took: self.judgement.took,
+            },
+            incident: self.incident.clone(),
+            inert_call: None,
+        })
+    }
+}
+
+/// Collects outputs, and joins neighbouring pieces of one chunk into one.
+struct Sink<'o> {
+    chunk: Bytes,
+    run: std::ops::Range<usize>,
+    out: &'o mut Vec<Output>,
+    sent: bool,
+}
+
+impl<'o> Sink<'o> {
+    fn new(chunk: &Bytes, out: &'o mut Vec<Output>) -> Self {
+        Sink {
+            chunk: chunk.clone(),
+            run: 0..0,
+            out,
+            sent: false,
+        }
+    }
+
+    fn send(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.sent = true;
+        // A slice of the chunk, or bytes of our own? Its address tells.
+        let at = bytes.as_ptr().addr().wrapping_sub(self.chunk.as_ptr().addr());
+        if at < self.chunk.len() && bytes.len() <= self.chunk.len() - at {
+            if self.run.end != at {
+                self.flush();
+                self.run.start = at;
+            }
+            self.run.end = at + bytes.len();
+        } else {
+            self.flush();
+            self.out.push(Output::Send(bytes));
+        }
+    }
+
+    fn record(&mut self, record: Record) {
+        self.flush();
+        self.out.push(Output::Record(Box::new(record)));
+    }
+
+    fn flush(&mut self) {
+        if !self.run.is_empty() {
+            self.out.push(Output::Send(self.chunk.slice(self.run.clone())));
+        }
+        self.run = 0..0;
+    }
+
+    /// Whether anything was sent.
+    fn finish(mut self) -> bool {
+        self.flush();
+        self.sent
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Tool calls wait here until they are whole, and what follows them waits behind.
+
+use crate::event::{Block, Part};
+use crate::json::{Json, JsonError, LoneSurrogates};
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Who carries a call out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// The client, as soon as it has the call.
+    AtClient,
+    /// The provider, before we saw it.
+    AtProvider,
+    /// Nobody knows: a kind of block that has no meaning here.
+    Unknown(String),
+}
+
+impl Runs {
+    /// The word for it in records.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Runs::AtClient => "client",
+            Runs::AtProvider => "provider",
+            Runs::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// A call as it comes in, piece by piece. Nothing of it has been believed yet.
+#[derive(Clone, Debug)]
+pub struct HeldCall {
+    /// Who would carry it out.
+    pub runs: Runs,
+    /// The call's id, if it has a readable one.
+    pub id: Option<String>,
+    /// The tool's name, if it has a readable one.
+    pub name: Option<String>,
+    /// The protocol's own object around the call, its input left out.
+    pub envelope: Json<'static>,
+    /// Input that came with the start of the call, as text; empty if none.
+    pub start_input: String,
+    /// The fragments of the input, joined.
+    pub input: String,
+    /// The first thing that was wrong.
+    pub fault: Option<Fault>,
+}
+
+/// A call that was read strictly: it can mean only one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Who carries it out.
+    pub runs: Runs,
+    /// The arguments: always an object.
+    pub input: Json<'static>,
+    /// The protocol's own object around the call, its input left out.
+    pub envelope: Json<'static>,
+}
+
+/// Why a call cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Not acceptable JSON.
+    #[error("its input is not acceptable JSON: {0}")]
+    Json(#[from] JsonError),
+    /// The arguments are not an object.
+    #[error("its input is not a JSON object")]
+    NotAnObject,
+    /// Two inputs, of which clients pick one each.
+    #[error("its input stands both in the start of the block and in the deltas")]
+    TwoInputs,
+    /// Over the limit.
+    #[error("its input is larger than {0} bytes")]
+    TooLarge(usize),
+    /// No name.
+    #[error("it names no tool")]
+    NoName,
+    /// No id.
+    #[error("it has no id")]
+    NoId,
+    /// An id that another call of the message has.
+    #[error("another call of the same message has the id `{0}`")]
+    SameId(String),
+    /// A kind of block that has no meaning here.
+    #[error("`{0}` is a kind of block that is not known to be harmless")]
+    UnknownKind(String),
+}
+
+/// The bounds on one call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    /// Bytes of input.
+    pub max_bytes: usize,
+    /// Depth of nesting.
+    pub max_depth: usize,
+}
+
+impl HeldCall {
+    /// Adds a fragment of the input. At the limit the input is let go: the call is lost anyway.
+    pub fn push_input(&mut self, fragment: &str, limits: CallLimits) {
+        if self.fault.is_some() {
+            return;
+        }
+        if self.input.len() + fragment.len() > limits.max_bytes {
+            self.fail(Fault::TooLarge(limits.max_bytes));
+        } else {
+            self.input.push_str(fragment);
+        }
+    }
+
+    /// Notes what is wrong; the first fault counts.
+    pub fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+        self.input = String::new();
+        self.start_input = String::new();
+    }
+
+    /// Reads the call, strictly.
+    pub fn read(&self, limits: CallLimits) -> Result<ToolCall, Fault> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        if let Runs::Unknown(kind) = &self.runs {
+            return Err(Fault::UnknownKind(kind.clone()));
+        }
+        let name = self.name.clone().filter(|n| !n.is_empty());
+        let id = self.id.clone().filter(|i| !i.is_empty());
+        let text = match (self.start_input.as_str(), self.input.as_str()) {
+            ("", "") => "{}",
+            (only, "") | ("", only) => only,
+            (_, _) => return Err(Fault::TwoInputs),
+        };
+        if text.len() > limits.max_bytes {
+            return Err(Fault::TooLarge(limits.max_bytes));
+        }
+        let input = Json::read(text.as_bytes(), limits.max_depth, LoneSurrogates::Refuse)?;
+        if input.as_object().is_none() {
+            return Err(Fault::NotAnObject);
+        }
+        Ok(ToolCall {
+            id: id.ok_or(Fault::NoId)?,
+            name: name.ok_or(Fault::NoName)?,
+            runs: self.runs.clone(),
+            input: input.into_owned(),
+            envelope: self.envelope.clone(),
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.input.len() + self.start_input.len() + 256
+    }
+}
+
+/// What waits, in the order in which it shall leave.
+#[derive(Debug)]
+pub enum Waiting<J> {
+    /// An inert frame behind a call.
+    Frame(Bytes, Part),
+    /// A call that is not judged yet.
+    Call(WaitingCall),
+    /// A call's judgement, ready to be written.
+    Judged(J),
+    /// The explanation of a refusal, moved before the calls that are kept.
+    Notice(J),
+}
+
+/// A call in the queue.
+#[derive(Debug)]
+pub struct WaitingCall {
+    /// The block that it came in.
+    pub block: Block,
+    /// The call.
+    pub held: HeldCall,
+    /// Whether its end has come.
+    pub whole: bool,
+    /// When it began to wait.
+    pub since: Duration,
+}
+
+/// The queue of one response. Empty whenever no call is held.
+#[derive(Debug)]
+pub struct Hold<J> {
+    queue: VecDeque<Waiting<J>>,
+    bytes: usize,
+}
+
+impl<J> Default for Hold<J> {
+    fn default() -> Self {
+        Hold {
+            queue: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<J> Hold<J> {
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// About how many bytes wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Queues an inert frame.
+    pub fn push_frame(&mut self, raw: Bytes, part: Part) {
+        self.bytes += raw.len() + 64;
+        self.queue.push_back(Waiting::Frame(raw, part));
+    }
+
+    /// The bytes of the frame that was queued last, if that is what came last.
+    pub fn last_frame(&mut self) -> Option<&mut Bytes> {
+        if let Some(Waiting::Frame(raw, _)) = self.queue.back_mut() {
+            Some(raw)
+        } else {
+            None
+        }
+    }
+
+    /// Queues a call that begins.
+    pub fn push_call(&mut self, block: Block, held: HeldCall, since: Duration) {
+        self.bytes += held.bytes();
+        self.queue.push_back(Waiting::Call(WaitingCall {
+            block,
+            held,
+            whole: false,
+            since,
+        }));
+    }
+
+    /// Changes the call of `block`, which has not ended yet.
+    pub fn with_open(&mut self, block: Block, change: impl FnOnce(&mut WaitingCall)) {
+        // Searched from the back: blocks come one after the other.
+        for waiting in self.queue.iter_mut().rev() {
+            if let Waiting::Call(call) = waiting
+                && call.block == block
+                && !call.whole
+            {
+                let before = call.held.bytes();
+                change(call);
+                self.bytes = (self.bytes + call.held.bytes()).saturating_sub(before);
+                return;
+            }
+        }
+    }
+
+    /// What leaves next.
+    pub fn front(&self) -> Option<&Waiting<J>> {
+        self.queue.front()
+    }
+
+    /// Takes what leaves next.
+    pub fn pop(&mut self) -> Option<Waiting<J>> {
+        let waiting = self.queue.pop_front()?;
+        self.bytes = match &waiting {
+            _ if self.queue.is_empty() => 0,
+            Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 64),
+            Waiting::Call(call) => self.bytes.saturating_sub(call.held.bytes()),
+            Waiting::Judged(_) | Waiting::Notice(_) => self.bytes,
+        };
+        Some(waiting)
+    }
+
+    /// Takes all that waits.
+    pub fn take(&mut self) -> VecDeque<Waiting<J>> {
+        self.bytes = 0;
+        std::mem::take(&mut self.queue)
+    }
+
+    /// Puts a queue back that was taken.
+    pub fn put(&mut self, queue: VecDeque<Waiting<J>>) {
+        self.queue = queue;
+    }
+}

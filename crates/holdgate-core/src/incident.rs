@@ -1,0 +1,173 @@
+//! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
+
+use crate::json::{Json, shorten};
+use crate::stack::Judgement;
+use crate::verdict::{Finding, Verdict};
+use std::time::Duration;
+
+/// One decision.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Unique: the response's id and a number.
+    pub id: String,
+    /// Whose it is.
+    pub session: String,
+    /// Where it was made: `proxy`.
+    pub door: &'static str,
+    /// What it is about.
+    pub subject: Subject,
+    /// All that was found.
+    pub findings: Vec<Finding>,
+    /// The strictest of them.
+    pub verdict: Verdict,
+    /// What was done.
+    pub action: Action,
+}
+
+/// What a decision is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A tool call.
+    Call {
+        /// The tool's name, if it could be read.
+        tool: Option<String>,
+        /// The call's id, if it could be read.
+        call: Option<String>,
+        /// Who carries it out.
+        runs: &'static str,
+        /// Its arguments, if they could be read.
+        input: Option<Json<'static>>,
+        /// How long the client waited for the verdict after the call began.
+        held: Duration,
+        /// How long judging took.
+        judged: Duration,
+    },
+    /// A response as a whole.
+    Response,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The call went to the client.
+    Sent,
+    /// A text that explains went in its place.
+    Explained,
+    /// The same, and an empty call that keeps the agent's loop alive.
+    ExplainedAndContinued,
+    /// The response ended with an error.
+    ResponseEnded,
+    /// A part that would repeat something was left out.
+    LeftOut,
+}
+
+impl Action {
+    fn word(self) -> &'static str {
+        match self {
+            Action::Sent => "sent",
+            Action::Explained => "explained",
+            Action::ExplainedAndContinued => "explained-and-continued",
+            Action::ResponseEnded => "response-ended",
+            Action::LeftOut => "left-out",
+        }
+    }
+}
+
+impl Record {
+    /// The decision on a call.
+    pub fn of_call(
+        id: String,
+        session: String,
+        judgement: &Judgement,
+        action: Action,
+        held: Duration,
+    ) -> Self {
+        let (tool, call, runs, input, findings, verdict) = match &judgement.outcome {
+            Ok(cleared) => {
+                let call = cleared.call();
+                (
+                    Some(call.name.clone()),
+                    Some(call.id.clone()),
+                    call.runs.word(),
+                    Some(call.input.clone()),
+                    cleared.findings(),
+                    cleared.verdict(),
+                )
+            }
+            Err(refusal) => (
+                refusal.tool().map(str::to_owned),
+                refusal.id().map(str::to_owned),
+                refusal.runs().word(),
+                refusal.input().cloned(),
+                refusal.findings(),
+                refusal.verdict(),
+            ),
+        };
+        Record {
+            id,
+            session,
+            door: "proxy",
+            subject: Subject::Call {
+                tool,
+                call,
+                runs,
+                input,
+                held,
+                judged: judgement.took,
+            },
+            findings: findings.to_vec(),
+            verdict,
+            action,
+        }
+    }
+
+    /// The decision as JSON, with at most `input_bytes` of a call's arguments.
+    pub fn to_json(&self, input_bytes: usize) -> Json<'static> {
+        let mut json = Json::object([
+            ("id", self.id.clone().into()),
+            ("session", self.session.clone().into()),
+            ("door", self.door.into()),
+            ("verdict", self.verdict.word().into()),
+            ("action", self.action.word().into()),
+        ]);
+        match &self.subject {
+            Subject::Call {
+                tool,
+                call,
+                runs,
+                input,
+                held,
+                judged,
+            } => {
+                json.set("subject", "call".into());
+                for (key, value) in [("tool", tool), ("call", call)] {
+                    if let Some(value) = value {
+                        json.set(key, shorten(value, 200).into());
+                    }
+                }
+                json.set("runs", (*runs).into());
+                if let Some(input) = input {
+                    let text = input.to_string();
+                    if text.len() <= input_bytes {
+                        json.set("input", input.clone());
+                    } else {
+                        json.set("input_bytes", (text.len() as u64).into());
+                        if input_bytes > 0 {
+                            json.set("input_start", shorten(&text, input_bytes / 4).into());
+                        }
+                    }
+                }
+                json.set("held_us", micros(*held));
+                json.set("judged_us", micros(*judged));
+            }
+            Subject::Response => json.set("subject", "response".into()),
+        }
+        let findings = self.findings.iter().map(Finding::to_json).collect();
+        json.set("findings", Json::Array(findings));
+        json
+    }
+}
+
+fn micros(duration: Duration) -> Json<'static> {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).into()
+}

@@ -1,0 +1,3 @@
+//! The layers of the stack, one file each.
+
+pub mod gate;

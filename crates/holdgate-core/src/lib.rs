@@ -1,0 +1,15 @@
+//! The part of Holdgate that decides. Bytes and times go in, [`guard::Output`]s come out; the
+//! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
+
+pub mod event;
+pub mod guard;
+pub mod hold;
+pub mod incident;
+pub mod json;
+pub mod layers;
+pub mod request;
+pub mod session;
+pub mod sse;
+pub mod stack;
+pub mod verdict;
+pub mod wire;

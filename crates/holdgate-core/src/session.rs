@@ -1,0 +1,161 @@
+//! What one agent has done so far: the only state that outlives a response.
+
+use crate::hold::ToolCall;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Calls that are remembered by time, at the most.
+const RECENT_CALLS: usize = 4096;
+
+/// One agent's session.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// When the calls of the last minute were cleared.
+    recent: VecDeque<Duration>,
+    /// The call that came last, and how often in a row.
+    last: Option<u64>,
+    in_a_row: u32,
+    refusals_in_a_row: u32,
+}
+
+impl Session {
+    /// How many calls were cleared in the minute before `now`.
+    pub fn calls_in_last_minute(&self, now: Duration) -> usize {
+        let start = now.saturating_sub(Duration::from_mins(1));
+        self.recent.iter().rev().take_while(|&&t| t > start || start.is_zero()).count()
+    }
+
+    /// How often `call` would have come in a row, this time included.
+    pub fn times_in_a_row(&self, call: &ToolCall) -> u32 {
+        if self.last == Some(fingerprint(call)) {
+            self.in_a_row.saturating_add(1)
+        } else {
+            1
+        }
+    }
+
+    /// How many calls were refused since one was cleared.
+    pub fn refusals_in_a_row(&self) -> u32 {
+        self.refusals_in_a_row
+    }
+
+    /// Remembers a judged call; `None` stands for one that could not be read.
+    pub fn note(&mut self, call: Option<&ToolCall>, cleared: bool, now: Duration) {
+        if let Some(call) = call {
+            self.in_a_row = self.times_in_a_row(call);
+            self.last = Some(fingerprint(call));
+        }
+        if cleared {
+            self.refusals_in_a_row = 0;
+            if self.recent.len() == RECENT_CALLS {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(now);
+        } else {
+            self.refusals_in_a_row = self.refusals_in_a_row.saturating_add(1);
+        }
+    }
+}
+
+fn fingerprint(call: &ToolCall) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.name.hash(&mut hasher);
+    call.input.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A session that several responses share.
+pub type SharedSession = Arc<Mutex<Session>>;
+
+/// Locks a session. Judging catches panics, so a poisoned lock only means a half-made note.
+pub fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
+    session.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The sessions that are known, bounded in number and age.
+#[derive(Debug)]
+pub struct Sessions {
+    known: HashMap<String, (Duration, SharedSession)>,
+    max: usize,
+    max_idle: Duration,
+}
+
+impl Sessions {
+    /// Room for `max` sessions; one that was idle for `max_idle` begins anew.
+    pub fn new(max: usize, max_idle: Duration) -> Self {
+        Sessions {
+            known: HashMap::new(),
+            max: max.max(1),
+            max_idle,
+        }
+    }
+
+    /// The session `id`, made if there is none.
+    pub fn get(&mut self, id: &str, now: Duration) -> SharedSession {
+        let expired = now.saturating_sub(self.max_idle);
+        if let Some((seen, session)) = self.known.get_mut(id)
+            && (*seen > expired || expired.is_zero())
+        {
+            *seen = now;
+            return session.clone();
+        }
+        if self.known.len() >= self.max {
+            self.make_room(expired);
+        }
+        let session = SharedSession::default();
+        self.known.insert(id.to_owned(), (now, session.clone()));
+        session
+    }
+
+    /// How many sessions are known.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Forgets what has expired and, if that is not enough, the eighth that was idle longest:
+    /// a sweep over all, but only once in many insertions.
+    fn make_room(&mut self, expired: Duration) {
+        self.known
+            .retain(|_, (seen, _)| *seen > expired || expired.is_zero());
+        if self.known.len() >= self.max {
+            let mut ages: Vec<Duration> = self.known.values().map(|(seen, _)| *seen).collect();
+            let keep_from = self.known.len() / 8;
+            let (_, limit, _) = ages.select_nth_unstable(keep_from);
+            let limit = *limit;
+            self.known.retain(|_, (seen, _)| *seen > limit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_bounded_and_the_busy_ones_stay() {
+        let mut sessions = Sessions::new(16, Duration::from_mins(10));
+        let busy = sessions.get("busy", Duration::ZERO);
+        for i in 1..1000u64 {
+            sessions.get(&format!("s{i}"), Duration::from_secs(i));
+            let again = sessions.get("busy", Duration::from_secs(i));
+            assert!(Arc::ptr_eq(&again, &busy));
+            assert!(sessions.len() <= 16);
+        }
+    }
+
+    #[test]
+    fn an_idle_session_begins_anew() {
+        let mut sessions = Sessions::new(16, Duration::from_mins(1));
+        let old = sessions.get("a", Duration::from_secs(1));
+        let new = sessions.get("a", Duration::from_secs(100));
+        assert!(!Arc::ptr_eq(&old, &new));
+    }
+}

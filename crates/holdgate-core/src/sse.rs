@@ -1,0 +1,329 @@
+//! Server-sent events: bytes to frames, and frames to bytes.
+//!
+//! Any line end (LF, CRLF, CR), comments, `data` over several lines, a byte order mark at the very
+//! start, any chunking. A frame keeps its raw bytes, so that what is inert leaves as it came, and
+//! what clients read differently from each other is refused instead of guessed.
+
+use bytes::{Bytes, BytesMut};
+use std::borrow::Cow;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The bytes of one frame, through its blank line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A whole frame.
+    Frame(Bytes),
+    /// The LF of a CRLF whose CR ended the frame before it. It shares that frame's fate.
+    Tail(Bytes),
+}
+
+/// What a frame says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields<'a> {
+    /// The `event` field.
+    pub event: Option<&'a str>,
+    /// The `data` lines, joined with LF; `None` when there is none.
+    pub data: Option<Cow<'a, [u8]>>,
+}
+
+/// Why a stream of frames cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SseError {
+    /// The frame does not end within the limit.
+    #[error("an event is larger than {0} bytes")]
+    TooLarge(usize),
+    /// A line that is no field and no comment; clients differ in what they make of it.
+    #[error("an event has a line that is no `event`, `data`, `id` or `retry` field")]
+    UnknownField,
+    /// Two names in one frame.
+    #[error("an event has two `event` fields")]
+    TwoNames,
+    /// The event's name is not text.
+    #[error("an event's name is not valid UTF-8")]
+    BadName,
+}
+
+/// Cuts a byte stream into frames.
+#[derive(Debug)]
+pub struct Decoder {
+    /// The start of a frame whose end has not come yet.
+    partial: BytesMut,
+    scan: Scan,
+    /// The last frame ended with a CR: a LF that follows belongs to it.
+    ended_with_cr: bool,
+    max_frame: usize,
+}
+
+/// Where the search for a frame's end stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scan {
+    /// All before this has been looked at.
+    at: usize,
+    /// The current line has no characters yet.
+    line_empty: bool,
+    /// The byte before `at` was a CR that ended a line.
+    after_cr: bool,
+}
+
+impl Scan {
+    const START: Scan = Scan {
+        at: 0,
+        line_empty: true,
+        after_cr: false,
+    };
+
+    /// Looks for the end of the frame in `bytes`; `Some` is the offset behind its blank line.
+    fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
+        loop {
+            let rest = bytes.get(self.at..)?;
+            let first = *rest.first()?;
+            if std::mem::take(&mut self.after_cr) && first == b'\n' {
+                self.at += 1;
+                continue;
+            }
+            let Some(line) = memchr::memchr2(b'\n', b'\r', rest) else {
+                self.line_empty = false;
+                self.at = bytes.len();
+                return None;
+            };
+            let is_cr = rest.get(line) == Some(&b'\r');
+            let blank = self.line_empty && line == 0;
+            self.at += line + 1;
+            self.line_empty = true;
+            if blank {
+                let crlf = is_cr && bytes.get(self.at) == Some(&b'\n');
+                return Some(self.at + usize::from(crlf));
+            }
+            self.after_cr = is_cr;
+        }
+    }
+}
+
+impl Decoder {
+    /// A decoder at the start of a stream.
+    pub fn new(max_frame: usize) -> Self {
+        Decoder {
+            partial: BytesMut::new(),
+            scan: Scan::START,
+            ended_with_cr: false,
+            max_frame,
+        }
+    }
+
+    /// Takes the next piece off the front of `chunk`; `None` when it holds no whole frame more
+    /// (what is left has been kept). Call until `None`.
+    pub fn next(&mut self, chunk: &mut Bytes) -> Result<Option<Piece>, SseError> {
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        if std::mem::take(&mut self.ended_with_cr) && chunk.first() == Some(&b'\n') {
+            return Ok(Some(Piece::Tail(chunk.split_to(1))));
+        }
+        let end = if self.partial.is_empty() {
+            self.scan.advance(chunk)
+        } else {
+            // The frame began in an earlier chunk: only then bytes are copied.
+            let before = self.partial.len();
+            let room = self.max_frame.saturating_add(4).saturating_sub(before);
+            let take = chunk.len().min(room);
+            self.partial
+                .extend_from_slice(chunk.get(..take).unwrap_or_default());
+            let end = self.scan.advance(&self.partial);
+            let used = end.map_or(take, |end| end.saturating_sub(before));
+            let _ = chunk.split_to(used.min(chunk.len()));
+            end
+        };
+        let Some(end) = end else {
+            if self.partial.is_empty() {
+                self.partial.extend_from_slice(chunk);
+                chunk.clear();
+            }
+            if self.partial.len() > self.max_frame {
+                return Err(SseError::TooLarge(self.max_frame));
+            }
+            return Ok(None);
+        };
+        let frame = if self.partial.is_empty() {
+            chunk.split_to(end)
+        } else {
+            self.partial.truncate(end);
+            std::mem::take(&mut self.partial).freeze()
+        };
+        self.scan = Scan::START;
+        if frame.len() > self.max_frame {
+            return Err(SseError::TooLarge(self.max_frame));
+        }
+        self.ended_with_cr = frame.last() == Some(&b'\r');
+        Ok(Some(Piece::Frame(frame)))
+    }
+
+    /// Whether the stream stops in the middle of a frame.
+    pub fn is_mid_frame(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
+    /// Bytes kept between calls.
+    pub fn kept(&self) -> usize {
+        self.partial.len()
+    }
+}
+
+/// Reads the fields of a frame. `first` says that it is the stream's first one, where a byte
+/// order mark may stand.
+pub fn fields(frame: &[u8], first: bool) -> Result<Fields<'_>, SseError> {
+    let mut fields = Fields::default();
+    let mut rest = match frame.strip_prefix(BOM) {
+        Some(rest) if first => rest,
+        Some(_) | None => frame,
+    };
+    while !rest.is_empty() {
+        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = match after {
+            [b'\r', b'\n', rest @ ..] | [_, rest @ ..] => rest,
+            [] => &[],
+        };
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => {
+                let (name, value) = line.split_at(colon);
+                let value = value.strip_prefix(b":").unwrap_or_default();
+                (name, value.strip_prefix(b" ").unwrap_or(value))
+            }
+            None => (line, &[][..]),
+        };
+        match name {
+            b"data" => {
+                fields.data = Some(match fields.data.take() {
+                    None => Cow::Borrowed(value),
+                    Some(data) => {
+                        let mut joined = data.into_owned();
+                        joined.push(b'\n');
+                        joined.extend_from_slice(value);
+                        Cow::Owned(joined)
+                    }
+                });
+            }
+            b"event" => {
+                let value = std::str::from_utf8(value).map_err(|_| SseError::BadName)?;
+                if fields.event.replace(value).is_some() {
+                    return Err(SseError::TwoNames);
+                }
+            }
+            b"id" | b"retry" => {}
+            // A blank line, or a comment: both have no name.
+            b"" if line.first().is_none_or(|&b| b == b':') => {}
+            _ => return Err(SseError::UnknownField),
+        }
+    }
+    Ok(fields)
+}
+
+/// Appends a frame with one `event` line and `data` split at its line ends.
+pub fn write(event: &str, data: &str, out: &mut String) {
+    out.push_str("event: ");
+    out.push_str(event);
+    for line in data.split(['\n', '\r']) {
+        out.push_str("\ndata: ");
+        out.push_str(line);
+    }
+    out.push_str("\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pieces(chunks: &[&[u8]]) -> Vec<Piece> {
+        let mut decoder = Decoder::new(1000);
+        let mut all = Vec::new();
+        for chunk in chunks {
+            let mut chunk = Bytes::copy_from_slice(chunk);
+            while let Some(piece) = decoder.next(&mut chunk).unwrap() {
+                all.push(piece);
+            }
+        }
+        all
+    }
+
+    fn frame(text: &str) -> Piece {
+        Piece::Frame(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn every_line_end_ends_a_frame() {
+        for text in ["data: 1\n\n", "data: 1\r\n\r\n", "data: 1\r\r", "data: 1\n\r\n"] {
+            assert_eq!(pieces(&[text.as_bytes()]), [frame(text)], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_that_ends_with_cr_leaves_at_once_and_its_lf_follows() {
+        let tail = Piece::Tail(Bytes::from_static(b"\n"));
+        let got = pieces(&[b"data: 1\r\n\r", b"\ndata: 2\n\n"]);
+        assert_eq!(got, [frame("data: 1\r\n\r"), tail, frame("data: 2\n\n")]);
+    }
+
+    #[test]
+    fn a_frame_over_the_limit_is_an_error_at_any_chunking() {
+        let big = vec![b'x'; 3000];
+        for size in [1, 7, 999, 1000, 1001, 3000] {
+            let mut decoder = Decoder::new(1000);
+            let refused = big.chunks(size).any(|chunk| {
+                decoder.next(&mut Bytes::copy_from_slice(chunk)) == Err(SseError::TooLarge(1000))
+            });
+            assert!(refused, "{size}");
+            assert!(decoder.kept() <= 3004, "{}", decoder.kept());
+        }
+    }
+
+    #[test]
+    fn fields_follow_the_standard() {
+        let got = fields(b": note\nevent:ping\nid: 3\ndata:  a\ndata\ndata:b\n\n", false).unwrap();
+        assert_eq!(got.event, Some("ping"));
+        assert_eq!(got.data.unwrap().as_ref(), b" a\n\nb");
+        assert_eq!(fields(b"\n", false).unwrap(), Fields::default());
+    }
+
+    #[test]
+    fn a_byte_order_mark_counts_only_at_the_start() {
+        let marked = "\u{feff}data: 1\n\n".as_bytes();
+        assert_eq!(fields(marked, true).unwrap().data.unwrap().as_ref(), b"1");
+        assert_eq!(fields(marked, false), Err(SseError::UnknownField));
+    }
+
+    #[test]
+    fn lines_that_clients_read_differently_are_refused() {
+        for text in [" data: 1\n\n", "Data: 1\n\n", "data : 1\n\n", "{\"a\":1}\n\n"] {
+            let got = fields(text.as_bytes(), false);
+            assert_eq!(got, Err(SseError::UnknownField), "{text:?}");
+        }
+        let got = fields(b"event: ping\nevent: error\n\n", false);
+        assert_eq!(got, Err(SseError::TwoNames));
+    }
+
+    proptest! {
+        #[test]
+        fn chunking_changes_nothing(
+            text in prop::collection::vec(prop::sample::select(b"data: 1\r\n\r\n:x".to_vec()), 0..80),
+            cuts in prop::collection::vec(0usize..80, 0..8),
+        ) {
+            let glue = |pieces: Vec<Piece>| {
+                let mut frames: Vec<Vec<u8>> = Vec::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Frame(bytes) => frames.push(bytes.to_vec()),
+                        Piece::Tail(bytes) => frames.last_mut().unwrap().extend_from_slice(&bytes),
+                    }
+                }
+                frames
+            };
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(|w| &text[w[0]..w[1]]).collect();
+            prop_assert_eq!(glue(pieces(&chunks)), glue(pieces(&[&text])));
+        }
+    }
+}

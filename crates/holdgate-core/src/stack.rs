@@ -1,0 +1,285 @@
+//! All layers judge every call; the strictest finding wins.
+//!
+//! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
+//! call to a client needs a `Cleared`, so there is no second way out.
+
+use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
+use crate::json::Json;
+use crate::session::Session;
+use crate::verdict::{Finding, Verdict};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One way of looking at a call.
+pub trait Layer: Send + Sync {
+    /// Its plain name.
+    fn name(&self) -> &'static str;
+    /// All that it has to say about `call`.
+    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel>;
+}
+
+/// What a layer may know besides the call.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// What the agent has done before.
+    pub session: &'a Session,
+    /// The time.
+    pub now: Duration,
+    fuel: Cell<u64>,
+}
+
+impl Context<'_> {
+    /// Pays for `units` of work. The same call costs the same everywhere, unlike time.
+    pub fn spend(&self, units: u64) -> Result<(), OutOfFuel> {
+        let left = self.fuel.get().checked_sub(units).ok_or(OutOfFuel)?;
+        self.fuel.set(left);
+        Ok(())
+    }
+}
+
+/// The call needs more work than a judgement may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfFuel;
+
+/// Tells how long judging takes. The core has no clock of its own.
+pub trait Clock: Send + Sync {
+    /// Time since some fixed moment.
+    fn now(&self) -> Duration;
+}
+
+/// The bounds on one judgement.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgeLimits {
+    /// The call's size and depth.
+    pub call: CallLimits,
+    /// Units of work per layer.
+    pub fuel: u64,
+    /// Wall time: the backstop behind fuel.
+    pub deadline: Duration,
+}
+
+/// The layers, ready to judge.
+pub struct Stack {
+    layers: Vec<Box<dyn Layer>>,
+    clock: Arc<dyn Clock>,
+    limits: JudgeLimits,
+}
+
+/// A call that may reach the client.
+#[derive(Clone, Debug)]
+pub struct Cleared {
+    call: ToolCall,
+    findings: Vec<Finding>,
+}
+
+/// A call that must not, and why.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    tool: Option<String>,
+    id: Option<String>,
+    runs: Runs,
+    input: Option<Json<'static>>,
+    findings: Vec<Finding>,
+}
+
+/// What came out, and how long it took.
+#[derive(Debug)]
+pub struct Judgement {
+    /// The decision.
+    pub outcome: Result<Cleared, Refusal>,
+    /// Time spent judging.
+    pub took: Duration,
+}
+
+impl Stack {
+    /// A stack of `layers`.
+    pub fn new(layers: Vec<Box<dyn Layer>>, clock: Arc<dyn Clock>, limits: JudgeLimits) -> Self {
+        Stack {
+            layers,
+            clock,
+            limits,
+        }
+    }
+
+    /// The bounds on a call.
+    pub fn call_limits(&self) -> CallLimits {
+        self.limits.call
+    }
+
+    /// Reads and judges a call, and notes it in the session.
+    pub fn judge(&self, held: HeldCall, session: &mut Session, now: Duration) -> Judgement {
+        let start = self.clock.now();
+        let call = match held.read(self.limits.call) {
+            Ok(call) => call,
+            Err(fault) => {
+                session.note(None, false, now);
+                let outcome = Err(Refusal {
+                    tool: held.name,
+                    id: held.id,
+                    runs: held.runs,
+                    input: None,
+                    findings: vec![unreadable(&fault)],
+                });
+                let took = self.clock.now().saturating_sub(start);
+                return Judgement { outcome, took };
+            }
+        };
+        let mut findings = Vec::new();
+        // Every layer runs, also after a block: the ledger needs all findings.
+        for layer in &self.layers {
+            let from = findings.len();
+            findings.extend(self.ask(layer.as_ref(), &call, session, now));
+            if call.runs == Runs::AtProvider && layer.name() != "policy" {
+                // It has run already. Only the operator's policy can want to hide that.
+                for finding in findings.iter_mut().skip(from) {
+                    finding.verdict = finding.verdict.min(Verdict::Audit);
+                }
+            }
+            let took = self.clock.now().saturating_sub(start);
+            if took > self.limits.deadline {
+                findings.push(Finding::block(
+                    "stack",
+                    "judging-too-slow",
+                    format!("judging took {} ms", took.as_millis()),
+                ));
+                break;
+            }
+        }
+        let verdict = strictest(&findings);
+        session.note(Some(&call), verdict.lets_pass(), now);
+        let outcome = if verdict.lets_pass() {
+            Ok(Cleared { call, findings })
+        } else {
+            Err(Refusal {
+                tool: Some(call.name),
+                id: Some(call.id),
+                runs: call.runs,
+                input: Some(call.input),
+                findings,
+            })
+        };
+        let took = self.clock.now().saturating_sub(start);
+        Judgement { outcome, took }
+    }
+
+    fn ask(
+        &self,
+        layer: &dyn Layer,
+        call: &ToolCall,
+        session: &Session,
+        now: Duration,
+    ) -> Vec<Finding> {
+        let context = Context {
+            session,
+            now,
+            fuel: Cell::new(self.limits.fuel),
+        };
+        // A layer only reads what it is given, so a panic leaves nothing half done.
+        match catch_unwind(AssertUnwindSafe(|| layer.judge(call, &context))) {
+            Ok(Ok(findings)) => findings,
+            Ok(Err(OutOfFuel)) => vec![Finding::block(
+                layer.name(),
+                "judging-too-costly",
+                "the call needs more work to judge than one call may take",
+            )],
+            Err(_) => vec![Finding::block(
+                layer.name(),
+                "layer-failure",
+                "the layer failed while it judged this call",
+            )],
+        }
+    }
+}
+
+fn unreadable(fault: &Fault) -> Finding {
+    let (rule, instead) = match fault {
+        Fault::UnknownKind(_) => (
+            "unknown-block",
+            "if this provider's block can cause no action, the operator can add it to \
+             `guard.inert_blocks`",
+        ),
+        Fault::TooLarge(_) => (
+            "oversized-call",
+            "do the same in several smaller calls",
+        ),
+        Fault::Json(_)
+        | Fault::NotAnObject
+        | Fault::TwoInputs
+        | Fault::NoName
+        | Fault::NoId
+        | Fault::SameId(_) => (
+            "unreadable-call",
+            "send the call again as one valid JSON object with each key once",
+        ),
+    };
+    Finding::block("reader", rule, format!("the call cannot be judged: {fault}")).instead(instead)
+}
+
+fn strictest(findings: &[Finding]) -> Verdict {
+    findings
+        .iter()
+        .map(|f| f.verdict)
+        .max()
+        .unwrap_or(Verdict::Allow)
+}
+
+impl Cleared {
+    /// The call, as it was judged.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// What the layers said.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// `Allow` or `Audit`.
+    pub fn verdict(&self) -> Verdict {
+        strictest(&self.findings)
+    }
+}
+
+impl Refusal {
+    /// The tool's name, if it could be read.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// The call's id, if it could be read.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Who would have carried it out.
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The arguments, if they could be read.
+    pub fn input(&self) -> Option<&Json<'static>> {
+        self.input.as_ref()
+    }
+
+    /// What the layers said.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// `Ask`, `Block` or `Kill`.
+    pub fn verdict(&self) -> Verdict {
+        strictest(&self.findings)
+    }
+}
+
+impl std::fmt::Debug for Stack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = self.layers.iter().map(|l| l.name()).collect();
+        f.debug_struct("Stack").field("layers", &names).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

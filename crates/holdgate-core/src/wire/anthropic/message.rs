@@ -1,0 +1,128 @@
+//! A message that comes whole, without streaming.
+
+use super::read::{MAX_DEPTH, could_act};
+use super::write::notice;
+use super::{BlockKind, block_kind, held_call};
+use crate::event::Violation;
+use crate::hold::{Fault, HeldCall, Runs};
+use crate::json::{Json, LoneSurrogates};
+use crate::stack::{Cleared, Refusal};
+
+/// A message whose calls have been taken out.
+#[derive(Debug)]
+pub struct GuardedMessage<'a> {
+    json: Json<'a>,
+    /// The content so far; calls are put back one by one.
+    content: Vec<Json<'a>>,
+    notices: Vec<Json<'a>>,
+    tool_use_sent: bool,
+}
+
+/// A block of the content, in order.
+#[derive(Debug)]
+pub enum MessageBlock<'a> {
+    /// Goes back as it is.
+    Inert(Json<'a>),
+    /// Must be judged first.
+    Call(HeldCall),
+}
+
+/// Reads a response body. `None`: it holds no call, and its bytes can leave as they came.
+pub fn read_message<'a>(
+    body: &'a [u8],
+    declared_inert: &[String],
+) -> Result<Option<(GuardedMessage<'a>, Vec<MessageBlock<'a>>)>, Violation> {
+    let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
+        Ok(json) => (json, None),
+        // Text may hold half a character; a call in such a body is refused.
+        Err(strict) => match Json::read(body, MAX_DEPTH, LoneSurrogates::Replace) {
+            Ok(json) => (json, Some(Fault::Json(strict))),
+            Err(e) => return Err(format!("the response is not acceptable JSON: {e}").into()),
+        },
+    };
+    match json.get("type").and_then(Json::as_str) {
+        Some("message") => {}
+        Some("error") => return Ok(None),
+        _ if could_act(&json) => {
+            return Err("the response is no message and could carry an action".into());
+        }
+        _ => return Ok(None),
+    }
+    let content = json
+        .get("content")
+        .and_then(Json::as_array)
+        .ok_or("the message has no content")?;
+    let mut blocks = Vec::new();
+    let mut has_calls = false;
+    for block in content {
+        let kind = block
+            .get("type")
+            .and_then(Json::as_str)
+            .ok_or("a block without a type")?;
+        blocks.push(match block_kind(kind, declared_inert) {
+            BlockKind::Inert => MessageBlock::Inert(block.clone()),
+            BlockKind::Call(runs) => {
+                has_calls = true;
+                let mut held = held_call(block, runs);
+                if let Some(fault) = &fault {
+                    held.fail(fault.clone());
+                }
+                MessageBlock::Call(held)
+            }
+        });
+    }
+    let message = GuardedMessage {
+        json,
+        content: Vec::new(),
+        notices: Vec::new(),
+        tool_use_sent: false,
+    };
+    Ok(has_calls.then_some((message, blocks)))
+}
+
+impl<'a> GuardedMessage<'a> {
+    /// Puts an inert block back.
+    pub fn inert(&mut self, block: Json<'a>) {
+        self.content.push(block);
+    }
+
+    /// Puts a call back, written anew from what was judged.
+    pub fn call(&mut self, cleared: &Cleared) {
+        let call = cleared.call();
+        self.tool_use_sent |= call.runs == Runs::AtClient;
+        let mut block = call.envelope.clone();
+        block.set("input", call.input.clone());
+        self.content.push(block);
+    }
+
+    /// Puts an explanation where a call stood, and, with `inert_id`, a call that cannot run.
+    pub fn refusal(&mut self, refusal: &Refusal, incident: &str, inert_id: Option<String>) {
+        self.notices.push(Json::object([
+            ("type", "text".into()),
+            ("text", notice(refusal, incident).into()),
+        ]));
+        if let Some(id) = inert_id {
+            self.tool_use_sent = true;
+            self.content.push(Json::object([
+                ("type", "tool_use".into()),
+                ("id", id.into()),
+                ("name", refusal.tool().unwrap_or_default().to_owned().into()),
+                ("input", Json::Object(Vec::new())),
+            ]));
+        }
+    }
+
+    /// The body to send. Explanations stand before the first call.
+    pub fn finish(mut self) -> String {
+        let is_call = |b: &Json<'_>| b.get("type").and_then(Json::as_str) == Some("tool_use");
+        let at = self.content.iter().position(is_call);
+        let at = at.unwrap_or(self.content.len());
+        self.content.splice(at..at, self.notices);
+        self.json.set("content", Json::Array(self.content));
+        let reason = self.json.get("stop_reason").and_then(Json::as_str);
+        if reason == Some("tool_use") && !self.tool_use_sent {
+            self.json.set("stop_reason", "end_turn".into());
+        }
+        self.json.to_string()
+    }
+}

@@ -1,0 +1,237 @@
+//! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
+
+use super::{BlockKind, block_kind, held_call};
+use crate::event::{Block, Event, Part, Violation};
+use crate::hold::{Fault, Runs};
+use crate::json::{Json, LoneSurrogates, shorten};
+use crate::sse::Fields;
+use std::sync::Arc;
+
+/// Depth of an event: a call's own depth is bounded when the call is read.
+pub(super) const MAX_DEPTH: usize = 128;
+/// Blocks that may be open at once; the API has one.
+const MAX_OPEN: usize = 64;
+/// Keys that can carry an action, wherever an unknown event has them.
+const ACTION_KEYS: &[&str] = &[
+    "content_block",
+    "content",
+    "delta",
+    "message",
+    "input",
+    "partial_json",
+    "arguments",
+    "tool_use",
+    "tool_calls",
+    "function_call",
+    "command",
+];
+
+/// Follows one message from its start to its stop.
+#[derive(Debug)]
+pub struct Reader {
+    declared_inert: Arc<[String]>,
+    started: bool,
+    last_block: Option<Block>,
+    open: Vec<(Block, Open)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Inert,
+    Call,
+    UnknownCall,
+}
+
+impl Reader {
+    /// A reader at the start of a message. `declared_inert` are kinds of block that the operator
+    /// has declared harmless.
+    pub fn new(declared_inert: Arc<[String]>) -> Self {
+        Reader {
+            declared_inert,
+            started: false,
+            last_block: None,
+            open: Vec::new(),
+        }
+    }
+
+    /// What a frame means.
+    pub fn read(&mut self, fields: &Fields<'_>) -> Result<Event, Violation> {
+        let Some(data) = &fields.data else {
+            return match fields.event {
+                None => Ok(Event::Free),
+                Some(_) => Err("an event has a name but no data".into()),
+            };
+        };
+        let json = Json::read(data, MAX_DEPTH, LoneSurrogates::Replace)
+            .map_err(|e| format!("an event's data is not acceptable JSON: {e}"))?;
+        let kind = json
+            .get("type")
+            .and_then(Json::as_str)
+            .ok_or("an event has no type")?;
+        // Clients go by the name, other tools by the type: they must agree.
+        if fields.event != Some(kind) {
+            return Err(format!(
+                "an event is named `{}` but its type is `{}`",
+                shorten(fields.event.unwrap_or_default(), 40),
+                shorten(kind, 40)
+            )
+            .into());
+        }
+        match kind {
+            "ping" => Ok(Event::Free),
+            "error" => Ok(Event::UpstreamError),
+            "message_start" => self.message_start(&json),
+            _ if !self.started => Err("the message does not begin with message_start".into()),
+            "content_block_start" => self.block_start(&json, data),
+            "content_block_delta" => self.block_delta(&json, data),
+            "content_block_stop" => self.block_stop(&json),
+            "message_delta" => Ok(Event::Inert(message_delta(&json))),
+            "message_stop" => self.message_stop(),
+            _ if could_act(&json) => Err(format!(
+                "the event `{}` is not known and could carry an action",
+                shorten(kind, 40)
+            )
+            .into()),
+            _ => Ok(Event::Inert(Part::Other)),
+        }
+    }
+
+    fn message_start(&mut self, json: &Json<'_>) -> Result<Event, Violation> {
+        if std::mem::replace(&mut self.started, true) {
+            return Err("a second message_start".into());
+        }
+        // Clients start from this object: a block that stands in it would need no block events.
+        let content = json.get("message").and_then(|m| m.get("content"));
+        match content {
+            None | Some(Json::Null) => {}
+            Some(Json::Array(blocks)) if blocks.is_empty() => {}
+            Some(_) => return Err("message_start brings content".into()),
+        }
+        Ok(Event::Inert(Part::Other))
+    }
+
+    fn block_start(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
+        let index = index(json)?;
+        if self.last_block.is_some_and(|last| index <= last) {
+            return Err("a block starts twice, or out of order".into());
+        }
+        if self.open.len() >= MAX_OPEN {
+            return Err("too many blocks are open at once".into());
+        }
+        self.last_block = Some(index);
+        let block = json.get("content_block").ok_or("a block start without a block")?;
+        let kind = block
+            .get("type")
+            .and_then(Json::as_str)
+            .ok_or("a block without a type")?;
+        let (open, event) = match block_kind(kind, &self.declared_inert) {
+            BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
+            BlockKind::Call(runs) => {
+                let open = match &runs {
+                    Runs::AtClient | Runs::AtProvider => Open::Call,
+                    Runs::Unknown(_) => Open::UnknownCall,
+                };
+                let mut held = held_call(block, runs);
+                if let Err(fault) = no_lone_surrogates(data) {
+                    held.fail(fault);
+                }
+                (open, Event::CallStart(index, held))
+            }
+        };
+        self.open.push((index, open));
+        Ok(event)
+    }
+
+    fn block_delta(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
+        let index = index(json)?;
+        let delta = json.get("delta").ok_or("a block delta without a delta")?;
+        let kind = delta
+            .get("type")
+            .and_then(Json::as_str)
+            .ok_or("a delta without a type")?;
+        match (self.find_open(index), kind) {
+            (None, _) => Err("a delta for a block that is not open".into()),
+            (Some(Open::UnknownCall), _) => Ok(Event::CallNoise),
+            (Some(Open::Call), "input_json_delta") => {
+                let fragment = delta
+                    .get("partial_json")
+                    .and_then(Json::as_str)
+                    .ok_or("an input_json_delta without partial_json")?;
+                let fragment = no_lone_surrogates(data).map(|()| fragment.to_owned());
+                Ok(Event::CallInput(index, fragment))
+            }
+            (Some(Open::Call), other) => Err(format!(
+                "a `{}` inside a tool call",
+                shorten(other, 40)
+            )
+            .into()),
+            (
+                Some(Open::Inert),
+                "text_delta" | "thinking_delta" | "signature_delta" | "citations_delta"
+                | "compaction_delta",
+            ) => Ok(Event::Inert(Part::BlockMore(index))),
+            (Some(Open::Inert), other) if other == "input_json_delta" || could_act(delta) => {
+                Err(format!("a `{}` inside a block of text", shorten(other, 40)).into())
+            }
+            (Some(Open::Inert), _) => Ok(Event::Inert(Part::BlockMore(index))),
+        }
+    }
+
+    fn block_stop(&mut self, json: &Json<'_>) -> Result<Event, Violation> {
+        let index = index(json)?;
+        if let Some(at) = self.open.iter().position(|(block, _)| *block == index) {
+            return Ok(match self.open.remove(at).1 {
+                Open::Inert => Event::Inert(Part::BlockStop(index)),
+                Open::Call | Open::UnknownCall => Event::CallEnd(index),
+            });
+        }
+        if self.last_block.is_some_and(|last| index <= last) {
+            return Ok(Event::Repeated);
+        }
+        Err("a stop for a block that never started".into())
+    }
+
+    fn message_stop(&mut self) -> Result<Event, Violation> {
+        if self.open.iter().any(|(_, open)| *open != Open::Inert) {
+            return Err("the message ends in the middle of a tool call".into());
+        }
+        Ok(Event::Inert(Part::MessageStop))
+    }
+
+    fn find_open(&self, index: Block) -> Option<Open> {
+        let found = self.open.iter().find(|(block, _)| *block == index);
+        found.map(|(_, open)| *open)
+    }
+}
+
+fn message_delta(json: &Json<'_>) -> Part {
+    match json.get("delta").and_then(|d| d.get("stop_reason")) {
+        None | Some(Json::Null) => Part::Other,
+        Some(_) => Part::StopReason,
+    }
+}
+
+fn index(json: &Json<'_>) -> Result<Block, Violation> {
+    let index = json.get("index").and_then(Json::as_u64);
+    index.ok_or_else(|| "a block event without an index".into())
+}
+
+/// The event was read with lone surrogates replaced, which is right for text only.
+fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
+    // A replacement can only come from an escape: without one, there is nothing to check again.
+    if memchr::memmem::find(data, b"\\u").is_none() {
+        return Ok(());
+    }
+    Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
+    Ok(())
+}
+
+pub(super) fn could_act(json: &Json<'_>) -> bool {
+    match json {
+        Json::Object(members) => members
+            .iter()
+            .any(|(key, value)| ACTION_KEYS.contains(&&**key) || could_act(value)),
+        Json::Array(items) => items.iter().any(could_act),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}

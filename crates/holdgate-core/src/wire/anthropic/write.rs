@@ -1,0 +1,229 @@
+//! Cleared calls and refusals to frames, and inert frames to their new place.
+
+use super::read::MAX_DEPTH;
+use crate::event::{Block, Part};
+use crate::hold::Runs;
+use crate::json::{Json, LoneSurrogates, write_string};
+use crate::sse;
+use crate::stack::{Cleared, Refusal};
+use crate::verdict::Finding;
+use bytes::Bytes;
+
+/// A call's input leaves in deltas of about this size: some clients bound the length of a line.
+const DELTA_BYTES: usize = 256 << 10;
+
+/// Numbers the blocks that leave, without gaps.
+#[derive(Debug, Default)]
+pub struct Writer {
+    next: Block,
+    /// Inert blocks that are open: their number as it came, and as it leaves.
+    open: Vec<(Block, Block)>,
+    tool_use_sent: bool,
+}
+
+impl Writer {
+    /// An inert frame, with its block's number and the stop reason made true. Unchanged bytes stay
+    /// the bytes that they were.
+    pub fn inert(&mut self, raw: Bytes, part: Part) -> Bytes {
+        match part {
+            Part::BlockStart(block) => {
+                let out = self.next;
+                self.next += 1;
+                self.open.push((block, out));
+                renumber(raw, block, out)
+            }
+            Part::BlockMore(block) => {
+                let out = self.find_open(block);
+                renumber(raw, block, out)
+            }
+            Part::BlockStop(block) => {
+                let out = self.find_open(block);
+                self.open.retain(|(open, _)| *open != block);
+                renumber(raw, block, out)
+            }
+            Part::StopReason if !self.tool_use_sent => without_tool_use_reason(raw),
+            Part::StopReason | Part::MessageStop | Part::Other => raw,
+        }
+    }
+
+    /// A call, written anew from what was judged.
+    pub fn call(&mut self, cleared: &Cleared) -> Bytes {
+        let call = cleared.call();
+        self.tool_use_sent |= call.runs == Runs::AtClient;
+        self.tool_block(call.envelope.clone(), &call.input.to_string())
+    }
+
+    /// The text that stands in a refused call's place.
+    pub fn notice(&mut self, refusal: &Refusal, incident: &str) -> Bytes {
+        let index = self.take_index();
+        let mut out = String::new();
+        let block = Json::object([("type", "text".into()), ("text", "".into())]);
+        block_start(index, block, &mut out);
+        let text = notice(refusal, incident);
+        delta(index, "text_delta", "text", &text, &mut out);
+        block_stop(index, &mut out);
+        out.into()
+    }
+
+    /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
+    /// schema requires. It keeps the agent's loop alive, so that the model can choose another way.
+    pub fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Bytes {
+        self.tool_use_sent = true;
+        let envelope = Json::object([
+            ("type", "tool_use".into()),
+            ("id", id.to_owned().into()),
+            ("name", refusal.tool().unwrap_or_default().to_owned().into()),
+            ("input", Json::Object(Vec::new())),
+        ]);
+        self.tool_block(envelope, "{}")
+    }
+
+    fn tool_block(&mut self, envelope: Json<'_>, input: &str) -> Bytes {
+        let index = self.take_index();
+        let mut out = String::with_capacity(input.len() + input.len() / 8 + 512);
+        block_start(index, envelope, &mut out);
+        let mut rest = input;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.ceil_char_boundary(DELTA_BYTES));
+            delta(index, "input_json_delta", "partial_json", piece, &mut out);
+            rest = after;
+        }
+        block_stop(index, &mut out);
+        out.into()
+    }
+
+    fn take_index(&mut self) -> Block {
+        let index = self.next;
+        self.next += 1;
+        index
+    }
+
+    fn find_open(&self, block: Block) -> Block {
+        let found = self.open.iter().find(|(open, _)| *open == block);
+        found.map_or(block, |(_, out)| *out)
+    }
+}
+
+/// A `ping`, which keeps a client waiting.
+pub fn ping() -> Bytes {
+    Bytes::from_static(b"event: ping\ndata: {\"type\":\"ping\"}\n\n")
+}
+
+/// An `error` event, after which nothing follows.
+pub fn error_event(message: &str) -> Bytes {
+    let mut out = String::new();
+    sse::write("error", &error_body("api_error", message), &mut out);
+    out.into()
+}
+
+/// The error object of the API.
+pub fn error_body(kind: &'static str, message: &str) -> String {
+    let error = Json::object([("type", kind.into()), ("message", message.into())]);
+    Json::object([("type", "error".into()), ("error", error)]).to_string()
+}
+
+/// What the model reads in place of its call: what was refused, by which rule, why, what to do.
+pub(super) fn notice(refusal: &Refusal, incident: &str) -> String {
+    let what = match (refusal.runs(), refusal.tool()) {
+        (Runs::Unknown(kind), _) => format!("A block of the kind `{}`", short(kind)),
+        (_, Some(tool)) => format!("The call to `{}`", short(tool)),
+        (_, None) => "A tool call".to_owned(),
+    };
+    let mut text = format!("[holdgate] {what} was blocked and did not run.\n");
+    let mut worst: Vec<&Finding> = refusal.findings().iter().collect();
+    worst.retain(|f| !f.verdict.lets_pass());
+    worst.sort_by_key(|f| std::cmp::Reverse(f.verdict));
+    for finding in worst.iter().take(3) {
+        text.push_str(&format!(
+            "Rule: {} ({})\nWhy: {}.\n",
+            finding.rule, finding.layer, finding.reason
+        ));
+        if let Some(evidence) = &finding.evidence {
+            text.push_str(&format!("Matched: {evidence}\n"));
+        }
+        if let Some(instead) = &finding.instead {
+            text.push_str(&format!("Instead: {instead}.\n"));
+        }
+    }
+    text.push_str(&format!(
+        "Do not repeat the call as it was. (incident {incident})"
+    ));
+    text
+}
+
+fn short(text: &str) -> String {
+    crate::json::shorten(text, 80)
+}
+
+fn block_start(index: Block, block: Json<'_>, out: &mut String) {
+    let data = Json::object([
+        ("type", "content_block_start".into()),
+        ("index", index.into()),
+        ("content_block", block),
+    ]);
+    sse::write("content_block_start", &data.to_string(), out);
+}
+
+fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut String) {
+    // By hand: this is the one frame that may be large.
+    out.push_str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":");
+    out.push_str(&index.to_string());
+    out.push_str(",\"delta\":{\"type\":\"");
+    out.push_str(kind);
+    out.push_str("\",\"");
+    out.push_str(key);
+    out.push_str("\":");
+    write_string(text, out);
+    out.push_str("}}\n\n");
+}
+
+fn block_stop(index: Block, out: &mut String) {
+    let data = Json::object([("type", "content_block_stop".into()), ("index", index.into())]);
+    sse::write("content_block_stop", &data.to_string(), out);
+}
+
+/// The frame with another block number; its other bytes stay as they are.
+fn renumber(raw: Bytes, from: Block, to: Block) -> Bytes {
+    if from == to {
+        return raw;
+    }
+    rewrite(&raw, |text, json| {
+        let Some(Json::Number(old)) = json.get("index") else {
+            return None;
+        };
+        // The number borrows from the text, so its place is known.
+        let at = old.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+        let (before, rest) = text.split_at_checked(at)?;
+        let after = rest.strip_prefix(&**old)?;
+        Some(format!("{before}{to}{after}"))
+    })
+    .unwrap_or_default()
+}
+
+/// No client may be told that a call follows when none does: it would ask the model to try again.
+fn without_tool_use_reason(raw: Bytes) -> Bytes {
+    let changed = rewrite(&raw, |_, json| {
+        let reason = json.get("delta")?.get("stop_reason")?.as_str()?;
+        if reason != "tool_use" {
+            return None;
+        }
+        let mut json = json.clone();
+        let mut delta = json.get("delta")?.clone();
+        delta.set("stop_reason", "end_turn".into());
+        json.set("delta", delta);
+        Some(json.to_string())
+    });
+    changed.unwrap_or(raw)
+}
+
+/// The frame with other data, or `None` to leave it. The frame was read before, so it is readable.
+fn rewrite(raw: &[u8], change: impl FnOnce(&str, &Json<'_>) -> Option<String>) -> Option<Bytes> {
+    let fields = sse::fields(raw, true).ok()?;
+    let data = fields.data?;
+    let text = std::str::from_utf8(&data).ok()?;
+    let json = Json::read(&data, MAX_DEPTH, LoneSurrogates::Replace).ok()?;
+    let changed = change(text, &json)?;
+    let mut out = String::new();
+    sse::write(fields.event?, &changed, &mut out);
+    Some(out.into())
+}
