@@ -6,12 +6,12 @@
 
 use crate::event::{Event, Part, Violation};
 use crate::hold::{Fault, HeldCall, Hold, Runs, Waiting};
-use crate::incident::{Action, Record, Subject};
+use crate::incident::{Action, Record};
 use crate::request::RequestFacts;
 use crate::session::{self, SharedSession};
 use crate::sse::{self, Decoder, Piece};
 use crate::stack::{Judgement, Refusal, Stack};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, MessageBlock, Reader, Writer};
 use bytes::Bytes;
 use std::collections::{HashSet, VecDeque};
@@ -177,14 +177,16 @@ impl StreamGuard {
                 match part {
                     Part::StopReason => self.state = State::Ending,
                     Part::MessageStop => self.state = State::Complete,
-                    Part::BlockStart(_)
-                    | Part::BlockMore(_)
-                    | Part::BlockStop(_)
-                    | Part::Other => {}
+                    Part::BlockStart(_) | Part::BlockMore(_) | Part::BlockStop(_) | Part::Other => {
+                    }
                 }
                 if self.hold.is_empty() {
                     let sent = self.writer.inert(frame.clone(), part);
-                    self.last_frame = if sent == frame { Fate::Passed } else { Fate::Gone };
+                    self.last_frame = if sent == frame {
+                        Fate::Passed
+                    } else {
+                        Fate::Gone
+                    };
                     sink.send(sent);
                 } else {
                     self.last_frame = Fate::Queued;
@@ -288,7 +290,9 @@ impl StreamGuard {
                         rest.push_back(Waiting::Judged(judged));
                     }
                 }
-                other => rest.push_back(other),
+                Waiting::Frame(..) | Waiting::Call(_) | Waiting::Judged(_) | Waiting::Notice(_) => {
+                    rest.push_back(waiting)
+                }
             }
         }
         notices.append(&mut rest);
@@ -317,7 +321,10 @@ impl StreamGuard {
 
     /// The upstream has ended the body.
     pub fn finish(&mut self, out: &mut Vec<Output>) {
-        self.cut("the upstream ended the response in the middle of the message", out);
+        self.cut(
+            "the upstream ended the response in the middle of the message",
+            out,
+        );
     }
 
     /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
@@ -340,7 +347,10 @@ impl StreamGuard {
     }
 
     fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
-        sink.record(self.ruling.stream_record("stream-protocol", &violation.to_string()));
+        sink.record(
+            self.ruling
+                .stream_record("stream-protocol", &violation.to_string()),
+        );
         sink.send(anthropic::error_event(&format!(
             "[holdgate] the response was stopped, because what follows cannot be judged: \
              {violation}. No tool call after this point was passed on. (rule stream-protocol)"
@@ -475,7 +485,13 @@ impl Ruling {
         };
         let held = now.saturating_sub(since);
         let session = self.judge.session_id.clone();
-        sink.record(Record::of_call(incident.clone(), session, &judgement, action, held));
+        sink.record(Record::of_call(
+            incident.clone(),
+            session,
+            &judgement,
+            action,
+            held,
+        ));
         Judged {
             judgement,
             incident,
@@ -496,15 +512,8 @@ impl Ruling {
     }
 
     fn stream_record(&mut self, rule: &'static str, reason: &str) -> Record {
-        Record {
-            id: self.next_incident(),
-            session: self.judge.session_id.clone(),
-            door: "proxy",
-            subject: Subject::Response,
-            findings: vec![Finding::block("reader", rule, reason)],
-            verdict: Verdict::Block,
-            action: Action::ResponseEnded,
-        }
+        let id = self.next_incident();
+        Record::of_response(id, self.judge.session_id.clone(), rule, reason)
     }
 
     fn next_incident(&mut self) -> String {
@@ -552,7 +561,10 @@ impl<'o> Sink<'o> {
         }
         self.sent = true;
         // A slice of the chunk, or bytes of our own? Its address tells.
-        let at = bytes.as_ptr().addr().wrapping_sub(self.chunk.as_ptr().addr());
+        let at = bytes
+            .as_ptr()
+            .addr()
+            .wrapping_sub(self.chunk.as_ptr().addr());
         if at < self.chunk.len() && bytes.len() <= self.chunk.len() - at {
             if self.run.end != at {
                 self.flush();
@@ -572,7 +584,8 @@ impl<'o> Sink<'o> {
 
     fn flush(&mut self) {
         if !self.run.is_empty() {
-            self.out.push(Output::Send(self.chunk.slice(self.run.clone())));
+            self.out
+                .push(Output::Send(self.chunk.slice(self.run.clone())));
         }
         self.run = 0..0;
     }

@@ -121,6 +121,19 @@ impl Record {
         }
     }
 
+    /// The refusal of a response, or of the request for it.
+    pub fn of_response(id: String, session: String, rule: &'static str, reason: &str) -> Self {
+        Record {
+            id,
+            session,
+            door: "proxy",
+            subject: Subject::Response,
+            findings: vec![Finding::block("reader", rule, reason)],
+            verdict: Verdict::Block,
+            action: Action::ResponseEnded,
+        }
+    }
+
     /// The decision as JSON, with at most `input_bytes` of a call's arguments.
     pub fn to_json(&self, input_bytes: usize) -> Json<'static> {
         let mut json = Json::object([
@@ -169,5 +182,7 @@ impl Record {
 }
 
 fn micros(duration: Duration) -> Json<'static> {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).into()
+    u64::try_from(duration.as_micros())
+        .unwrap_or(u64::MAX)
+        .into()
 }

@@ -529,7 +529,8 @@ mod tests {
 
     #[test]
     fn keeps_order_and_number_text() {
-        let text = r#"{"b":1.0,"a":[1e5,12345678901234567890123,-0,true,null],"":"\u00e9\ud83d\ude00\n"}"#;
+        let text =
+            r#"{"b":1.0,"a":[1e5,12345678901234567890123,-0,true,null],"":"\u00e9\ud83d\ude00\n"}"#;
         assert_eq!(
             read(text).unwrap().to_string(),
             "{\"b\":1.0,\"a\":[1e5,12345678901234567890123,-0,true,null],\"\":\"é😀\\n\"}"
@@ -538,7 +539,10 @@ mod tests {
 
     #[test]
     fn refuses_what_readers_disagree_about() {
-        check_refused(r#"{"command":"ls","command":"rm"}"#, "the key `command` stands twice");
+        check_refused(
+            r#"{"command":"ls","command":"rm"}"#,
+            "the key `command` stands twice",
+        );
         check_refused(r#"{"command":"ls","comm\u0061nd":"rm"}"#, "stands twice");
         check_refused(r#"[{"x":{"a":1,"b":2,"a":3}}]"#, "stands twice");
         check_refused(r#""\ud800""#, "half of a surrogate pair");

@@ -25,7 +25,11 @@ impl Session {
     /// How many calls were cleared in the minute before `now`.
     pub fn calls_in_last_minute(&self, now: Duration) -> usize {
         let start = now.saturating_sub(Duration::from_mins(1));
-        self.recent.iter().rev().take_while(|&&t| t > start || start.is_zero()).count()
+        self.recent
+            .iter()
+            .rev()
+            .take_while(|&&t| t > start || start.is_zero())
+            .count()
     }
 
     /// How often `call` would have come in a row, this time included.

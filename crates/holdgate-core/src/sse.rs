@@ -253,7 +253,12 @@ mod tests {
 
     #[test]
     fn every_line_end_ends_a_frame() {
-        for text in ["data: 1\n\n", "data: 1\r\n\r\n", "data: 1\r\r", "data: 1\n\r\n"] {
+        for text in [
+            "data: 1\n\n",
+            "data: 1\r\n\r\n",
+            "data: 1\r\r",
+            "data: 1\n\r\n",
+        ] {
             assert_eq!(pieces(&[text.as_bytes()]), [frame(text)], "{text:?}");
         }
     }
@@ -280,7 +285,11 @@ mod tests {
 
     #[test]
     fn fields_follow_the_standard() {
-        let got = fields(b": note\nevent:ping\nid: 3\ndata:  a\ndata\ndata:b\n\n", false).unwrap();
+        let got = fields(
+            b": note\nevent:ping\nid: 3\ndata:  a\ndata\ndata:b\n\n",
+            false,
+        )
+        .unwrap();
         assert_eq!(got.event, Some("ping"));
         assert_eq!(got.data.unwrap().as_ref(), b" a\n\nb");
         assert_eq!(fields(b"\n", false).unwrap(), Fields::default());
@@ -295,7 +304,12 @@ mod tests {
 
     #[test]
     fn lines_that_clients_read_differently_are_refused() {
-        for text in [" data: 1\n\n", "Data: 1\n\n", "data : 1\n\n", "{\"a\":1}\n\n"] {
+        for text in [
+            " data: 1\n\n",
+            "Data: 1\n\n",
+            "data : 1\n\n",
+            "{\"a\":1}\n\n",
+        ] {
             let got = fields(text.as_bytes(), false);
             assert_eq!(got, Err(SseError::UnknownField), "{text:?}");
         }

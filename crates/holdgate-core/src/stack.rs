@@ -200,10 +200,7 @@ fn unreadable(fault: &Fault) -> Finding {
             "if this provider's block can cause no action, the operator can add it to \
              `guard.inert_blocks`",
         ),
-        Fault::TooLarge(_) => (
-            "oversized-call",
-            "do the same in several smaller calls",
-        ),
+        Fault::TooLarge(_) => ("oversized-call", "do the same in several smaller calls"),
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs
@@ -214,7 +211,12 @@ fn unreadable(fault: &Fault) -> Finding {
             "send the call again as one valid JSON object with each key once",
         ),
     };
-    Finding::block("reader", rule, format!("the call cannot be judged: {fault}")).instead(instead)
+    Finding::block(
+        "reader",
+        rule,
+        format!("the call cannot be judged: {fault}"),
+    )
+    .instead(instead)
 }
 
 fn strictest(findings: &[Finding]) -> Verdict {
@@ -277,7 +279,9 @@ impl Refusal {
 impl std::fmt::Debug for Stack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<_> = self.layers.iter().map(|l| l.name()).collect();
-        f.debug_struct("Stack").field("layers", &names).finish()
+        f.debug_struct("Stack")
+            .field("layers", &names)
+            .finish_non_exhaustive()
     }
 }
 

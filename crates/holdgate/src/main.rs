@@ -1,1 +1,154 @@
-fn main() {}
+//! The `holdgate` command. Exit codes: 0 done, 1 refused or failed, 2 wrong use.
+
+use clap::Parser as _;
+use holdgate::args::{Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs};
+use holdgate::config::{Config, ConfigError, Flags};
+use holdgate::proxy::Proxy;
+use holdgate::script::{self, ScriptedModel};
+use holdgate::{demo, incidents, ledger, log};
+use holdgate_core::json::Json;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let done = run(Args::parse().command);
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    let broken_pipe = error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe);
+    if broken_pipe {
+        return ExitCode::SUCCESS;
+    }
+    log::warn(&format!("{error:#}"));
+    match error.downcast_ref::<ConfigError>() {
+        Some(_) => ExitCode::from(2),
+        None => ExitCode::from(1),
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    match command {
+        Command::Demo => demo::run(&mut out),
+        Command::Proxy(args) => proxy(&args),
+        Command::Incidents(args) => {
+            let config = load(&args.place.flags())?;
+            let dir = &config.state_dir;
+            Ok(incidents::print(
+                dir,
+                &args.filter(),
+                args.json,
+                args.follow,
+                &mut out,
+            )?)
+        }
+        Command::Ledger(LedgerCommand::Verify { json, place }) => {
+            let verified = ledger::verify(&load(&place.flags())?.state_dir)?;
+            let (first, last) = verified.range.unwrap_or_default();
+            if json {
+                let files = u64::try_from(verified.files).unwrap_or_default();
+                let json = Json::object([
+                    ("records", verified.records.into()),
+                    ("files", files.into()),
+                    ("first", first.into()),
+                    ("last", last.into()),
+                    ("hash", verified.hash.into()),
+                ]);
+                writeln!(out, "{json}")?;
+            } else {
+                writeln!(
+                    out,
+                    "the ledger is whole: {} records in {} files, numbers {first} to {last}, last hash {}",
+                    verified.records, verified.files, verified.hash
+                )?;
+            }
+            Ok(())
+        }
+        Command::Config(ConfigCommand::Check { place }) => {
+            // A failed check, not a wrong use: exit code 1.
+            let config = load(&place.flags()).map_err(|e| anyhow::anyhow!("{e}"))?;
+            match &config.file {
+                Some(file) => writeln!(out, "{}: ok", file.display())?,
+                None => writeln!(out, "no settings file: the defaults are in force")?,
+            }
+            Ok(())
+        }
+        Command::Script(args) => serve_script(&args),
+    }
+}
+
+fn load(flags: &Flags) -> Result<Config, ConfigError> {
+    let text = |(key, value): (OsString, OsString)| {
+        Some((key.into_string().ok()?, value.into_string().ok()?))
+    };
+    Config::load(flags, std::env::vars_os().filter_map(text))
+}
+
+fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
+    let flags = Flags {
+        listen: args.listen,
+        upstream: args.upstream.clone(),
+        ..args.place.flags()
+    };
+    let config = load(&flags)?;
+    let (upstream, open) = (
+        config.upstream.clone(),
+        !config.proxy.listen.ip().is_loopback(),
+    );
+    let proxy = Proxy::start(config)?;
+    log::info(&format!("listening on http://{}", proxy.address()));
+    log::info(&format!("upstream {upstream}"));
+    if open {
+        log::warn(
+            "other machines can reach this address: whoever does can use your API key's quota",
+        );
+    }
+    wait_for_signal()?;
+    log::info("stopping: open streams may finish; once more to stop at once");
+    std::thread::spawn(|| {
+        if wait_for_signal().is_ok() {
+            std::process::exit(1);
+        }
+    });
+    proxy.stop();
+    Ok(())
+}
+
+fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
+    let options = script::Options {
+        listen: args.listen,
+        record: args.record.clone(),
+        slow: std::time::Duration::from_secs_f64(args.slow_seconds.clamp(0.0, 600.0)),
+        ..script::Options::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let model = ScriptedModel::start(options)?;
+        log::info(&format!("listening on {}", model.address()));
+        wait().await
+    })
+}
+
+fn wait_for_signal() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(wait())
+}
+
+/// Until SIGINT or SIGTERM.
+async fn wait() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

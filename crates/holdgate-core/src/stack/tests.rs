@@ -68,7 +68,11 @@ fn rules(judgement: &Judgement) -> Vec<String> {
 
 fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
     let stack = stack(layers, Arc::default());
-    let judgement = stack.judge(held(Runs::AtClient, "{}"), &mut Session::default(), Duration::ZERO);
+    let judgement = stack.judge(
+        held(Runs::AtClient, "{}"),
+        &mut Session::default(),
+        Duration::ZERO,
+    );
     assert!(judgement.outcome.is_err());
     assert_eq!(rules(&judgement), expected);
 }
@@ -128,23 +132,40 @@ fn a_passed_deadline_is_a_refusal() {
         Ok(vec![])
     });
     let stack = stack(vec![layer], clock);
-    let judgement = stack.judge(held(Runs::AtClient, "{}"), &mut Session::default(), Duration::ZERO);
+    let judgement = stack.judge(
+        held(Runs::AtClient, "{}"),
+        &mut Session::default(),
+        Duration::ZERO,
+    );
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
     assert!(judgement.outcome.is_err());
 }
 
 #[test]
 fn what_cannot_be_read_is_refused_without_asking_the_layers() {
-    let stack = stack(vec![says(|_, _| panic!("must not be asked"))], Arc::default());
+    let stack = stack(
+        vec![says(|_, _| panic!("must not be asked"))],
+        Arc::default(),
+    );
     let deep = "[".repeat(70) + &"]".repeat(70);
     for (input, rule) in [
         (r#"{"command":"ls""#.to_owned(), "unreadable-call"),
-        (r#"{"command":"ls","command":"rm"}"#.to_owned(), "unreadable-call"),
+        (
+            r#"{"command":"ls","command":"rm"}"#.to_owned(),
+            "unreadable-call",
+        ),
         (r#""ls""#.to_owned(), "unreadable-call"),
         (format!("{{\"a\":{deep}}}"), "unreadable-call"),
-        (format!("{{\"a\":\"{}\"}}", "x".repeat(1000)), "oversized-call"),
+        (
+            format!("{{\"a\":\"{}\"}}", "x".repeat(1000)),
+            "oversized-call",
+        ),
     ] {
-        let judgement = stack.judge(held(Runs::AtClient, &input), &mut Session::default(), Duration::ZERO);
+        let judgement = stack.judge(
+            held(Runs::AtClient, &input),
+            &mut Session::default(),
+            Duration::ZERO,
+        );
         assert_eq!(rules(&judgement), [rule], "{input}");
     }
     let both = HeldCall {
@@ -162,7 +183,11 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
 fn what_the_provider_ran_already_is_recorded_and_passed() {
     let layer = says(|_, _| Ok(vec![Finding::block("test", "bad", "said so")]));
     let stack = stack(vec![layer], Arc::default());
-    let judgement = stack.judge(held(Runs::AtProvider, "{}"), &mut Session::default(), Duration::ZERO);
+    let judgement = stack.judge(
+        held(Runs::AtProvider, "{}"),
+        &mut Session::default(),
+        Duration::ZERO,
+    );
     assert_eq!(judgement.outcome.unwrap().verdict(), Verdict::Audit);
 }
 
@@ -202,7 +227,11 @@ fn the_sixth_identical_call_in_a_row_is_refused_until_another_comes() {
         assert!(call(r#"{"a":1}"#).is_empty());
     }
     assert_eq!(call(r#"{"a":1}"#), ["repeated-call"]);
-    assert_eq!(call(r#"{ "a" : 1 }"#), ["repeated-call"], "white space makes no other call");
+    assert_eq!(
+        call(r#"{ "a" : 1 }"#),
+        ["repeated-call"],
+        "white space makes no other call"
+    );
     assert!(call(r#"{"a":2}"#).is_empty());
     assert!(call(r#"{"a":1}"#).is_empty());
 }

@@ -119,7 +119,9 @@ impl Reader {
             return Err("too many blocks are open at once".into());
         }
         self.last_block = Some(index);
-        let block = json.get("content_block").ok_or("a block start without a block")?;
+        let block = json
+            .get("content_block")
+            .ok_or("a block start without a block")?;
         let kind = block
             .get("type")
             .and_then(Json::as_str)
@@ -160,11 +162,9 @@ impl Reader {
                 let fragment = no_lone_surrogates(data).map(|()| fragment.to_owned());
                 Ok(Event::CallInput(index, fragment))
             }
-            (Some(Open::Call), other) => Err(format!(
-                "a `{}` inside a tool call",
-                shorten(other, 40)
-            )
-            .into()),
+            (Some(Open::Call), other) => {
+                Err(format!("a `{}` inside a tool call", shorten(other, 40)).into())
+            }
             (
                 Some(Open::Inert),
                 "text_delta" | "thinking_delta" | "signature_delta" | "citations_delta"

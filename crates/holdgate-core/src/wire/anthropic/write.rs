@@ -178,7 +178,10 @@ fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut String) {
 }
 
 fn block_stop(index: Block, out: &mut String) {
-    let data = Json::object([("type", "content_block_stop".into()), ("index", index.into())]);
+    let data = Json::object([
+        ("type", "content_block_stop".into()),
+        ("index", index.into()),
+    ]);
     sse::write("content_block_stop", &data.to_string(), out);
 }
 

@@ -1,0 +1,156 @@
+//! The command line.
+
+use crate::config::Flags;
+use crate::incidents::{Filter, parse_since};
+use clap::{Parser, Subcommand};
+use holdgate_core::verdict::Verdict;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// The safety layer around AI coding agents: text flows, tool calls are judged first.
+#[derive(Debug, Parser)]
+#[command(name = "holdgate", version, about)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See it work: no key, no network.
+    Demo,
+    /// Stand between a client and the model's API.
+    Proxy(ProxyArgs),
+    /// What was decided, from the ledger.
+    Incidents(IncidentArgs),
+    /// Look after the ledger.
+    #[command(subcommand)]
+    Ledger(LedgerCommand),
+    /// Look after the settings.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Serve the scripted model that `demo` and the tests use.
+    #[command(hide = true)]
+    Script(ScriptArgs),
+}
+
+/// Where settings come from.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Place {
+    /// The settings file [default: ~/.config/holdgate/holdgate.toml].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Where the ledger lives [default: ~/.local/state/holdgate].
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+}
+
+impl Place {
+    /// As flags that go over file and environment.
+    pub fn flags(&self) -> Flags {
+        Flags {
+            config: self.config.clone(),
+            state_dir: self.state_dir.clone(),
+            ..Flags::default()
+        }
+    }
+}
+
+/// `holdgate proxy`
+#[derive(Debug, clap::Args)]
+pub struct ProxyArgs {
+    /// Where to listen [default: 127.0.0.1:8787].
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// Where requests go [default: the API that the path belongs to].
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `holdgate incidents`
+#[derive(Debug, clap::Args)]
+pub struct IncidentArgs {
+    /// Not older than this: `30m`, `2h`, `2026-11-15T20:00:00Z`.
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    since: Option<SystemTime>,
+    /// Of this session only.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Of this rule only.
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// With this verdict only: allow, audit, ask, block, kill [default: all but allow].
+    #[arg(long, value_name = "VERDICT", value_parser = parse_verdict)]
+    verdict: Option<Verdict>,
+    /// Go on with what is decided from now on.
+    #[arg(long)]
+    pub follow: bool,
+    /// The records as they stand in the ledger, one a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+impl IncidentArgs {
+    /// Which records to show.
+    pub fn filter(&self) -> Filter {
+        Filter {
+            since: self.since,
+            session: self.session.clone(),
+            rule: self.rule.clone(),
+            verdict: self.verdict,
+        }
+    }
+}
+
+fn parse_verdict(word: &str) -> Result<Verdict, String> {
+    Verdict::from_word(word)
+        .ok_or_else(|| format!("`{word}` is no verdict, write allow, audit, ask, block or kill"))
+}
+
+/// `holdgate ledger`
+#[derive(Debug, Subcommand)]
+pub enum LedgerCommand {
+    /// Check that no record was changed, taken out or put in.
+    Verify {
+        /// For programs.
+        #[arg(long)]
+        json: bool,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// `holdgate config`
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Read the settings and say what is wrong with them.
+    Check {
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// `holdgate script`
+#[derive(Debug, clap::Args)]
+pub struct ScriptArgs {
+    /// Where to listen.
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Write every request into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+    /// How long the input of a slow call takes.
+    #[arg(long, default_value_t = 4.0)]
+    pub slow_seconds: f64,
+}

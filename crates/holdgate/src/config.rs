@@ -1,0 +1,538 @@
+//! Settings: the file as written, the environment and flags over it, and what comes of them.
+
+use holdgate_core::guard::{GuardSettings, OnBlock};
+use holdgate_core::hold::CallLimits;
+use holdgate_core::layers::gate::Gate;
+use holdgate_core::stack::JudgeLimits;
+use hyper::Uri;
+use serde::{Deserialize, Deserializer, de};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Variables that are no settings of the file.
+const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
+
+/// A section of the file: every setting optional, unknown ones errors.
+macro_rules! section {
+    ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $name {
+            $($field: Option<$type>,)*
+        }
+
+        impl $name {
+            /// Takes from `over` what it sets.
+            fn overlay(&mut self, over: $name) {
+                $(if over.$field.is_some() { self.$field = over.$field; })*
+            }
+        }
+    };
+}
+
+section!(ProxyFile {
+    listen: SocketAddr,
+    workers: NonZeroUsize,
+    max_connections: NonZeroUsize,
+    max_request_bytes: usize,
+    max_response_bytes: usize,
+    connect_timeout: Span,
+    response_timeout: Span,
+    idle_timeout: Span,
+    client_timeout: Span,
+    shutdown_grace: Span,
+});
+section!(UpstreamFile {
+    anthropic: UpstreamUrl
+});
+section!(GuardFile {
+    on_block: OnBlockWord,
+    hold_all: bool,
+    keep_alive: Span,
+    inert_blocks: Vec<String>,
+    judge_timeout: Span,
+    max_call_bytes: usize,
+    max_call_depth: CallDepth,
+    max_event_bytes: usize,
+    max_held_bytes: usize,
+    max_calls: usize,
+});
+section!(GateFile {
+    calls_per_minute: usize,
+    identical_in_a_row: u32,
+});
+section!(SessionsFile {
+    max: NonZeroUsize,
+    max_idle: Span,
+});
+section!(LedgerFile {
+    max_bytes: u64,
+    input_bytes: usize,
+    sync: bool,
+});
+
+/// `holdgate.toml` as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ConfigFile {
+    proxy: ProxyFile,
+    upstream: UpstreamFile,
+    guard: GuardFile,
+    gate: GateFile,
+    sessions: SessionsFile,
+    ledger: LedgerFile,
+}
+
+impl ConfigFile {
+    fn overlay(&mut self, over: ConfigFile) {
+        self.proxy.overlay(over.proxy);
+        self.upstream.overlay(over.upstream);
+        self.guard.overlay(over.guard);
+        self.gate.overlay(over.gate);
+        self.sessions.overlay(over.sessions);
+        self.ledger.overlay(over.ledger);
+    }
+}
+
+/// Ready settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The file that they come from, if there is one.
+    pub file: Option<PathBuf>,
+    /// Where ledger and models live.
+    pub state_dir: PathBuf,
+    /// The door.
+    pub proxy: ProxySettings,
+    /// Where requests go.
+    pub upstream: Uri,
+    /// How responses are guarded.
+    pub guard: GuardSettings,
+    /// The bounds on a judgement.
+    pub judge: JudgeLimits,
+    /// The gate's limits.
+    pub gate: Gate,
+    /// How many sessions are remembered.
+    pub max_sessions: usize,
+    /// How long an idle one is.
+    pub max_session_idle: Duration,
+    /// The ledger.
+    pub ledger: LedgerSettings,
+}
+
+/// The door's own settings.
+#[derive(Clone, Debug)]
+pub struct ProxySettings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Threads that carry connections.
+    pub workers: usize,
+    /// Connections at once.
+    pub max_connections: usize,
+    /// Bytes of a request.
+    pub max_request_bytes: usize,
+    /// Bytes of a response that is not streamed.
+    pub max_response_bytes: usize,
+    /// To reach the upstream.
+    pub connect_timeout: Duration,
+    /// Until its answer begins.
+    pub response_timeout: Duration,
+    /// Between two pieces of its answer.
+    pub idle_timeout: Duration,
+    /// For a client to send or take a piece.
+    pub client_timeout: Duration,
+    /// For open streams, once told to stop.
+    pub shutdown_grace: Duration,
+}
+
+/// The ledger's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct LedgerSettings {
+    /// Bytes of a file before the next one begins.
+    pub max_bytes: u64,
+    /// Bytes of a call's arguments that are kept.
+    pub input_bytes: usize,
+    /// Wait for the disk at every record.
+    pub sync: bool,
+}
+
+/// What the command line says; it goes over file and environment.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--config`
+    pub config: Option<PathBuf>,
+    /// `--state-dir`
+    pub state_dir: Option<PathBuf>,
+    /// `--listen`
+    pub listen: Option<SocketAddr>,
+    /// `--upstream`
+    pub upstream: Option<String>,
+}
+
+/// Settings that cannot be used: where, what, and the way out.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+impl Config {
+    /// Reads file, environment (given as pairs) and flags.
+    pub fn load(
+        flags: &Flags,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Config, ConfigError> {
+        let environment: Vec<_> = environment.into_iter().collect();
+        let variable = |name: &str| {
+            let found = environment.iter().find(|(key, _)| key == name);
+            found
+                .map(|(_, value)| value.clone())
+                .filter(|v| !v.is_empty())
+        };
+        let home = |xdg: &str, below: &str| {
+            let base = variable(xdg).map(PathBuf::from);
+            base.or_else(|| Some(Path::new(&variable("HOME")?).join(below)))
+                .map(|base| base.join("holdgate"))
+        };
+        let named = flags
+            .config
+            .clone()
+            .or_else(|| variable("HOLDGATE_CONFIG").map(PathBuf::from));
+        let usual = home("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("holdgate.toml"));
+        let file = named.or_else(|| usual.filter(|path| path.exists()));
+
+        let mut written = match &file {
+            Some(path) => read_file(path)?,
+            None => ConfigFile::default(),
+        };
+        for (key, value) in &environment {
+            if key.starts_with("HOLDGATE_") && !OTHER_VARIABLES.contains(&key.as_str()) {
+                written.overlay(read_variable(key, value)?);
+            }
+        }
+        let state_dir = flags
+            .state_dir
+            .clone()
+            .or_else(|| variable("HOLDGATE_STATE_DIR").map(PathBuf::from))
+            .or_else(|| home("XDG_STATE_HOME", ".local/state"))
+            .ok_or_else(|| {
+                ConfigError("no place for the ledger: set HOLDGATE_STATE_DIR or HOME".into())
+            })?;
+        let mut config = settle(written, state_dir);
+        config.file = file;
+        if let Some(listen) = flags.listen {
+            config.proxy.listen = listen;
+        }
+        if let Some(upstream) = &flags.upstream {
+            config.upstream =
+                upstream_url(upstream).map_err(|e| ConfigError(format!("--upstream: {e}")))?;
+        }
+        Ok(config)
+    }
+}
+
+/// Fills in the defaults.
+fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
+    let span = |span: Option<Span>, default: Duration| span.map_or(default, |s| s.0);
+    let secs = Duration::from_secs;
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let ConfigFile {
+        proxy,
+        upstream,
+        guard,
+        gate,
+        sessions,
+        ledger,
+    } = file;
+    Config {
+        file: None,
+        state_dir,
+        proxy: ProxySettings {
+            listen: proxy
+                .listen
+                .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8787))),
+            workers: proxy
+                .workers
+                .map_or_else(|| cores().min(4), NonZeroUsize::get),
+            max_connections: proxy.max_connections.map_or(2048, NonZeroUsize::get),
+            max_request_bytes: proxy.max_request_bytes.unwrap_or(64 << 20),
+            max_response_bytes: proxy.max_response_bytes.unwrap_or(64 << 20),
+            connect_timeout: span(proxy.connect_timeout, secs(10)),
+            response_timeout: span(proxy.response_timeout, secs(600)),
+            idle_timeout: span(proxy.idle_timeout, secs(300)),
+            client_timeout: span(proxy.client_timeout, secs(120)),
+            shutdown_grace: span(proxy.shutdown_grace, secs(300)),
+        },
+        upstream: upstream
+            .anthropic
+            .map_or_else(|| Uri::from_static("https://api.anthropic.com"), |u| u.0),
+        guard: GuardSettings {
+            on_block: guard.on_block.map_or(OnBlock::Explain, |w| w.0),
+            hold_all: guard.hold_all.unwrap_or(false),
+            keep_alive: span(guard.keep_alive, secs(10)),
+            inert_blocks: guard.inert_blocks.unwrap_or_default().into(),
+            max_event_bytes: guard.max_event_bytes.unwrap_or(8 << 20),
+            max_held_bytes: guard.max_held_bytes.unwrap_or(64 << 20),
+            max_calls: guard.max_calls.unwrap_or(256),
+        },
+        judge: JudgeLimits {
+            call: CallLimits {
+                max_bytes: guard.max_call_bytes.unwrap_or(16 << 20),
+                max_depth: guard.max_call_depth.map_or(64, |d| d.0),
+            },
+            fuel: 1_000_000,
+            deadline: span(guard.judge_timeout, Duration::from_millis(50)),
+        },
+        gate: Gate {
+            calls_per_minute: gate.calls_per_minute.unwrap_or(60),
+            identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
+        },
+        max_sessions: sessions.max.map_or(10_000, NonZeroUsize::get),
+        max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
+        ledger: LedgerSettings {
+            max_bytes: ledger.max_bytes.unwrap_or(64 << 20),
+            input_bytes: ledger.input_bytes.unwrap_or(4096),
+            sync: ledger.sync.unwrap_or(false),
+        },
+    }
+}
+
+fn read_file(path: &Path) -> Result<ConfigFile, ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
+    toml::from_str(&text).map_err(|e| ConfigError(explain(&path.display().to_string(), &text, &e)))
+}
+
+/// `HOLDGATE_GUARD_ON_BLOCK=continue` stands for `[guard]` `on_block = "continue"`.
+fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
+    let name = key.strip_prefix("HOLDGATE_").unwrap_or(key).to_lowercase();
+    let (section, field) = name.split_once('_').unwrap_or((&name, ""));
+    // A value that is no TOML by itself, such as `10s`, is a text.
+    let quoted = toml::Value::from(value).to_string();
+    let plain = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
+    let value = if plain { value } else { &quoted };
+    let text = format!("{section}.{field} = {value}");
+    toml::from_str(&text)
+        .map_err(|e| ConfigError(format!("environment variable {key}: {}", reason(&e))))
+}
+
+/// ``FILE:LINE:COLUMN: what is wrong, did you mean `x`?`` with the line and a caret below.
+fn explain(file: &str, text: &str, error: &toml::de::Error) -> String {
+    let reason = reason(error);
+    let Some(span) = error.span() else {
+        return format!("{file}: {reason}");
+    };
+    let before = text.get(..span.start).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let number = before.matches('\n').count() + 1;
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    let line = text.get(line_start..).unwrap_or_default();
+    let line = line.lines().next().unwrap_or_default();
+    let marked = text.get(span).unwrap_or_default();
+    let width = marked
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        .max(1);
+    let gutter = " ".repeat(number.to_string().len());
+    let indent = " ".repeat(column - 1);
+    let carets = "^".repeat(width);
+    format!(
+        "{file}:{number}:{column}: {reason}\n{gutter} |\n{number} | {line}\n{gutter} | {indent}{carets}"
+    )
+}
+
+/// The parser's message, with the nearest known name for an unknown one.
+fn reason(error: &toml::de::Error) -> String {
+    let message = error.message().trim_end().replace('\n', "; ");
+    let Some(rest) = message.strip_prefix("unknown field `") else {
+        return message;
+    };
+    let mut names = rest.split('`').step_by(2);
+    let unknown = names.next().unwrap_or_default();
+    let nearest = names
+        .map(|name| (distance(unknown, name), name))
+        .min()
+        .filter(|(distance, _)| *distance <= 1 + unknown.len() / 3);
+    match nearest {
+        Some((_, name)) => format!("unknown field `{unknown}`, did you mean `{name}`?"),
+        None => message,
+    }
+}
+
+/// Edit distance of two short names.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (y, cell) in b.chars().zip(row.iter_mut().skip(1)) {
+            let best = (diagonal + usize::from(x != y))
+                .min(left + 1)
+                .min(*cell + 1);
+            diagonal = std::mem::replace(cell, best);
+            left = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+fn upstream_url(text: &str) -> Result<Uri, String> {
+    let wrong = |why: &str| format!("`{text}` is no upstream: {why}, as in `https://host[/path]`");
+    let uri: Uri = text.parse().map_err(|_| wrong("it must be a URL"))?;
+    match uri.scheme_str() {
+        Some("http" | "https") if uri.query().is_none() => Ok(uri),
+        Some("http" | "https") => Err(wrong("it must have no query")),
+        Some(_) | None => Err(wrong("it must begin with http:// or https://")),
+    }
+}
+
+/// A length of time, written `250ms`, `10s`, `5m`.
+#[derive(Clone, Copy, Debug)]
+struct Span(Duration);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match humantime::parse_duration(&text) {
+            Ok(duration) if !duration.is_zero() => Ok(Span(duration)),
+            Ok(_) => Err(de::Error::custom("a time must be more than nothing")),
+            Err(_) => Err(de::Error::custom(format!(
+                "`{text}` is no time, write it as `250ms`, `10s` or `5m`"
+            ))),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct UpstreamUrl(Uri);
+
+impl<'de> Deserialize<'de> for UpstreamUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        upstream_url(&text)
+            .map(UpstreamUrl)
+            .map_err(de::Error::custom)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OnBlockWord(OnBlock);
+
+impl<'de> Deserialize<'de> for OnBlockWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "explain" => Ok(OnBlockWord(OnBlock::Explain)),
+            "continue" => Ok(OnBlockWord(OnBlock::Continue)),
+            other => Err(de::Error::custom(format!(
+                "`{other}` is no way to answer, write `explain` or `continue`"
+            ))),
+        }
+    }
+}
+
+/// Reading is recursive, so the depth has a ceiling.
+#[derive(Clone, Copy, Debug)]
+struct CallDepth(usize);
+
+impl<'de> Deserialize<'de> for CallDepth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match usize::deserialize(deserializer)? {
+            depth @ 1..=120 => Ok(CallDepth(depth)),
+            other => Err(de::Error::custom(format!(
+                "a depth of {other} is out of range, write 1 to 120"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("holdgate.toml");
+        std::fs::write(&path, file).unwrap();
+        let flags = Flags {
+            config: Some(path),
+            state_dir: Some("/state".into()),
+            ..Flags::default()
+        };
+        let environment = environment
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        let shown = format!("{}/", dir.path().display());
+        Config::load(&flags, environment).map_err(|e| e.to_string().replace(&shown, ""))
+    }
+
+    #[track_caller]
+    fn check_error(file: &str, environment: &[(&str, &str)], expected: &str) {
+        assert_eq!(load(file, environment).unwrap_err(), expected);
+    }
+
+    #[test]
+    fn defaults_need_no_file() {
+        let flags = Flags::default();
+        let environment = [("HOME".to_owned(), "/nonexistent".to_owned())];
+        let config = Config::load(&flags, environment).unwrap();
+        assert_eq!(config.proxy.listen.to_string(), "127.0.0.1:8787");
+        assert_eq!(config.upstream, "https://api.anthropic.com/");
+        assert_eq!(
+            config.state_dir,
+            Path::new("/nonexistent/.local/state/holdgate")
+        );
+        assert_eq!(config.guard.keep_alive, Duration::from_secs(10));
+        assert_eq!(config.gate.calls_per_minute, 60);
+    }
+
+    #[test]
+    fn the_environment_goes_over_the_file() {
+        let file =
+            "[guard]\non_block = \"continue\"\nkeep_alive = \"3s\"\n[gate]\ncalls_per_minute = 7";
+        let environment = [
+            ("HOLDGATE_GUARD_KEEP_ALIVE", "4s"),
+            ("HOLDGATE_GUARD_HOLD_ALL", "true"),
+            ("HOLDGATE_PROXY_LISTEN", "127.0.0.1:1"),
+        ];
+        let config = load(file, &environment).unwrap();
+        assert_eq!(config.guard.on_block, OnBlock::Continue);
+        assert_eq!(config.guard.keep_alive, Duration::from_secs(4));
+        assert!(config.guard.hold_all);
+        assert_eq!(config.gate.calls_per_minute, 7);
+        assert_eq!(config.proxy.listen.port(), 1);
+    }
+
+    #[test]
+    fn errors_show_place_and_fix() {
+        check_error(
+            "[guard]\n  on_blok = \"explain\"\n",
+            &[],
+            "holdgate.toml:2:3: unknown field `on_blok`, did you mean `on_block`?\n  |\n2 |   on_blok = \"explain\"\n  |   ^^^^^^^",
+        );
+        check_error(
+            "[guard]\non_block = \"shout\"",
+            &[],
+            "holdgate.toml:2:12: `shout` is no way to answer, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
+        );
+        check_error(
+            "[upstream]\nanthropic = \"api.example.com\"",
+            &[],
+            "holdgate.toml:2:13: `api.example.com` is no upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
+        );
+        check_error(
+            "",
+            &[("HOLDGATE_GUARD_KEEP_ALIVE", "soon")],
+            "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is no time, write it as `250ms`, `10s` or `5m`",
+        );
+        check_error(
+            "",
+            &[("HOLDGATE_GATE_CALLS", "3")],
+            "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected `calls_per_minute` or `identical_in_a_row`",
+        );
+    }
+}

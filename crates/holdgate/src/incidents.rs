@@ -1,0 +1,204 @@
+//! `holdgate incidents`: what the ledger says, for people and programs.
+
+use crate::ledger;
+use anstyle::{AnsiColor, Style};
+use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::verdict::Verdict;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How often a followed ledger is looked at.
+const FOLLOW_EVERY: Duration = Duration::from_millis(200);
+
+/// Which records to show.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Not older than this.
+    pub since: Option<SystemTime>,
+    /// Of this session.
+    pub session: Option<String>,
+    /// With a finding of this rule.
+    pub rule: Option<String>,
+    /// With this verdict; without it, all but plain `allow`.
+    pub verdict: Option<Verdict>,
+}
+
+impl Filter {
+    fn takes(&self, record: &Json<'_>) -> bool {
+        let text = |key: &str| record.get(key).and_then(Json::as_str).unwrap_or_default();
+        let verdict = Verdict::from_word(text("verdict"));
+        let verdict_fits = match self.verdict {
+            Some(wanted) => verdict == Some(wanted),
+            None => verdict != Some(Verdict::Allow),
+        };
+        let since_fits = self.since.is_none_or(|since| {
+            humantime::parse_rfc3339(text("time")).is_ok_and(|time| time >= since)
+        });
+        let session_fits = self.session.as_deref().is_none_or(|s| s == text("session"));
+        let rule_fits = self.rule.as_deref().is_none_or(|rule| {
+            let findings = record
+                .get("findings")
+                .and_then(Json::as_array)
+                .unwrap_or(&[]);
+            let named = |f: &Json<'_>| f.get("rule").and_then(Json::as_str) == Some(rule);
+            findings.iter().any(named)
+        });
+        verdict_fits && since_fits && session_fits && rule_fits
+    }
+}
+
+/// `2h` ago, or a time such as `2026-11-15T20:00:00Z`.
+pub fn parse_since(text: &str) -> Result<SystemTime, String> {
+    if let Ok(ago) = humantime::parse_duration(text) {
+        return SystemTime::now()
+            .checked_sub(ago)
+            .ok_or_else(|| format!("`{text}` is too long ago"));
+    }
+    humantime::parse_rfc3339_weak(text)
+        .map_err(|_| format!("`{text}` is no time, write `30m`, `2h` or `2026-11-15T20:00:00Z`"))
+}
+
+/// Prints the records of the ledger in `dir` that `filter` takes; with `follow`, also those to
+/// come, until the output is closed.
+pub fn print(
+    dir: &Path,
+    filter: &Filter,
+    json: bool,
+    follow: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let files = if dir.exists() {
+        ledger::files(dir)?
+    } else {
+        Vec::new()
+    };
+    let mut shown = 0u64;
+    let mut last = None;
+    for path in files {
+        let mut reader = BufReader::new(File::open(&path)?);
+        shown += print_lines(&mut reader, filter, json, out)?;
+        last = Some((path, reader));
+    }
+    if shown == 0 && !json && !follow {
+        writeln!(out, "no incidents")?;
+    }
+    out.flush()?;
+    if follow {
+        let current = dir.join("ledger.jsonl");
+        let reader = last
+            .filter(|(path, _)| *path == current)
+            .map(|(_, reader)| reader);
+        return follow_on(&current, reader, filter, json, out);
+    }
+    Ok(())
+}
+
+fn follow_on(
+    current: &PathBuf,
+    mut reader: Option<BufReader<File>>,
+    filter: &Filter,
+    json: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    loop {
+        if let Some(reader) = &mut reader {
+            print_lines(reader, filter, json, out)?;
+            out.flush()?;
+        }
+        let inode = |file: &File| file.metadata().map(|m| m.ino()).ok();
+        let now = std::fs::metadata(current).map(|m| m.ino()).ok();
+        if now.is_some() && now != reader.as_ref().and_then(|r| inode(r.get_ref())) {
+            // Begun, or rotated: what is left of the old file has just been read.
+            reader = Some(BufReader::new(File::open(current)?));
+        } else {
+            std::thread::sleep(FOLLOW_EVERY);
+        }
+    }
+}
+
+fn print_lines(
+    reader: &mut BufReader<File>,
+    filter: &Filter,
+    json: bool,
+    out: &mut impl Write,
+) -> io::Result<u64> {
+    let mut shown = 0;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let read = reader.read_line(&mut line)?;
+        if read == 0 {
+            return Ok(shown);
+        }
+        if !line.ends_with('\n') {
+            // Still being written: come back for the whole of it.
+            reader.seek_relative(-i64::try_from(read).unwrap_or_default())?;
+            return Ok(shown);
+        }
+        let Ok(record) = Json::read(line.as_bytes(), 128, LoneSurrogates::Refuse) else {
+            continue;
+        };
+        if filter.takes(&record) {
+            shown += 1;
+            if json {
+                out.write_all(line.as_bytes())?;
+            } else {
+                print_one(&record, out)?;
+            }
+        }
+    }
+}
+
+fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
+    let text = |key: &str| record.get(key).and_then(Json::as_str).unwrap_or_default();
+    let verdict = text("verdict");
+    let style = verdict_style(verdict);
+    let subject = match text("tool") {
+        "" => text("subject"),
+        tool => tool,
+    };
+    let dim = Style::new().dimmed();
+    writeln!(
+        out,
+        "{dim}{}{dim:#}  {style}{verdict:<5}{style:#}  {subject}  {dim}{}  session {}  {}{dim:#}",
+        text("time"),
+        text("id"),
+        shorten(text("session"), 36),
+        text("action"),
+    )?;
+    if let Some(input) = record.get("input") {
+        writeln!(out, "    {}", shorten(&input.to_string(), 160))?;
+    }
+    for finding in record
+        .get("findings")
+        .and_then(Json::as_array)
+        .unwrap_or(&[])
+    {
+        let text = |key: &str| finding.get(key).and_then(Json::as_str).unwrap_or_default();
+        writeln!(
+            out,
+            "    {} ({}): {}",
+            text("rule"),
+            text("layer"),
+            text("reason")
+        )?;
+    }
+    if !text("reason").is_empty() {
+        writeln!(out, "    {}", text("reason"))?;
+    }
+    Ok(())
+}
+
+/// The colour of a verdict.
+pub fn verdict_style(verdict: &str) -> Style {
+    let color = match Verdict::from_word(verdict) {
+        Some(Verdict::Allow) => AnsiColor::Green,
+        Some(Verdict::Audit) => AnsiColor::Cyan,
+        Some(Verdict::Ask) => AnsiColor::Yellow,
+        Some(Verdict::Block | Verdict::Kill) | None => AnsiColor::Red,
+    };
+    color.on_default().bold()
+}

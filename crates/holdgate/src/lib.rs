@@ -1,0 +1,11 @@
+//! The part of Holdgate that does: sockets, files, clock, terminal. What it carries out, the
+//! `holdgate-core` crate decides.
+
+pub mod args;
+pub mod config;
+pub mod demo;
+pub mod incidents;
+pub mod ledger;
+pub mod log;
+pub mod proxy;
+pub mod script;

@@ -1,0 +1,477 @@
+//! One request: what it is, where it goes, and how its answer comes back.
+
+use super::body::{Body, BoxError, GuardedBody, full};
+use super::{App, upstream};
+use crate::ledger::hex;
+use bytes::Bytes;
+use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
+use holdgate_core::incident::Record;
+use holdgate_core::request::RequestFacts;
+use holdgate_core::wire::anthropic::error_body;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use sha2::{Digest as _, Sha256};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// APIs that carry tool calls and are not guarded: refused, never passed on unread.
+const UNGUARDED: &[&str] = &[
+    "/chat/completions",
+    "/completions",
+    "/responses",
+    "/api/chat",
+    "/api/generate",
+    "/complete",
+];
+
+/// An answer of our own in place of the upstream's.
+struct Refused {
+    status: StatusCode,
+    /// The rule for the ledger; `None` for what is no decision, such as an upstream that is down.
+    rule: Option<&'static str>,
+    message: String,
+}
+
+impl Refused {
+    /// The request, or its whole answer, is refused. Clients do not try a 400 again.
+    fn by_rule(rule: &'static str, message: impl Into<String>) -> Self {
+        Refused {
+            status: StatusCode::BAD_REQUEST,
+            rule: Some(rule),
+            message: message.into(),
+        }
+    }
+
+    fn plain(status: StatusCode, message: impl Into<String>) -> Self {
+        Refused {
+            status,
+            rule: None,
+            message: message.into(),
+        }
+    }
+}
+
+/// Answers one request.
+pub(crate) async fn handle(
+    app: Arc<App>,
+    client: upstream::Client,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let id = app.response_id();
+    let mut session = "none".to_owned();
+    let answered = answer(&app, &client, request, &id, &mut session).await;
+    Ok(answered.unwrap_or_else(|refused| refusal(&app, &refused, &id, session)))
+}
+
+fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<Body> {
+    let mut message = format!("[holdgate] {}", refused.message);
+    if let Some(rule) = refused.rule {
+        let record = Record::of_response(format!("{id}-0"), session, rule, &refused.message);
+        if let Err(error) = app.ledger.append(&record) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
+        message.push_str(&format!(" (rule {rule})"));
+    }
+    let kind = match refused.status {
+        StatusCode::BAD_REQUEST => "invalid_request_error",
+        StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
+        StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => "timeout_error",
+        _ => "api_error",
+    };
+    let mut response = Response::new(full(error_body(kind, &message)));
+    *response.status_mut() = refused.status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+async fn answer(
+    app: &Arc<App>,
+    client: &upstream::Client,
+    mut request: Request<Incoming>,
+    id: &str,
+    session: &mut String,
+) -> Result<Response<Body>, Refused> {
+    if request.method() == Method::CONNECT || asks_for_upgrade(request.headers()) {
+        return Err(Refused {
+            status: StatusCode::UPGRADE_REQUIRED,
+            rule: Some("connection-upgrade"),
+            message: "a connection that changes its protocol cannot be guarded; use plain HTTP"
+                .to_owned(),
+        });
+    }
+    let (given_session, path) = split_session(&request);
+    let url = upstream::url(&app.config.upstream, &path)
+        .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
+    let route = Route::of(request.method(), url.path())?;
+    upstream::request_headers(&mut request);
+    *request.uri_mut() = url;
+    *request.version_mut() = hyper::Version::HTTP_11;
+    match route {
+        Route::Other => pass_through(app, client, request).await,
+        Route::Messages => {
+            let (head, body) = request.into_parts();
+            if head.headers.contains_key(header::CONTENT_ENCODING) {
+                return Err(Refused::by_rule(
+                    "unreadable-request",
+                    "the request's body is compressed and cannot be read; send it plain",
+                ));
+            }
+            let body = read_request(app, body).await?;
+            let facts = RequestFacts::read(&body).map_err(|e| {
+                let message = format!("the request's body is not acceptable JSON: {e}");
+                Refused::by_rule("unreadable-request", message)
+            })?;
+            *session = session_id(given_session.as_deref(), &head.headers, &facts);
+            let judge = Judge {
+                stack: app.stack.clone(),
+                session: app.session(session),
+                session_id: session.clone(),
+                response_id: id.to_owned(),
+                request: Arc::new(facts),
+                settings: app.guard.clone(),
+            };
+            let response = send(app, client, Request::from_parts(head, full(body))).await?;
+            guard_response(app, judge, response).await
+        }
+    }
+}
+
+/// What a request asks for.
+enum Route {
+    /// Anthropic Messages: guarded.
+    Messages,
+    /// Anything that carries no tool calls: passed through.
+    Other,
+}
+
+impl Route {
+    /// The path is read as a lenient server would read it: `//V1/%6Dessages/` is messages too.
+    fn of(method: &Method, path: &str) -> Result<Route, Refused> {
+        let path = plain_path(path);
+        if method != Method::POST {
+            return Ok(Route::Other);
+        }
+        if path.ends_with("/messages") {
+            return Ok(Route::Messages);
+        }
+        if UNGUARDED.iter().any(|api| path.ends_with(api)) || path.contains("generatecontent") {
+            return Err(Refused::by_rule(
+                "unguarded-protocol",
+                format!("`{path}` carries tool calls in a protocol that is not guarded here"),
+            ));
+        }
+        Ok(Route::Other)
+    }
+}
+
+fn plain_path(path: &str) -> String {
+    let mut bytes = path.bytes();
+    let mut plain = Vec::new();
+    while let Some(byte) = bytes.next() {
+        let mut ahead = bytes.clone();
+        let hex = |b: Option<u8>| char::from(b?).to_digit(16);
+        let decoded = match (byte, hex(ahead.next()), hex(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes = ahead;
+                u8::try_from(high * 16 + low).unwrap_or(byte)
+            }
+            _ => byte,
+        };
+        if decoded != b'/' || plain.last() != Some(&b'/') {
+            plain.push(decoded.to_ascii_lowercase());
+        }
+    }
+    let plain = String::from_utf8_lossy(&plain);
+    plain.trim_end_matches('/').to_owned()
+}
+
+/// `/s/ID/rest` names the session; the upstream gets `/rest`.
+fn split_session(request: &Request<Incoming>) -> (Option<String>, String) {
+    let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
+    let named = path
+        .strip_prefix("/s/")
+        .and_then(|rest| rest.split_once('/'))
+        .filter(|(id, _)| is_session_id(id));
+    match named {
+        Some((id, rest)) => (Some(id.to_owned()), format!("/{rest}")),
+        None => (None, path.to_owned()),
+    }
+}
+
+fn is_session_id(id: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    (1..=128).contains(&id.len()) && id.bytes().all(plain)
+}
+
+/// By path, by the client's own id, else by key and the root of the conversation.
+fn session_id(given: Option<&str>, headers: &HeaderMap, facts: &RequestFacts) -> String {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let own = header("x-claude-code-session-id").or(facts.session.as_deref());
+    if let Some(id) = given.or(own).filter(|id| is_session_id(id)) {
+        return id.to_owned();
+    }
+    let mut hasher = Sha256::new();
+    for part in [
+        header("x-api-key").unwrap_or_default(),
+        header("authorization").unwrap_or_default(),
+        own.unwrap_or_default(),
+        &facts.root,
+    ] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    format!("root-{}", hex(digest.get(..8).unwrap_or_default()))
+}
+
+/// `h2c` is an offer that servers may ignore; anything else would tunnel past the guard.
+fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(header::UPGRADE);
+    offers
+        .iter()
+        .any(|offer| !offer.as_bytes().eq_ignore_ascii_case(b"h2c"))
+}
+
+async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {
+    let limit = app.config.proxy.max_request_bytes;
+    let read = Limited::new(body, limit).collect();
+    match tokio::time::timeout(app.config.proxy.client_timeout, read).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(Refused::plain(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the request is larger than {limit} bytes"),
+        )),
+        Ok(Err(error)) => Err(Refused::plain(
+            StatusCode::BAD_REQUEST,
+            format!("the request broke off: {error}"),
+        )),
+        Err(_) => Err(Refused::plain(
+            StatusCode::REQUEST_TIMEOUT,
+            "the request took too long to arrive",
+        )),
+    }
+}
+
+async fn send(
+    app: &App,
+    client: &upstream::Client,
+    request: Request<Body>,
+) -> Result<Response<Incoming>, Refused> {
+    let wait = app.config.proxy.response_timeout;
+    let mut response = match tokio::time::timeout(wait, client.request(request)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => {
+            let message = format!("the upstream cannot be reached: {}", chain(&error));
+            return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
+        }
+        Err(_) => {
+            let message = format!("the upstream did not answer within {} s", wait.as_secs());
+            return Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message));
+        }
+    };
+    upstream::remove_hop_by_hop(response.headers_mut());
+    Ok(response)
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// What carries no calls goes both ways as it is. A stream of events on a path that is not known
+/// could carry anything, so that is refused.
+async fn pass_through(
+    app: &App,
+    client: &upstream::Client,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Refused> {
+    let limit = app.config.proxy.max_request_bytes;
+    let request = request.map(|body| Limited::new(body, limit).boxed_unsync());
+    let response = send(app, client, request).await?;
+    match media_type(response.headers()).as_str() {
+        "text/event-stream" | "application/x-ndjson" => Err(Refused::by_rule(
+            "unknown-stream",
+            "the upstream answers with a stream on a path that is not known here",
+        )),
+        _ => Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync())),
+    }
+}
+
+async fn guard_response(
+    app: &Arc<App>,
+    judge: Judge,
+    response: Response<Incoming>,
+) -> Result<Response<Body>, Refused> {
+    let status = response.status();
+    if status.is_redirection() {
+        return Err(Refused::by_rule(
+            "upstream-redirect",
+            "the upstream redirects the request, which would lead the client around the guard; \
+             set the upstream's final address",
+        ));
+    }
+    if !status.is_success() {
+        // An error tells the client what is wrong, and no client acts on one.
+        return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+    }
+    let encoding = response.headers().get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|e| !e.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Refused::by_rule(
+            "unreadable-response",
+            "the upstream's answer is encoded although that was not asked for",
+        ));
+    }
+    let (mut head, body) = response.into_parts();
+    head.headers.remove(header::CONTENT_LENGTH);
+    match media_type(&head.headers).as_str() {
+        "text/event-stream" => {
+            let guard = StreamGuard::new(judge, app.now());
+            let body = GuardedBody::new(app.clone(), body, guard);
+            Ok(Response::from_parts(head, body.boxed_unsync()))
+        }
+        "application/json" => {
+            let body = guard_whole(app, judge, body).await?;
+            Ok(Response::from_parts(head, full(body)))
+        }
+        other => Err(Refused::by_rule(
+            "unreadable-response",
+            format!("the upstream answers with `{other}` where events or JSON were expected"),
+        )),
+    }
+}
+
+/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
+async fn guard_whole(app: &App, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
+    let limit = app.config.proxy.max_response_bytes;
+    let read = Limited::new(body, limit).collect();
+    let body = match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let message = format!("the upstream's answer is larger than {limit} bytes");
+            return Err(Refused::by_rule("unreadable-response", message));
+        }
+        Ok(Err(error)) => {
+            let message = format!("the upstream's answer broke off: {error}");
+            return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
+        }
+        Err(_) => {
+            let message = "the upstream's answer took too long";
+            return Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message));
+        }
+    };
+    if body.is_empty() {
+        let message = "the upstream's answer is empty";
+        return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
+    }
+    let mut outputs = Vec::new();
+    let guarded = guard_message(judge, &body, app.now(), &mut outputs);
+    for output in outputs {
+        if let Output::Record(record) = output {
+            app.ledger.append(&record).map_err(|error| {
+                crate::log::warn(&format!("cannot write the ledger: {error}"));
+                let message = format!("the decision cannot be recorded: {error}");
+                Refused::plain(StatusCode::BAD_REQUEST, message)
+            })?;
+        }
+    }
+    match guarded {
+        Ok(Some(changed)) => Ok(changed.into()),
+        Ok(None) => Ok(body),
+        // Recorded with the other decisions.
+        Err(violation) => Err(Refused::plain(
+            StatusCode::BAD_REQUEST,
+            format!("the answer cannot be judged: {violation} (rule stream-protocol)"),
+        )),
+    }
+}
+
+/// The content type without its parameters.
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|v| v.to_str().ok());
+    let kind = value
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_spellings_of_a_guarded_path_are_guarded() {
+        for path in [
+            "/v1/messages",
+            "//v1//messages/",
+            "/V1/Messages",
+            "/v1/%6Dessages",
+            "/x/y/v1/messages",
+        ] {
+            assert!(
+                matches!(Route::of(&Method::POST, path), Ok(Route::Messages)),
+                "{path}"
+            );
+        }
+        for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
+            assert!(
+                matches!(Route::of(&Method::POST, path), Ok(Route::Other)),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn protocols_that_are_not_guarded_are_refused() {
+        for path in [
+            "/v1/chat/completions",
+            "/v1/responses",
+            "/api/chat",
+            "/v1beta/models/g:streamGenerateContent",
+        ] {
+            assert!(Route::of(&Method::POST, path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn sessions_without_an_id_go_by_key_and_root() {
+        let id = |key: &'static str, root: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-api-key", HeaderValue::from_static(key));
+            let facts = RequestFacts {
+                root: root.to_owned(),
+                ..RequestFacts::default()
+            };
+            session_id(None, &headers, &facts)
+        };
+        assert_eq!(id("a", "hi"), id("a", "hi"));
+        assert_ne!(id("a", "hi"), id("b", "hi"));
+        assert_ne!(id("a", "hi"), id("a", "ho"));
+        assert!(!id("secret-key", "hi").contains("secret"));
+    }
+
+    #[test]
+    fn the_path_names_the_session_first_then_the_client() {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-claude-code-session-id", HeaderValue::from_static("own"));
+        let facts = RequestFacts {
+            session: Some("meta".into()),
+            ..RequestFacts::default()
+        };
+        assert_eq!(session_id(Some("path"), &headers, &facts), "path");
+        assert_eq!(session_id(None, &headers, &facts), "own");
+        assert_eq!(session_id(None, &HeaderMap::new(), &facts), "meta");
+    }
+}

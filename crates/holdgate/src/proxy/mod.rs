@@ -1,0 +1,269 @@
+//! The door between client and model API: a streaming reverse proxy.
+//!
+//! One thread accepts; a few workers, each with a runtime of its own, carry the connections, so
+//! that an event never changes threads on its way through. `handle.rs` takes it from here.
+
+mod body;
+mod handle;
+mod stall;
+mod upstream;
+
+use crate::config::Config;
+use crate::ledger::Ledger;
+use anyhow::Context as _;
+use holdgate_core::layers::gate::Gate;
+use holdgate_core::session::{Sessions, SharedSession};
+use holdgate_core::stack::{Clock, Stack};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+/// An idle connection is closed after this, as other servers do.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// Bytes of a request's head, and of a read.
+const MAX_HEAD_BYTES: usize = 128 << 10;
+
+/// A running proxy. Dropping it stops it at once; [`Proxy::stop`] lets streams finish.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    app: Arc<App>,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) stack: Arc<Stack>,
+    pub(crate) ledger: Ledger,
+    guard: Arc<holdgate_core::guard::GuardSettings>,
+    sessions: Mutex<Sessions>,
+    clock: Arc<SystemClock>,
+    responses: AtomicU64,
+    /// Tells this process's ids from another's.
+    boot: u64,
+    /// Connections that are open.
+    open: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct SystemClock(Instant);
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+impl App {
+    fn new(config: Config) -> anyhow::Result<App> {
+        let (ledger, repair) = Ledger::open(&config.state_dir, config.ledger)
+            .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
+        if let Some(repair) = repair {
+            crate::log::warn(&format!(
+                "the ledger ended in the middle of a line; its {} bytes are now in {}",
+                repair.bytes,
+                repair.kept_in.display()
+            ));
+        }
+        let clock = Arc::new(SystemClock(Instant::now()));
+        let gate: Gate = config.gate;
+        let stack = Stack::new(vec![Box::new(gate)], clock.clone(), config.judge);
+        Ok(App {
+            stack: Arc::new(stack),
+            ledger,
+            guard: Arc::new(config.guard.clone()),
+            sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
+            clock,
+            responses: AtomicU64::new(0),
+            boot: RandomState::new().hash_one(std::process::id()) >> 40,
+            open: AtomicUsize::new(0),
+            config,
+        })
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// An id that no other response has.
+    fn response_id(&self) -> String {
+        let number = self.responses.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{:06x}-{number}", self.boot)
+    }
+
+    fn session(&self, id: &str) -> SharedSession {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(id, self.now())
+    }
+}
+
+impl Proxy {
+    /// Starts to listen.
+    pub fn start(config: Config) -> anyhow::Result<Proxy> {
+        let listen = config.proxy.listen;
+        let listener = std::net::TcpListener::bind(listen)
+            .with_context(|| format!("cannot listen on {listen}"))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let app = Arc::new(App::new(config)?);
+        let (stop, stopped) = watch::channel(false);
+        let mut threads = Vec::new();
+        let mut workers = Vec::new();
+        for number in 0..app.config.proxy.workers {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            workers.push(sender);
+            let client = upstream::client(&app.config.proxy)?;
+            let (app, stopped) = (app.clone(), stopped.clone());
+            let runtime = runtime()?;
+            let work = move || runtime.block_on(work(app, client, receiver, stopped));
+            threads.push(spawn(format!("worker-{number}"), work)?);
+        }
+        let runtime = runtime()?;
+        let accepting = app.clone();
+        let accept = move || runtime.block_on(accept(accepting, listener, workers, stopped));
+        threads.push(spawn("accept".to_owned(), accept)?);
+        Ok(Proxy {
+            address,
+            app,
+            stop,
+            threads,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Connections that are open now.
+    pub fn open_connections(&self) -> usize {
+        self.app.open.load(Ordering::Relaxed)
+    }
+
+    /// Takes no more connections, lets the open streams finish within the grace time, and returns.
+    pub fn stop(mut self) {
+        // All receivers gone means that the threads have ended.
+        let _ = self.stop.send(true);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).spawn(work)
+}
+
+type Accepted = (TcpStream, OwnedSemaphorePermit);
+
+/// Hands connections to the workers in turn, as many as there is room for.
+async fn accept(
+    app: Arc<App>,
+    listener: std::net::TcpListener,
+    workers: Vec<mpsc::UnboundedSender<Accepted>>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let room = Arc::new(Semaphore::new(app.config.proxy.max_connections));
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return crate::log::warn(&format!("cannot accept connections: {error}")),
+    };
+    for worker in workers.iter().cycle() {
+        let next = async {
+            let permit = room.clone().acquire_owned().await.ok()?;
+            loop {
+                match listener.accept().await {
+                    Ok((socket, _)) => return Some((socket.into_std().ok()?, permit)),
+                    Err(error) => {
+                        // Out of file descriptors, say: wait for one to come free.
+                        crate::log::warn(&format!("cannot accept a connection: {error}"));
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => return,
+            accepted = next => if let Some(accepted) = accepted {
+                // A worker ends only when all do.
+                let _ = worker.send(accepted);
+            },
+        }
+    }
+}
+
+/// Carries connections until told to stop, then lets them finish.
+async fn work(
+    app: Arc<App>,
+    client: upstream::Client,
+    mut accepted: mpsc::UnboundedReceiver<Accepted>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let graceful = GracefulShutdown::new();
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(KEEP_ALIVE)
+        .max_buf_size(MAX_HEAD_BYTES);
+    server
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(30))
+        .max_concurrent_streams(256)
+        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX));
+    loop {
+        let (socket, permit) = tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => break,
+            next = accepted.recv() => match next {
+                Some(accepted) => accepted,
+                None => break,
+            },
+        };
+        let Ok(socket) = tokio::net::TcpStream::from_std(socket) else {
+            continue;
+        };
+        // Without this, small events would wait for the client's acknowledgements.
+        let _ = socket.set_nodelay(true);
+        let io = TokioIo::new(stall::StallGuard::new(
+            socket,
+            app.config.proxy.client_timeout,
+        ));
+        let (this, client) = (app.clone(), client.clone());
+        let service = hyper::service::service_fn(move |request| {
+            handle::handle(this.clone(), client.clone(), request)
+        });
+        let connection = graceful.watch(server.serve_connection(io, service).into_owned());
+        app.open.fetch_add(1, Ordering::Relaxed);
+        let app = app.clone();
+        tokio::spawn(async move {
+            // A client that hangs up, or breaks the protocol, ends its own connection.
+            let _ = connection.await;
+            app.open.fetch_sub(1, Ordering::Relaxed);
+            drop(permit);
+        });
+    }
+    let grace = app.config.proxy.shutdown_grace;
+    if tokio::time::timeout(grace, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        crate::log::warn("some streams did not finish in time and were cut off");
+    }
+}

@@ -1,0 +1,135 @@
+//! The way to the model's API: the client, URLs and headers.
+
+use super::body::Body;
+use crate::config::ProxySettings;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::uri::{InvalidUriParts, PathAndQuery};
+use hyper::{Request, Uri};
+use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::time::Duration;
+
+/// A client with its pool of connections.
+pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector>, Body>;
+
+/// Below the idle time-outs of the usual servers, so that no request meets a closing connection.
+const POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// Headers that concern one connection only.
+const HOP_BY_HOP: &[&str] = &[
+    "connection",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+pub(crate) fn client(settings: &ProxySettings) -> anyhow::Result<Client> {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(settings.connect_timeout));
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    let tls = rustls::ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()?
+        .try_with_platform_verifier()?
+        .with_no_client_auth();
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls)
+        .https_or_http()
+        .enable_all_versions()
+        .wrap_connector(http);
+    Ok(legacy::Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(POOL_IDLE)
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .build(connector))
+}
+
+/// `path` below the upstream's own path.
+pub(crate) fn url(upstream: &Uri, path: &str) -> Result<Uri, InvalidUriParts> {
+    let mut parts = upstream.clone().into_parts();
+    let base = upstream.path().trim_end_matches('/');
+    // A path that is none is left to `from_parts` to refuse.
+    parts.path_and_query = PathAndQuery::try_from(format!("{base}{path}")).ok();
+    Uri::from_parts(parts)
+}
+
+/// Takes out what concerns the client's connection only, and asks for an answer that can be read.
+pub(crate) fn request_headers<B>(request: &mut Request<B>) {
+    let headers = request.headers_mut();
+    remove_hop_by_hop(headers);
+    headers.remove(header::HOST);
+    headers.remove(header::EXPECT);
+    headers.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static("identity"),
+    );
+}
+
+pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP_BY_HOP {
+        headers.remove(*name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_go_below_the_upstreams_own() {
+        let check = |upstream: &str, path: &str, expected: &str| {
+            let url = url(&upstream.parse().unwrap(), path).unwrap();
+            assert_eq!(url.to_string(), expected);
+        };
+        check(
+            "https://a.example",
+            "/v1/messages?beta=true",
+            "https://a.example/v1/messages?beta=true",
+        );
+        check(
+            "http://h:1/base/",
+            "/v1/models",
+            "http://h:1/base/v1/models",
+        );
+    }
+
+    #[test]
+    fn headers_of_the_connection_stay_behind() {
+        let mut request = Request::builder()
+            .header("connection", "close, X-Private")
+            .header("x-private", "1")
+            .header("te", "trailers")
+            .header("accept-encoding", "gzip, br")
+            .header("x-api-key", "k")
+            .body(())
+            .unwrap();
+        request_headers(&mut request);
+        let mut left: Vec<_> = request
+            .headers()
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.to_str().unwrap()))
+            .collect();
+        left.sort_unstable();
+        assert_eq!(left, [("accept-encoding", "identity"), ("x-api-key", "k")]);
+    }
+}

@@ -1,0 +1,365 @@
+//! The scripted model as a server on a socket.
+//!
+//! A client's base URL is `http://ADDRESS/x/SCENARIO` or, for runs that do not share their turns,
+//! `http://ADDRESS/x/SCENARIO@RUN`; any other path plays the scenario `text`. A main request, one
+//! that offers tools, gets the scenario's next turn; any other gets a short text. Headers for
+//! requests made by hand: `x-script-main: 1` makes a request a main one, `x-script-run: RUN` names
+//! its run.
+
+use super::stream::{Step, StreamOptions, message, stream};
+use super::{Turn, scenario};
+use bytes::Bytes;
+use holdgate_core::json::{Json, LoneSurrogates};
+use http_body_util::{BodyExt, Either, Full, Limited};
+use hyper::body::{Body, Frame, Incoming};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::http::request::Parts;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+
+const MAX_REQUEST: usize = 64 << 20;
+const MAX_DEPTH: usize = 128;
+
+/// How the server behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// The pause after each frame.
+    pub pace: Duration,
+    /// How long the input of a slow call takes.
+    pub slow: Duration,
+    /// Requests are written to `RECORD/SCENARIO[@RUN]/NNN.request.json`, keys left out.
+    pub record: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            pace: Duration::from_millis(4),
+            slow: StreamOptions::default().slow,
+            record: None,
+        }
+    }
+}
+
+/// A scripted model that listens; it stops when it is dropped.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    address: SocketAddr,
+    accepting: JoinHandle<()>,
+}
+
+impl ScriptedModel {
+    /// Binds the socket and starts to answer. Must be called inside a tokio runtime.
+    pub fn start(options: Options) -> io::Result<ScriptedModel> {
+        let listener = std::net::TcpListener::bind(options.listen)?;
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let address = listener.local_addr()?;
+        let script = Arc::new(Script {
+            options,
+            played: Mutex::default(),
+        });
+        let accepting = tokio::spawn(async move {
+            // Dropped with this task, and all connections with it.
+            let mut connections = JoinSet::new();
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((socket, _)) => {
+                            let _ = socket.set_nodelay(true);
+                            connections.spawn(serve(socket, Arc::clone(&script)));
+                        }
+                        // Out of file descriptors, most likely: some may come free.
+                        Err(_) => sleep(Duration::from_millis(50)).await,
+                    },
+                    Some(_) = connections.join_next() => {}
+                }
+            }
+        });
+        Ok(ScriptedModel { address, accepting })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops listening and drops all connections.
+    pub fn stop(self) {}
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn serve(socket: tokio::net::TcpStream, script: Arc<Script>) {
+    let service = service_fn(move |request| {
+        let script = Arc::clone(&script);
+        async move { Ok::<_, Infallible>(script.answer(request).await) }
+    });
+    // An error here is a connection that a client, or a cut, has ended.
+    let _ = auto::Builder::new(TokioExecutor::new())
+        .serve_connection(TokioIo::new(socket), service)
+        .await;
+}
+
+struct Script {
+    options: Options,
+    played: Mutex<Played>,
+}
+
+#[derive(Default)]
+struct Played {
+    requests: u32,
+    /// Turns that each run of a scenario has taken.
+    turns: HashMap<String, usize>,
+}
+
+impl Script {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, MAX_REQUEST).collect().await else {
+            return error(StatusCode::BAD_REQUEST, "the request cannot be read");
+        };
+        let body = body.to_bytes();
+        let body = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace).unwrap_or(Json::Null);
+        let (run, path) = route(&head);
+        let number = self.number();
+        if let Some(record) = &self.options.record
+            && let Err(e) = write_record(&record.join(&run), number, &head, &body)
+        {
+            let what = format!("{}: {e}", record.display());
+            return error(StatusCode::INTERNAL_SERVER_ERROR, &what);
+        }
+
+        if head.method == Method::HEAD {
+            return whole(StatusCode::NOT_FOUND, String::new());
+        }
+        if path.ends_with("/count_tokens") {
+            return whole(StatusCode::OK, r#"{"input_tokens":25}"#.to_owned());
+        }
+        if path.ends_with("/models") {
+            return whole(StatusCode::OK, MODELS.to_owned());
+        }
+        if !path.ends_with("/messages") {
+            return error(StatusCode::NOT_FOUND, "no route");
+        }
+        let turn = self.turn(&run, &head, &body);
+        if let Some(status) = turn
+            .status()
+            .and_then(|code| StatusCode::from_u16(code).ok())
+        {
+            let mut answer = error(status, &format!("fake error {}", status.as_u16()));
+            let headers = answer.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            return answer;
+        }
+        let model = body
+            .get("model")
+            .and_then(Json::as_str)
+            .unwrap_or("fake-model");
+        if body.get("stream") == Some(&Json::Bool(true)) {
+            let slow = self.options.slow;
+            let steps = stream(&turn, model, number, &StreamOptions { slow });
+            streamed(steps, self.options.pace)
+        } else {
+            whole(StatusCode::OK, message(&turn, model, number))
+        }
+    }
+
+    fn number(&self) -> u32 {
+        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        played.requests += 1;
+        played.requests
+    }
+
+    fn turn(&self, run: &str, head: &Parts, body: &Json<'_>) -> Turn {
+        let name = run.split_once('@').map_or(run, |(name, _)| name);
+        let offers_tools = body
+            .get("tools")
+            .and_then(Json::as_array)
+            .is_some_and(|tools| !tools.is_empty());
+        // Some agents keep their tools out of `tools`, or have none.
+        let toolless = name.ends_with("_any") || name == "aider";
+        let declared = head.headers.get("x-script-main").is_some_and(|v| v == "1");
+        if !(offers_tools || toolless || declared) {
+            return Turn::text("Fake side answer.");
+        }
+        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = played.turns.entry(run.to_owned()).or_default();
+        let turns = scenario(name)
+            .or_else(|| scenario("text"))
+            .unwrap_or_default();
+        let turn = turns
+            .get(*taken)
+            .or(turns.last())
+            .cloned()
+            .unwrap_or_default();
+        *taken += 1;
+        turn
+    }
+}
+
+/// The run, `SCENARIO` or `SCENARIO@RUN`, and what of the path is the API's own.
+fn route(head: &Parts) -> (String, String) {
+    let path = head.uri.path();
+    let scripted = path
+        .strip_prefix("/x/")
+        .map(|rest| rest.split_once('/').unwrap_or((rest, "")));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-@".contains(c);
+    let (mut run, path) = match scripted {
+        Some((run, path)) if !run.is_empty() && run.chars().all(plain) => {
+            (run.to_owned(), format!("/{path}"))
+        }
+        _ => ("text".to_owned(), path.to_owned()),
+    };
+    if let Some(id) = head
+        .headers
+        .get("x-script-run")
+        .and_then(|id| id.to_str().ok())
+        && id.chars().all(plain)
+        && !run.contains('@')
+    {
+        run = format!("{run}@{id}");
+    }
+    (run, path)
+}
+
+fn write_record(folder: &Path, number: u32, head: &Parts, body: &Json<'_>) -> io::Result<()> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for (name, value) in &head.headers {
+        let secret = ["authorization", "x-api-key"].contains(&name.as_str());
+        let value = if secret {
+            "REDACTED".into()
+        } else {
+            String::from_utf8_lossy(value.as_bytes())
+        };
+        match headers.iter_mut().find(|(known, _)| known == name.as_str()) {
+            Some((_, values)) => *values = format!("{values}, {value}"),
+            None => headers.push((name.to_string(), value.into_owned())),
+        }
+    }
+    let headers = headers
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into()));
+    let record = Json::object([
+        ("method", head.method.as_str().into()),
+        ("target", head.uri.to_string().into()),
+        ("headers", Json::Object(headers.collect())),
+        ("body", body.clone()),
+    ]);
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(
+        folder.join(format!("{number:03}.request.json")),
+        record.to_string(),
+    )
+}
+
+const MODELS: &str = r#"{"data":[{"type":"model","id":"fake-model","display_name":"Fake model","created_at":"2026-01-01T00:00:00Z"}],"first_id":"fake-model","last_id":"fake-model","has_more":false}"#;
+
+type Answer = Response<Either<Full<Bytes>, Steps>>;
+
+fn whole(status: StatusCode, body: String) -> Answer {
+    let mut answer = Response::new(Either::Left(Full::from(body)));
+    *answer.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, json);
+    answer
+}
+
+fn error(status: StatusCode, message: &str) -> Answer {
+    let kind = match status.as_u16() {
+        400 => "invalid_request_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        _ => "api_error",
+    };
+    let error = Json::object([("type", kind.into()), ("message", message.into())]);
+    let body = Json::object([
+        ("type", "error".into()),
+        ("error", error),
+        ("request_id", "req_fake".into()),
+    ]);
+    whole(status, body.to_string())
+}
+
+fn streamed(steps: Vec<Step>, pace: Duration) -> Answer {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(play(steps, pace, sender));
+    let mut answer = Response::new(Either::Right(Steps(receiver)));
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+}
+
+/// Sends the steps; ends early, by an error, when the client has gone.
+async fn play(
+    steps: Vec<Step>,
+    pace: Duration,
+    to: mpsc::Sender<Result<Bytes, CutHere>>,
+) -> Result<(), mpsc::error::SendError<Result<Bytes, CutHere>>> {
+    for step in steps {
+        match step {
+            Step::Send(frame) => {
+                to.send(Ok(frame)).await?;
+                sleep(pace).await;
+            }
+            Step::Wait(time, None) => sleep(time).await,
+            Step::Wait(time, Some(frame)) => {
+                for _ in 0..time.as_secs() {
+                    sleep(Duration::from_secs(1)).await;
+                    to.send(Ok(frame.clone())).await?;
+                }
+            }
+            Step::Cut => {
+                // What was sent before is to arrive.
+                sleep(Duration::from_millis(20)).await;
+                to.send(Err(CutHere)).await?;
+            }
+            Step::End => {}
+        }
+    }
+    Ok(())
+}
+
+/// A body whose data comes from [`play`].
+struct Steps(mpsc::Receiver<Result<Bytes, CutHere>>);
+
+impl Body for Steps {
+    type Data = Bytes;
+    type Error = CutHere;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, CutHere>>> {
+        let next = self.0.poll_recv(context);
+        next.map(|sent| sent.map(|result| result.map(Frame::data)))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the script cuts the connection here")]
+struct CutHere;
