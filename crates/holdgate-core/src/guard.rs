@@ -291,7 +291,7 @@ impl StreamGuard {
                     }
                 }
                 Waiting::Frame(..) | Waiting::Call(_) | Waiting::Judged(_) | Waiting::Notice(_) => {
-                    rest.push_back(waiting)
+                    rest.push_back(waiting);
                 }
             }
         }

@@ -4,6 +4,7 @@ use crate::event::{Block, Part};
 use crate::json::{Json, JsonError, LoneSurrogates};
 use bytes::Bytes;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Who carries a call out.
@@ -58,6 +59,8 @@ pub struct ToolCall {
     pub runs: Runs,
     /// The arguments: always an object.
     pub input: Json<'static>,
+    /// The same in its one compact form: what is sent, recorded and compared.
+    pub text: Arc<String>,
     /// The protocol's own object around the call, its input left out.
     pub envelope: Json<'static>,
 }
@@ -146,6 +149,7 @@ impl HeldCall {
             id: id.ok_or(Fault::NoId)?,
             name: name.ok_or(Fault::NoName)?,
             runs: self.runs.clone(),
+            text: Arc::new(input.text()),
             input: input.into_owned(),
             envelope: self.envelope.clone(),
         })

@@ -1,9 +1,13 @@
 //! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
 
-use crate::json::{Json, shorten};
+use crate::json::{Json, LoneSurrogates, shorten};
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Above the deepest call that can be read.
+const MAX_DEPTH: usize = 128;
 
 /// One decision.
 #[derive(Clone, Debug)]
@@ -36,7 +40,7 @@ pub enum Subject {
         /// Who carries it out.
         runs: &'static str,
         /// Its arguments, if they could be read.
-        input: Option<Json<'static>>,
+        input: Option<Arc<String>>,
         /// How long the client waited for the verdict after the call began.
         held: Duration,
         /// How long judging took.
@@ -89,7 +93,7 @@ impl Record {
                     Some(call.name.clone()),
                     Some(call.id.clone()),
                     call.runs.word(),
-                    Some(call.input.clone()),
+                    Some(call.text.clone()),
                     cleared.findings(),
                     cleared.verdict(),
                 )
@@ -159,15 +163,14 @@ impl Record {
                     }
                 }
                 json.set("runs", (*runs).into());
-                if let Some(input) = input {
-                    let text = input.to_string();
-                    if text.len() <= input_bytes {
-                        json.set("input", input.clone());
+                if let Some(text) = input {
+                    let small = (text.len() <= input_bytes)
+                        .then(|| Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse));
+                    if let Some(Ok(input)) = small {
+                        json.set("input", input.into_owned());
                     } else {
                         json.set("input_bytes", (text.len() as u64).into());
-                        if input_bytes > 0 {
-                            json.set("input_start", shorten(&text, input_bytes / 4).into());
-                        }
+                        json.set("input_start", shorten(text, input_bytes / 4).into());
                     }
                 }
                 json.set("held_us", micros(*held));

@@ -152,8 +152,14 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Appends the value in its one compact form.
-    pub fn write(&self, out: &mut String) {
+    /// The value in its one compact form.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
             Json::Bool(true) => out.push_str("true"),
@@ -188,9 +194,7 @@ impl<'a> Json<'a> {
 
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = String::new();
-        self.write(&mut out);
-        f.write_str(&out)
+        f.write_str(&self.text())
     }
 }
 
@@ -217,11 +221,7 @@ pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest
-        .as_bytes()
-        .iter()
-        .position(|&b| b < 0x20 || b == b'"' || b == b'\\')
-    {
+    while let Some(at) = position(rest.as_bytes(), must_escape) {
         let (plain, special) = rest.split_at(at);
         out.push_str(plain);
         let mut chars = special.chars();
@@ -241,6 +241,24 @@ pub fn write_string(text: &str, out: &mut String) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+fn must_escape(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// The first byte that is `special`. Looks at whole chunks first, which compiles to vector code:
+/// most of a large text needs no escape.
+fn position(bytes: &[u8], special: fn(u8) -> bool) -> Option<usize> {
+    const CHUNK: usize = 32;
+    let mut at = 0;
+    for chunk in bytes.chunks(CHUNK) {
+        if chunk.iter().fold(false, |found, &b| found | special(b)) {
+            return chunk.iter().position(|&b| special(b)).map(|i| at + i);
+        }
+        at += CHUNK;
+    }
+    None
 }
 
 struct Reader<'a> {

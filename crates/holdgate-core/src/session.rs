@@ -1,9 +1,7 @@
 //! What one agent has done so far: the only state that outlives a response.
 
 use crate::hold::ToolCall;
-use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,8 +47,13 @@ impl Session {
     /// Remembers a judged call; `None` stands for one that could not be read.
     pub fn note(&mut self, call: Option<&ToolCall>, cleared: bool, now: Duration) {
         if let Some(call) = call {
-            self.in_a_row = self.times_in_a_row(call);
-            self.last = Some(fingerprint(call));
+            let this = Some(fingerprint(call));
+            self.in_a_row = if self.last == this {
+                self.in_a_row.saturating_add(1)
+            } else {
+                1
+            };
+            self.last = this;
         }
         if cleared {
             self.refusals_in_a_row = 0;
@@ -64,11 +67,25 @@ impl Session {
     }
 }
 
+/// Tells whether two calls are the same. Nobody gains by a collision: it only counts a call as
+/// repeated. So speed matters more than strength.
 fn fingerprint(call: &ToolCall) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    call.name.hash(&mut hasher);
-    call.input.to_string().hash(&mut hasher);
-    hasher.finish()
+    let mut hash = 0u64;
+    for part in [call.name.as_bytes(), call.text.as_bytes()] {
+        let (words, rest) = part.as_chunks::<8>();
+        for word in words {
+            hash = mix(hash, u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            hash = mix(hash, u64::from(*byte));
+        }
+        hash = mix(hash, part.len() as u64);
+    }
+    hash
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
 /// A session that several responses share.

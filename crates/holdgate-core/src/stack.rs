@@ -4,7 +4,6 @@
 //! call to a client needs a `Cleared`, so there is no second way out.
 
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
-use crate::json::Json;
 use crate::session::Session;
 use crate::verdict::{Finding, Verdict};
 use std::cell::Cell;
@@ -80,7 +79,7 @@ pub struct Refusal {
     tool: Option<String>,
     id: Option<String>,
     runs: Runs,
-    input: Option<Json<'static>>,
+    input: Option<Arc<String>>,
     findings: Vec<Finding>,
 }
 
@@ -156,7 +155,7 @@ impl Stack {
                 tool: Some(call.name),
                 id: Some(call.id),
                 runs: call.runs,
-                input: Some(call.input),
+                input: Some(call.text),
                 findings,
             })
         };
@@ -261,7 +260,7 @@ impl Refusal {
     }
 
     /// The arguments, if they could be read.
-    pub fn input(&self) -> Option<&Json<'static>> {
+    pub fn input(&self) -> Option<&Arc<String>> {
         self.input.as_ref()
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::json::Json;
 use crate::layers::gate::Gate;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -4,12 +4,17 @@
 //! broken or hostile. Commands that a client runs write to `marker.txt`, so the file's lines tell
 //! what ran, whatever logs say.
 
+mod answer;
 mod server;
+mod shape;
 mod stream;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use server::{Options, ScriptedModel};
-pub use stream::{Step, StreamOptions, message, stream};
+pub use shape::message;
+pub use stream::{Step, StreamOptions, stream};
 
 use holdgate_core::json::Json;
 use std::time::Duration;

@@ -6,16 +6,17 @@
 //! requests made by hand: `x-script-main: 1` makes a request a main one, `x-script-run: RUN` names
 //! its run.
 
-use super::stream::{Step, StreamOptions, message, stream};
+use super::answer::{Answer, error, streamed, whole};
+use super::shape::message;
+use super::stream::{StreamOptions, stream};
 use super::{Turn, scenario};
-use bytes::Bytes;
 use holdgate_core::json::{Json, LoneSurrogates};
-use http_body_util::{BodyExt, Either, Full, Limited};
-use hyper::body::{Body, Frame, Incoming};
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::http::request::Parts;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use std::collections::HashMap;
@@ -23,16 +24,14 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 const MAX_REQUEST: usize = 64 << 20;
 const MAX_DEPTH: usize = 128;
+const MODELS: &str = r#"{"data":[{"type":"model","id":"fake-model","display_name":"Fake model","created_at":"2026-01-01T00:00:00Z"}],"first_id":"fake-model","last_id":"fake-model","has_more":false}"#;
 
 /// How the server behaves.
 #[derive(Clone, Debug)]
@@ -141,7 +140,8 @@ impl Script {
             return error(StatusCode::BAD_REQUEST, "the request cannot be read");
         };
         let body = body.to_bytes();
-        let body = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace).unwrap_or(Json::Null);
+        let body = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace)
+            .unwrap_or_else(|_| Json::String(String::from_utf8_lossy(&body)));
         let (run, path) = route(&head);
         let number = self.number();
         if let Some(record) = &self.options.record
@@ -273,93 +273,3 @@ fn write_record(folder: &Path, number: u32, head: &Parts, body: &Json<'_>) -> io
         record.to_string(),
     )
 }
-
-const MODELS: &str = r#"{"data":[{"type":"model","id":"fake-model","display_name":"Fake model","created_at":"2026-01-01T00:00:00Z"}],"first_id":"fake-model","last_id":"fake-model","has_more":false}"#;
-
-type Answer = Response<Either<Full<Bytes>, Steps>>;
-
-fn whole(status: StatusCode, body: String) -> Answer {
-    let mut answer = Response::new(Either::Left(Full::from(body)));
-    *answer.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(CONTENT_TYPE, json);
-    answer
-}
-
-fn error(status: StatusCode, message: &str) -> Answer {
-    let kind = match status.as_u16() {
-        400 => "invalid_request_error",
-        403 => "permission_error",
-        404 => "not_found_error",
-        429 => "rate_limit_error",
-        529 => "overloaded_error",
-        _ => "api_error",
-    };
-    let error = Json::object([("type", kind.into()), ("message", message.into())]);
-    let body = Json::object([
-        ("type", "error".into()),
-        ("error", error),
-        ("request_id", "req_fake".into()),
-    ]);
-    whole(status, body.to_string())
-}
-
-fn streamed(steps: Vec<Step>, pace: Duration) -> Answer {
-    let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(play(steps, pace, sender));
-    let mut answer = Response::new(Either::Right(Steps(receiver)));
-    let headers = answer.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    answer
-}
-
-/// Sends the steps; ends early, by an error, when the client has gone.
-async fn play(
-    steps: Vec<Step>,
-    pace: Duration,
-    to: mpsc::Sender<Result<Bytes, CutHere>>,
-) -> Result<(), mpsc::error::SendError<Result<Bytes, CutHere>>> {
-    for step in steps {
-        match step {
-            Step::Send(frame) => {
-                to.send(Ok(frame)).await?;
-                sleep(pace).await;
-            }
-            Step::Wait(time, None) => sleep(time).await,
-            Step::Wait(time, Some(frame)) => {
-                for _ in 0..time.as_secs() {
-                    sleep(Duration::from_secs(1)).await;
-                    to.send(Ok(frame.clone())).await?;
-                }
-            }
-            Step::Cut => {
-                // What was sent before is to arrive.
-                sleep(Duration::from_millis(20)).await;
-                to.send(Err(CutHere)).await?;
-            }
-            Step::End => {}
-        }
-    }
-    Ok(())
-}
-
-/// A body whose data comes from [`play`].
-struct Steps(mpsc::Receiver<Result<Bytes, CutHere>>);
-
-impl Body for Steps {
-    type Data = Bytes;
-    type Error = CutHere;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, CutHere>>> {
-        let next = self.0.poll_recv(context);
-        next.map(|sent| sent.map(|result| result.map(Frame::data)))
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("the script cuts the connection here")]
-struct CutHere;

@@ -50,7 +50,7 @@ impl Writer {
     pub fn call(&mut self, cleared: &Cleared) -> Bytes {
         let call = cleared.call();
         self.tool_use_sent |= call.runs == Runs::AtClient;
-        self.tool_block(call.envelope.clone(), &call.input.to_string())
+        self.tool_block(call.envelope.clone(), &call.text)
     }
 
     /// The text that stands in a refused call's place.

@@ -1,0 +1,164 @@
+//! What guarding costs, without sockets: `cargo bench -p holdgate`.
+//!
+//! Figures are medians over rounds on this machine; compare only within one run.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a benchmark reports on standard output"
+)]
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+
+use bytes::Bytes;
+use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
+use holdgate_core::hold::CallLimits;
+use holdgate_core::layers::gate::Gate;
+use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+struct Stopped;
+
+impl Clock for Stopped {
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+fn guard() -> StreamGuard {
+    let call = CallLimits {
+        max_bytes: 16 << 20,
+        max_depth: 64,
+    };
+    let limits = JudgeLimits {
+        call,
+        fuel: 1_000_000,
+        deadline: Duration::from_millis(50),
+    };
+    let gate = Gate {
+        calls_per_minute: 60,
+        identical_in_a_row: 5,
+    };
+    let settings = GuardSettings {
+        on_block: OnBlock::Explain,
+        hold_all: false,
+        keep_alive: Duration::from_secs(10),
+        inert_blocks: Arc::default(),
+        max_event_bytes: 8 << 20,
+        max_held_bytes: 64 << 20,
+        max_calls: 256,
+    };
+    let judge = Judge {
+        stack: Arc::new(Stack::new(vec![Box::new(gate)], Arc::new(Stopped), limits)),
+        session: Arc::default(),
+        session_id: "bench".into(),
+        response_id: "bench".into(),
+        request: Arc::default(),
+        settings: Arc::new(settings),
+    };
+    StreamGuard::new(judge, Duration::ZERO)
+}
+
+fn frame(kind: &str, rest: &str) -> String {
+    format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n")
+}
+
+fn start(index: u32, block: &str) -> String {
+    let rest = format!(",\"index\":{index},\"content_block\":{block}");
+    frame("content_block_start", &rest)
+}
+
+fn delta(index: u32, delta: &str) -> String {
+    frame(
+        "content_block_delta",
+        &format!(",\"index\":{index},\"delta\":{delta}"),
+    )
+}
+
+fn opened() -> StreamGuard {
+    let mut guard = guard();
+    let head = frame("message_start", ",\"message\":{\"content\":[]}")
+        + &start(0, "{\"type\":\"text\",\"text\":\"\"}");
+    let mut out = Vec::new();
+    guard.feed(head.into(), Duration::ZERO, &mut out);
+    assert_eq!(out.len(), 1, "the head passes");
+    guard
+}
+
+/// The median time of one `work` over many rounds; what `prepare` makes is not timed.
+fn median<T>(rounds: usize, mut prepare: impl FnMut() -> T, mut work: impl FnMut(T)) -> Duration {
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|_| {
+            let input = prepare();
+            let begin = Instant::now();
+            work(input);
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times.get(rounds / 2).copied().unwrap_or_default()
+}
+
+fn text_events(per_chunk: usize) {
+    const EVENTS: usize = 10_000;
+    let one = delta(
+        0,
+        "{\"type\":\"text_delta\",\"text\":\"let total = items.iter().sum::<u64>(); let total\"}",
+    );
+    let chunk = Bytes::from(one.repeat(per_chunk));
+    let mut out: Vec<Output> = Vec::new();
+    let took = median(15, opened, |mut guard| {
+        for _ in 0..EVENTS / per_chunk {
+            guard.feed(chunk.clone(), Duration::ZERO, &mut out);
+            out.clear();
+        }
+    });
+    let each = took.as_secs_f64() / EVENTS as f64;
+    let rate = one.len() as f64 / each / 1e6;
+    println!(
+        "text, {per_chunk:>2} events a chunk   {:>8.0} ns an event   {rate:>5.0} MB/s",
+        each * 1e9
+    );
+}
+
+fn tool_call(size: usize) {
+    let line = "fn main() { println!(\\\\\\\"hello\\\\\\\"); }\\\\n";
+    let content = line.repeat(size / line.len() + 1);
+    let input = format!("{{\\\"file_path\\\":\\\"a.rs\\\",\\\"content\\\":\\\"{content}\\\"}}");
+    let mut pieces = start(
+        1,
+        "{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Write\",\"input\":{}}",
+    );
+    pieces += &delta(
+        1,
+        &format!("{{\"type\":\"input_json_delta\",\"partial_json\":\"{input}\"}}"),
+    );
+    let stop = Bytes::from(frame("content_block_stop", ",\"index\":1"));
+    let mut out: Vec<Output> = Vec::new();
+    let held = || {
+        let mut guard = opened();
+        guard.feed(pieces.clone().into(), Duration::ZERO, &mut Vec::new());
+        guard
+    };
+    let took = median(101, held, |mut guard| {
+        guard.feed(stop.clone(), Duration::ZERO, &mut out);
+        assert_eq!(out.len(), 2, "recorded and sent");
+        out.clear();
+    });
+    println!(
+        "tool call of {:>6} KiB     {:>8.1} µs from its stop to its flush",
+        size >> 10,
+        took.as_secs_f64() * 1e6
+    );
+}
+
+#[allow(
+    clippy::print_stdout,
+    reason = "a benchmark reports on standard output"
+)]
+fn main() {
+    text_events(1);
+    text_events(32);
+    for size in [1 << 10, 16 << 10, 256 << 10, 4 << 20] {
+        tool_call(size);
+    }
+}

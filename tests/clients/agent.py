@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""A small agent on the Anthropic SDK: one Bash tool, a loop, and no checks of its own.
+
+  ANTHROPIC_BASE_URL=… ANTHROPIC_API_KEY=… agent.py stream|whole
+
+Runs what the model says by bash in the current folder, whatever the stop reason. Prints
+{"text": the last answer, "error": null or what went wrong}; exit code 1 on an error.
+"""
+import json
+import subprocess
+import sys
+
+import anthropic
+
+TOOL = {
+    "name": "Bash",
+    "description": "Runs a command in bash.",
+    "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+}
+MAX_TURNS = 20
+
+
+def ask(client, how, messages):
+    request = dict(model="fake-model", max_tokens=1000, messages=messages, tools=[TOOL])
+    if how == "whole":
+        return client.messages.create(**request)
+    with client.messages.stream(**request) as stream:
+        return stream.get_final_message()
+
+
+def run(call):
+    """The tool result of a call."""
+    command = call.input.get("command") if isinstance(call.input, dict) else None
+    if call.name != "Bash":
+        output, failed = f"No such tool: {call.name}", True
+    elif not isinstance(command, str):
+        output, failed = "InputValidationError: `command` must be a string", True
+    else:
+        # By stdin: an argument may have at most 128 KiB.
+        done = subprocess.run(["bash"], input=command, capture_output=True, text=True, timeout=30)
+        output, failed = done.stdout + done.stderr, done.returncode != 0
+    return {"type": "tool_result", "tool_use_id": call.id, "content": output, "is_error": failed}
+
+
+def main():
+    how = sys.argv[1]
+    client = anthropic.Anthropic(timeout=50)
+    messages = [{"role": "user", "content": "please run the command"}]
+    text, error = "", None
+    try:
+        for _ in range(MAX_TURNS):
+            answer = ask(client, how, messages)
+            text = "\n".join(block.text for block in answer.content if block.type == "text")
+            results = [run(block) for block in answer.content if block.type == "tool_use"]
+            if not results:
+                break
+            messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": results}]
+    except Exception as e:  # Whatever the SDK raises is the outcome to report.
+        error = f"{type(e).__name__}: {e}"
+    print(json.dumps({"text": text, "error": error}))
+    sys.exit(1 if error else 0)
+
+
+main()

@@ -1,0 +1,91 @@
+"""What every scenario of the scripted model must come to when a client meets it through the proxy."""
+import dataclasses
+
+NOTICE = "[holdgate]"
+
+CONFIGS = {
+    "default": "",
+    "continue": '[guard]\non_block = "continue"\n',
+    "hold-all": "[guard]\nhold_all = true\n",
+    "keep-alive": '[guard]\nkeep_alive = "1s"\n',
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Expect:
+    """What a run must come to."""
+
+    runs: int = 0  # Lines in marker.txt.
+    requests: tuple[int, int] = (1, 1)  # Main requests at the model, at least and at most.
+    end: str = "done"  # done, error or any.
+    says: str = ""  # Stands in the final text or in the error.
+    marker: str | None = None  # The whole of marker.txt.
+    asked: tuple[str, ...] = ()  # Stands in the last main request.
+
+    def but(self, **changes):
+        return dataclasses.replace(self, **changes)
+
+
+RUNS = Expect(runs=1, requests=(2, 2), says="All done.")
+SHOWN = Expect()
+REFUSED = Expect(says=NOTICE)
+BROKEN = Expect(end="error", says=NOTICE)
+# The client, or a stricter rule, may say no: nothing runs either way.
+REJECTED = Expect(requests=(1, 2))
+RETRIED = Expect(requests=(2, 2), says="AFTER-RETRY")
+
+# Client kinds: Claude Code, and the SDK agent with streamed and with whole answers.
+STREAMING = ("claude", "python")
+ALL = ("claude", "python", "python-whole")
+
+# (scenarios, kinds of client, configuration, what to expect)
+TABLE = [
+    ("slow_hold slow_hold_noping", STREAMING, "default", RUNS),
+    ("par_timing", STREAMING, "default", RUNS.but(runs=2)),
+    ("text", ALL, "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool tool_only mixed_order think_tool stop_endturn_tool stop_refusal_tool", ALL, "default", RUNS),
+    ("big", ("python", "python-whole"), "default", RUNS),
+    # Claude Code hands a command to bash as an argument, and this one is too long for that.
+    ("big", ("claude",), "default", RUNS.but(runs=0, asked=("E2BIG",))),
+    ("tool_hook done_differs stop_max_tool stop_stop_tool dup_stop", STREAMING, "default", RUNS),
+    ("start_input_only", STREAMING, "default", RUNS.but(marker="from-start\n")),
+    ("parallel", ALL, "default", RUNS.but(runs=2)),
+    ("parallel", STREAMING, "hold-all", RUNS.but(runs=2)),
+    ("ten_calls", ALL, "default", RUNS.but(runs=10)),
+    ("repeat", ALL, "default", REFUSED.but(runs=5, requests=(6, 6))),
+    ("slow_input", STREAMING, "keep-alive", RUNS),
+    ("slow_input", ("raw",), "keep-alive", SHOWN),
+    # Provider-side calls have run elsewhere.
+    ("srv_tool", ALL, "default", SHOWN.but(says="Found it.")),
+    ("mcp_tool", ("python", "python-whole"), "default", SHOWN.but(says="The server answered.")),
+    # Claude Code knows no such blocks: "Content block is not a input_json block".
+    ("mcp_tool", ("claude",), "default", SHOWN.but(end="any")),
+    # Notices of others, and the mistakes that they make.
+    ("blk_text blk_only blk_merge blk_wrongstop think_blk", STREAMING, "default", SHOWN.but(says="BLOCKED")),
+    ("blk_par blk_par_gap", STREAMING, "default", RUNS),
+    ("blk_subst", STREAMING, "default", RUNS.but(runs=0)),
+    ("blk_badinput blk_unknown blk_empty", STREAMING, "default", REJECTED),
+    ("name_lower name_space arg_array", STREAMING, "default", REJECTED),
+    ("arg_extra", ("claude",), "default", REJECTED),
+    ("arg_extra", ("python",), "default", RUNS),
+    # Calls that cannot be read in one way only.
+    ("unknown_block deep lone_surrogate patch codemode_any", ALL, "default", REFUSED),
+    ("badjson dupkeys trailing", STREAMING, "default", REFUSED),
+    ("badjson dupkeys trailing", ("python-whole",), "default", Expect(requests=(1, 3), end="any")),
+    ("start_input", STREAMING, "default", REFUSED),
+    ("dup_id", ALL, "default", RUNS.but(marker="one\n")),
+    ("dupkeys", ("claude",), "continue", RUNS.but(runs=0, asked=(NOTICE, "InputValidationError"))),
+    ("dupkeys", ("python",), "continue", RUNS.but(runs=0, asked=(NOTICE,))),
+    # Streams that break the protocol.
+    ("evt_mismatch no_evname late_kind start_content dup_start delta_unopened", STREAMING, "default", BROKEN),
+    ("after_stop", STREAMING, "default", SHOWN.but(says="Nothing to run.")),
+    # Streams and requests that fail.
+    ("cut_tool cut_clean_tool err_mid", STREAMING, "default", BROKEN.but(says="")),
+    # Claude Code runs a call as soon as its block is whole, the SDK agent when the message is.
+    ("cut_before_stop", ("claude",), "default", Expect(runs=1, requests=(1, 2), end="any")),
+    ("cut_before_stop", ("python",), "default", BROKEN.but(says="")),
+    ("cut_start empty_200", ("claude",), "default", RETRIED.but(requests=(2, 3))),
+    ("cut_start empty_200", ("python",), "default", Expect(requests=(1, 3), end="any")),
+    ("http400 http403", ALL, "default", BROKEN.but(says="fake error")),
+    ("http429 http529", ALL, "default", RETRIED),
+]

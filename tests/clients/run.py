@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Real clients through the proxy, against the scripted model.
+
+Every run gets a fresh home and a fresh work folder. The scripted model's commands write lines to
+`marker.txt`: how many there are tells what ran, whatever anybody reports. The model's record tells
+how often the client asked. Prints a line per run and at last `N passed, N failed`.
+
+`--no-proxy` runs the clients straight at the scripted model, to see what they do by themselves;
+nothing is checked then.
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from expect import CONFIGS, TABLE, Expect
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAUDE_CODE = ("@anthropic-ai/claude-code", "2.1.197")
+ANTHROPIC_SDK = ("anthropic", "2.8.0")
+TIMEOUT = 60
+SLOW_SECONDS = 4
+MAX_SILENCE = 2.0
+
+
+@dataclasses.dataclass
+class Run:
+    """One client in one scenario."""
+
+    scenario: str
+    client: str
+    config: str
+    expect: Expect
+    # The outcome:
+    runs: int = 0
+    requests: int = 0
+    seconds: float = 0.0
+    end: str = ""
+    said: str = ""
+    problems: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def name(self):
+        return f"{self.scenario}@{self.client}-{self.config}"
+
+
+def all_runs(options):
+    for scenarios, clients, config, expect in TABLE:
+        for scenario in scenarios.split():
+            for client in clients:
+                family = "claude" if client == "claude" else "python"
+                if options.only and scenario not in options.only:
+                    continue
+                if options.client in (None, family):
+                    yield Run(scenario, client, config, expect)
+
+
+# Every process that was started, to be ended whatever happens.
+CHILDREN: set[subprocess.Popen] = set()
+
+
+@contextlib.contextmanager
+def child(command, **how):
+    """A process in a group of its own, which is ended with the block."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **how)
+    CHILDREN.add(process)
+    try:
+        yield process
+    finally:
+        kill(process)
+        process.wait()
+        CHILDREN.discard(process)
+
+
+def kill(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+# The clients.
+
+
+def install(options):
+    """Installs what is missing; returns the two programs."""
+    cache = options.cache
+    claude, python = cache / "npm/node_modules/.bin/claude", cache / "venv/bin/python"
+    name, version = CLAUDE_CODE
+    manifest = cache / "npm/node_modules" / name / "package.json"
+    if options.client != "python" and not (
+        manifest.exists() and json.loads(manifest.read_text())["version"] == version
+    ):
+        (cache / "npm").mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
+        subprocess.run(command, cwd=cache / "npm", check=True, stdout=sys.stderr)
+    name, version = ANTHROPIC_SDK
+    if options.client != "claude" and not list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info")):
+        subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{name}=={version}"], check=True)
+    return claude, python
+
+
+def play(run, base, folder, programs):
+    """Runs a client to its end and fills in the outcome."""
+    home, work = folder / "home", folder / "work"
+    home.mkdir(parents=True)
+    work.mkdir()
+    started = time.monotonic()
+    if run.client == "raw":
+        measure_silence(run, base)
+    elif run.client == "claude":
+        prompt = ["-p", "please run the command", "--allowedTools", "Bash"]
+        output = ["--output-format", "stream-json", "--verbose"]
+        code, lines = execute(run, [programs[0], *prompt, *output], base, home, work)
+        result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
+        run.said = str(result.get("result", ""))
+        run.end = run.end or ("error" if code != 0 or result.get("is_error") else "done")
+    else:
+        how = "whole" if run.client == "python-whole" else "stream"
+        code, lines = execute(run, [programs[1], ROOT / "tests/clients/agent.py", how], base, home, work)
+        result = lines[-1] if lines else {"error": "no output"}
+        run.said = f"{result.get('text', '')}\n{result.get('error') or ''}".strip()
+        run.end = run.end or ("error" if code != 0 else "done")
+    run.seconds = time.monotonic() - started
+
+
+def execute(run, command, base, home, work):
+    """Runs a program in a group of its own; returns its exit code and the JSON lines it printed."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "ANTHROPIC_BASE_URL": base,
+        # A key of its own: key and first message are what tells one agent from another.
+        "ANTHROPIC_API_KEY": f"fake-{run.name}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+    with open(home / "output.jsonl", "wb") as output, open(home / "errors.txt", "wb") as errors:
+        with child(command, cwd=work, env=environment, stdout=output, stderr=errors) as process:
+            try:
+                code = process.wait(TIMEOUT)
+            except subprocess.TimeoutExpired:
+                code, run.end = -1, "timeout"
+    lines = []
+    for line in (home / "output.jsonl").read_text(errors="replace").splitlines():
+        with contextlib.suppress(ValueError):
+            lines.append(json.loads(line))
+    return code, [line for line in lines if isinstance(line, dict)]
+
+
+def measure_silence(run, base):
+    """Reads a stream byte by byte: how long is nothing heard, and are there pings?"""
+    host, _, path = base.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=TIMEOUT)
+    body = {"model": "m", "max_tokens": 9, "stream": True, "messages": [], "tools": [{"name": "Bash"}]}
+    headers = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+    connection.request("POST", f"/{path}/v1/messages", json.dumps(body), headers)
+    answer, heard, longest, received = connection.getresponse(), time.monotonic(), 0.0, b""
+    while chunk := answer.read1(65536):
+        longest, heard = max(longest, time.monotonic() - heard), time.monotonic()
+        received += chunk
+    pings = received.count(b"event: ping")
+    run.said, run.end = f"{pings} pings, silent for {longest:.1f} s", "done"
+    # One ping is the model's own, at the start.
+    if longest > MAX_SILENCE or pings < SLOW_SECONDS // 2:
+        run.problems.append(run.said)
+
+
+# The servers.
+
+
+@contextlib.contextmanager
+def server(command, log):
+    """Starts a server, yields it and the address that it prints first, and ends it."""
+    with open(log, "wb") as errors, child(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+        deadline = time.monotonic() + 20
+        while not (found := re.match(r"listening on (?:http://)?(\S+:\d+)\s", log.read_text())):
+            if process.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f"{' '.join(map(str, command))} did not start:\n{log.read_text()}")
+            time.sleep(0.05)
+        yield process, found[1]
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+
+
+def main_requests(record, run):
+    """The bodies of the requests that play the scenario, in order."""
+    bodies = []
+    for path in sorted((record / run.name).glob("*.request.json"), key=lambda p: int(p.name.split(".")[0])):
+        request = json.loads(path.read_text())
+        to_model = request["method"] == "POST" and request["target"].partition("?")[0].endswith("/messages")
+        body = request["body"]
+        if to_model and isinstance(body, dict) and (body.get("tools") or run.scenario.endswith("_any")):
+            bodies.append(body)
+    return bodies
+
+
+def judge(run, record, folder):
+    """Compares the outcome with what is expected."""
+    expect, bodies = run.expect, main_requests(record, run)
+    marker = folder / "work/marker.txt"
+    written = marker.read_text() if marker.exists() else ""
+    run.runs, run.requests = written.count("\n"), len(bodies)
+    least, most = expect.requests
+    if run.runs != expect.runs:
+        run.problems.append(f"{run.runs} commands ran, not {expect.runs}")
+    if not least <= run.requests <= most:
+        run.problems.append(f"{run.requests} requests, not {least} to {most}")
+    if run.end == "timeout" or expect.end not in ("any", run.end):
+        run.problems.append(f"ended with {run.end}, not {expect.end}")
+    if expect.says not in run.said:
+        run.problems.append(f"does not say `{expect.says}`")
+    if expect.marker not in (None, written):
+        run.problems.append(f"marker.txt is {written!r}")
+    last = json.dumps(bodies[-1]) if bodies else ""
+    run.problems += [f"the last request lacks `{text}`" for text in expect.asked if text not in last]
+
+
+def report(run, only):
+    """Prints a run's line; `only`: without a verdict."""
+    verdict = "ran " if only else "FAIL" if run.problems else "ok  "
+    line = f"{verdict}  {run.client:12}  {run.scenario:18}  {run.config:10}  "
+    line += f"runs {run.runs:2}  requests {run.requests}  {run.seconds:5.1f} s"
+    if only or run.problems:
+        line += f"  {run.end}: {run.said[-300:]!r}"
+    print(line, *([] if only else run.problems), sep="\n        ", flush=True)
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=ROOT / "target/release/holdgate")
+    parser.add_argument("--only", type=lambda names: names.split(","), help="scenarios, with commas")
+    parser.add_argument("--client", choices=["claude", "python"])
+    parser.add_argument("--work", type=Path, default=ROOT / "target/clients/work", help="is emptied first")
+    parser.add_argument("--cache", type=Path, default=ROOT / "target/clients", help="where clients are installed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--no-proxy", action="store_true")
+    options = parser.parse_args()
+    options.cache, work = options.cache.resolve(), options.work.resolve()
+    runs = list(all_runs(options))
+    if not runs:
+        parser.error("no such run")
+    programs = install(options)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    record, printing = work / "record", threading.Lock()
+    configs = sorted({run.config for run in runs})
+
+    with contextlib.ExitStack() as servers:
+        listen = ["--listen", "127.0.0.1:0"]
+        script = [options.binary, "script", *listen, "--record", record, "--slow-seconds", str(SLOW_SECONDS)]
+        model = servers.enter_context(server(script, work / "script.log"))
+        doors = dict.fromkeys(configs, model)
+        for config in [] if options.no_proxy else configs:
+            (work / f"{config}.toml").write_text(CONFIGS[config])
+            files = ["--state-dir", work / f"state-{config}", "--config", work / f"{config}.toml"]
+            proxy = [options.binary, "proxy", *listen, "--upstream", f"http://{model[1]}", *files]
+            doors[config] = servers.enter_context(server(proxy, work / f"proxy-{config}.log"))
+
+        def one(run):
+            door, address = doors[run.config]
+            folder = work / "runs" / run.name
+            try:
+                if model[0].poll() is not None or door.poll() is not None:
+                    raise OSError("a server has ended")
+                play(run, f"http://{address}/x/{run.name}", folder, programs)
+            except (OSError, http.client.HTTPException) as e:
+                run.problems.append(f"{type(e).__name__}: {e}")
+            judge(run, record, folder)
+            with printing:
+                report(run, options.no_proxy)
+
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            try:
+                list(pool.map(one, runs))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(CHILDREN):
+                    kill(process)
+                raise
+
+    if options.no_proxy:
+        return 0
+    failed = sum(bool(run.problems) for run in runs)
+    for config in configs:
+        verify = [options.binary, "ledger", "verify", "--state-dir", work / f"state-{config}"]
+        done = subprocess.run(verify, capture_output=True, text=True)
+        if done.returncode != 0:
+            failed += 1
+            print(f"FAIL  ledger verify ({config}): {done.stdout}{done.stderr}".rstrip())
+    total = len(runs) + len(configs)
+    print(f"{total - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
