@@ -30,6 +30,8 @@ pub enum Event {
 /// The place of an inert frame in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The head of the message.
+    MessageStart,
     /// The first frame of a block.
     BlockStart(Block),
     /// A later frame of a block.
@@ -40,7 +42,7 @@ pub enum Part {
     StopReason,
     /// The last frame of the message.
     MessageStop,
-    /// Anything else, such as the head of the message.
+    /// Anything else.
     Other,
 }
 

@@ -138,8 +138,9 @@ impl StreamGuard {
     /// Takes a chunk from upstream.
     pub fn feed(&mut self, mut chunk: Bytes, now: Duration, out: &mut Vec<Output>) {
         let mut sink = Sink::new(&chunk, out);
-        while !self.is_over() {
+        while !self.is_over() || self.decoder.awaits_tail() {
             let piece = match self.decoder.next(&mut chunk) {
+                Ok(Some(Piece::Frame(_))) if self.is_over() => break,
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(error) => {
@@ -177,8 +178,11 @@ impl StreamGuard {
                 match part {
                     Part::StopReason => self.state = State::Ending,
                     Part::MessageStop => self.state = State::Complete,
-                    Part::BlockStart(_) | Part::BlockMore(_) | Part::BlockStop(_) | Part::Other => {
-                    }
+                    Part::MessageStart
+                    | Part::BlockStart(_)
+                    | Part::BlockMore(_)
+                    | Part::BlockStop(_)
+                    | Part::Other => {}
                 }
                 if self.hold.is_empty() {
                     let sent = self.writer.inert(frame.clone(), part);
@@ -351,10 +355,12 @@ impl StreamGuard {
             self.ruling
                 .stream_record("stream-protocol", &violation.to_string()),
         );
-        sink.send(anthropic::error_event(&format!(
-            "[holdgate] the response was stopped, because what follows cannot be judged: \
+        let message = format!(
+            "[holdgate] The response was stopped, because what follows cannot be judged: \
              {violation}. No tool call after this point was passed on. (rule stream-protocol)"
-        )));
+        );
+        sink.send(self.writer.failure(&message));
+        self.last_frame = Fate::Gone;
         self.state = State::Failed;
         self.hold.take();
     }

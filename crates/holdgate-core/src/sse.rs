@@ -163,6 +163,11 @@ impl Decoder {
         !self.partial.is_empty()
     }
 
+    /// Whether a LF that comes next belongs to the frame before it.
+    pub fn awaits_tail(&self) -> bool {
+        self.ended_with_cr
+    }
+
     /// Bytes kept between calls.
     pub fn kept(&self) -> usize {
         self.partial.len()

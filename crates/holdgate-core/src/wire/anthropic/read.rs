@@ -107,7 +107,7 @@ impl Reader {
             Some(Json::Array(blocks)) if blocks.is_empty() => {}
             Some(_) => return Err("message_start brings content".into()),
         }
-        Ok(Event::Inert(Part::Other))
+        Ok(Event::Inert(Part::MessageStart))
     }
 
     fn block_start(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {

@@ -12,9 +12,13 @@ use bytes::Bytes;
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;
 
+/// Begins a response that never began by itself.
+const EMPTY_MESSAGE: &str = r#"{"type":"message_start","message":{"id":"msg_holdgate","type":"message","role":"assistant","model":"none","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}}"#;
+
 /// Numbers the blocks that leave, without gaps.
 #[derive(Debug, Default)]
 pub struct Writer {
+    started: bool,
     next: Block,
     /// Inert blocks that are open: their number as it came, and as it leaves.
     open: Vec<(Block, Block)>,
@@ -26,9 +30,12 @@ impl Writer {
     /// the bytes that they were.
     pub fn inert(&mut self, raw: Bytes, part: Part) -> Bytes {
         match part {
+            Part::MessageStart => {
+                self.started = true;
+                raw
+            }
             Part::BlockStart(block) => {
-                let out = self.next;
-                self.next += 1;
+                let out = self.take_index();
                 self.open.push((block, out));
                 renumber(raw, block, out)
             }
@@ -55,14 +62,37 @@ impl Writer {
 
     /// The text that stands in a refused call's place.
     pub fn notice(&mut self, refusal: &Refusal, incident: &str) -> Bytes {
-        let index = self.take_index();
         let mut out = String::new();
-        let block = Json::object([("type", "text".into()), ("text", "".into())]);
-        block_start(index, block, &mut out);
-        let text = notice(refusal, incident);
-        delta(index, "text_delta", "text", &text, &mut out);
-        block_stop(index, &mut out);
+        self.text_block(&notice(refusal, incident), &mut out);
         out.into()
+    }
+
+    /// The end of a response that cannot be read on: `message` as a text, and as an error. The
+    /// text is there because clients that have no whole block yet take an error for a reason to
+    /// ask again, without streaming.
+    pub fn failure(&mut self, message: &str) -> Bytes {
+        let mut out = String::new();
+        if !self.started {
+            sse::write("message_start", EMPTY_MESSAGE, &mut out);
+        }
+        for (_, index) in std::mem::take(&mut self.open) {
+            block_stop(index, &mut out);
+        }
+        self.text_block(message, &mut out);
+        sse::write(
+            "error",
+            &error_body("invalid_request_error", message),
+            &mut out,
+        );
+        out.into()
+    }
+
+    fn text_block(&mut self, text: &str, out: &mut String) {
+        let index = self.take_index();
+        let block = Json::object([("type", "text".into()), ("text", "".into())]);
+        block_start(index, block, out);
+        delta(index, "text_delta", "text", text, out);
+        block_stop(index, out);
     }
 
     /// A call of the refused tool that no client can run: it lacks the arguments that the tool's

@@ -1,0 +1,250 @@
+//! The invariants of a guarded stream, over scripted, mutated and random streams.
+
+use crate::client::{self, Assembled};
+use crate::guarding::{Seen, all_scripted, chunks, run, scripted, settings};
+use holdgate_core::guard::{GuardSettings, OnBlock};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Invariants 2, 3 and 4: whatever a client can assemble was cleared, with just these arguments,
+/// and stands there once.
+fn check_only_cleared_calls(seen: &Seen) {
+    let mut cleared = seen.cleared();
+    for Assembled { tool, id, input } in client::calls(&seen.bytes) {
+        if id.starts_with("toolu_holdgate_") {
+            assert_eq!(input, Some(json!({})), "an inert call must be empty");
+            continue;
+        }
+        let call = (
+            tool,
+            id,
+            input.expect("a call that reaches the client is readable"),
+        );
+        let found = cleared.iter().position(|c| *c == call);
+        cleared.remove(
+            found.unwrap_or_else(|| panic!("{call:?} was not cleared: {:?}", seen.decisions())),
+        );
+    }
+}
+
+fn all_settings() -> impl Strategy<Value = GuardSettings> {
+    (any::<bool>(), any::<bool>()).prop_map(|(hold_all, go_on)| GuardSettings {
+        hold_all,
+        on_block: if go_on {
+            OnBlock::Continue
+        } else {
+            OnBlock::Explain
+        },
+        ..settings()
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Mutation {
+    Drop,
+    Repeat,
+    SwapWithNext,
+    FlipByte(usize, u8),
+    Insert(usize, &'static str),
+    LineEnds(&'static str),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let inserts: Vec<&'static str> = vec![
+        "\n",
+        "\r",
+        "\n\n",
+        "\u{feff}",
+        ": note\n",
+        "data: {}\n",
+        "event: ping\n",
+        "\"",
+        "\\",
+        "}",
+        "\\ud800",
+        "\"input\":{\"command\":\"x\"},",
+        "\"type\":\"tool_use\",",
+        "\u{0}",
+        "\u{2028}",
+        "event: content_block_stop\n",
+    ];
+    prop_oneof![
+        Just(Mutation::Drop),
+        Just(Mutation::Repeat),
+        Just(Mutation::SwapWithNext),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, to)| Mutation::FlipByte(at, to)),
+        (any::<usize>(), prop::sample::select(inserts))
+            .prop_map(|(at, what)| Mutation::Insert(at, what)),
+        prop::sample::select(vec!["\r", "\r\n", "\n"]).prop_map(Mutation::LineEnds),
+    ]
+}
+
+fn mutate(mut frames: Vec<Vec<u8>>, mutations: &[(usize, Mutation)]) -> Vec<u8> {
+    for (at, mutation) in mutations {
+        if frames.is_empty() {
+            break;
+        }
+        let at = at % frames.len();
+        let place = |p: usize| p % frames[at].len().max(1);
+        match mutation {
+            Mutation::Drop => drop(frames.remove(at)),
+            Mutation::Repeat => frames.insert(at, frames[at].clone()),
+            Mutation::SwapWithNext => {
+                let next = (at + 1) % frames.len();
+                frames.swap(at, next);
+            }
+            Mutation::FlipByte(p, to) => {
+                let p = place(*p);
+                frames[at][p] = *to;
+            }
+            Mutation::Insert(p, what) => {
+                let mut p = place(*p);
+                while std::str::from_utf8(&frames[at][..p]).is_err() && p > 0 {
+                    p -= 1;
+                }
+                frames[at].splice(p..p, what.bytes());
+            }
+            Mutation::LineEnds(end) => {
+                let text = String::from_utf8_lossy(&frames[at]).replace('\n', end);
+                frames[at] = text.into_bytes();
+            }
+        }
+    }
+    frames.concat()
+}
+
+#[test]
+fn every_scripted_stream_at_every_cut() {
+    for (name, frames) in all_scripted() {
+        let bytes = frames.concat();
+        let whole = run(settings(), &[&bytes]);
+        check_only_cleared_calls(&whole);
+        // Large streams at a sample of cuts: each run costs the whole stream.
+        let step = bytes.len() / 500 + 1;
+        for cut in (0..bytes.len()).step_by(step) {
+            let cut = run(settings(), &chunks(&bytes, &[cut]));
+            assert!(cut.bytes == whole.bytes, "{name}: a cut changes the bytes");
+            assert_eq!(cut.decisions(), whole.decisions(), "{name}");
+        }
+        let single: Vec<&[u8]> = if bytes.len() < 50_000 {
+            bytes.chunks(1).collect()
+        } else {
+            vec![&bytes]
+        };
+        assert!(
+            run(settings(), &single).bytes == whole.bytes,
+            "{name}: byte by byte"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_streams_pass_only_what_was_cleared(
+        scenario in any::<prop::sample::Index>(),
+        mutations in prop::collection::vec((any::<usize>(), mutation()), 0..6),
+        cuts in prop::collection::vec(any::<usize>(), 0..8),
+        settings in all_settings(),
+    ) {
+        let (name, frames) = scenario.get(all_scripted());
+        prop_assume!(*name != "big");
+        let bytes = mutate(frames.clone(), &mutations);
+        let whole = run(settings.clone(), &[&bytes]);
+        check_only_cleared_calls(&whole);
+        let cut = run(settings, &chunks(&bytes, &cuts));
+        prop_assert_eq!(cut.decisions(), whole.decisions());
+        prop_assert_eq!(String::from_utf8_lossy(&cut.bytes), String::from_utf8_lossy(&whole.bytes));
+    }
+}
+
+fn text_frame() -> impl Strategy<Value = Vec<u8>> {
+    let body = prop_oneof![
+        any::<String>().prop_map(|t| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": t}})),
+        "[a-z]{0,9}".prop_map(|t| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": t}})),
+        "[a-z]{0,9}".prop_map(|t| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": t}})),
+        Just(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": {"cited_text": "x"}}})),
+        Just(json!({"type": "ping"})),
+        Just(json!({"type": "vendor_note", "tokens": 3})),
+    ];
+    let ends = prop::sample::select(vec!["\n", "\r\n", "\r"]);
+    (body, ends, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(body, end, comment, several, half)| {
+            let mut data = body.to_string();
+            if several {
+                data = data
+                    .replacen(":{", ":\n{", 1)
+                    .replace('\n', &format!("{end}data: "));
+            }
+            if half {
+                data = data.replace("\"text\":\"", "\"text\":\"\\ud83d");
+            }
+            let comment = if comment {
+                format!(": note{end}")
+            } else {
+                String::new()
+            };
+            let kind = body["type"].as_str().unwrap();
+            format!("{comment}event: {kind}{end}data: {data}{end}{end}").into_bytes()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    /// Invariant 5: byte for byte, in order, in the feed that completed the frame.
+    #[test]
+    fn text_leaves_unchanged_and_at_once(
+        frames in prop::collection::vec(text_frame(), 1..12),
+        cuts in prop::collection::vec(any::<usize>(), 0..12),
+        mark in any::<bool>(),
+    ) {
+        let mut all: Vec<Vec<u8>> = scripted("text").swap_remove(0);
+        let ending = all.split_off(2);
+        all.extend(frames);
+        all.extend(ending);
+        if mark {
+            all[0].splice(0..0, "\u{feff}".bytes());
+        }
+        let bytes = all.concat();
+        let chunks = chunks(&bytes, &cuts);
+        let seen = run(settings(), &chunks);
+        prop_assert_eq!(String::from_utf8_lossy(&seen.bytes), String::from_utf8_lossy(&bytes));
+        prop_assert!(seen.records.is_empty());
+        let mut fed = 0;
+        for (chunk, after) in chunks.iter().zip(&seen.after) {
+            fed += chunk.len();
+            let mut complete = 0;
+            let ends: Vec<usize> = all.iter().map(|frame| { complete += frame.len(); complete }).collect();
+            let due = ends.into_iter().rfind(|&end| end <= fed).unwrap_or(0);
+            prop_assert!(*after >= due, "{} bytes were complete, {} came out", due, after);
+            prop_assert!(*after <= fed);
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_any_length_leaves_nothing_behind() {
+    use bytes::Bytes;
+    use holdgate_core::guard::StreamGuard;
+    use std::time::Duration;
+    let frames = scripted("text").swap_remove(0);
+    let mut guard = StreamGuard::new(crate::guarding::judge(settings()), Duration::ZERO);
+    let mut outputs = Vec::new();
+    guard.feed(
+        Bytes::from(frames[..2].concat()),
+        Duration::ZERO,
+        &mut outputs,
+    );
+    let delta = Bytes::from(frames[3].clone());
+    let mut sent = 0;
+    for _ in 0..100_000 {
+        outputs.clear();
+        guard.feed(delta.clone(), Duration::ZERO, &mut outputs);
+        sent += outputs.len();
+        assert_eq!(guard.kept(), 0);
+    }
+    assert_eq!(sent, 100_000);
+}
