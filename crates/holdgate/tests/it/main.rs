@@ -15,4 +15,5 @@ mod guarding;
 mod hostile;
 mod keep_alive;
 mod proxy;
+mod setup;
 mod streams;

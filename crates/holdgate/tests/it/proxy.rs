@@ -1,1 +1,462 @@
+//! The proxy on real sockets.
 
+use crate::client::{calls, summary};
+use crate::setup::{
+    Guarded, REQUEST, RawUpstream, collect, eventually, model, post, read_request, send,
+};
+use holdgate::ledger::verify;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, StatusCode};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+#[tokio::test]
+async fn text_and_thoughts_come_through_byte_for_byte() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    for scenario in ["text", "think_blk", "blk_text"] {
+        let path = format!("/x/{scenario}@same/v1/messages");
+        let direct = post(
+            &format!("http://{}/x/{scenario}@other/v1/messages", model.address()),
+            REQUEST,
+        )
+        .await;
+        let through = post(&guarded.url(&path), REQUEST).await;
+        let unnumbered = |text: String| {
+            text.split("msg_fake")
+                .map(|p| p.chars().skip(4).collect())
+                .collect::<Vec<String>>()
+        };
+        assert_eq!(
+            unnumbered(through.text()),
+            unnumbered(direct.text()),
+            "{scenario}"
+        );
+        assert_eq!(
+            through.headers["content-type"],
+            direct.headers["content-type"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_cleared_and_recorded_before_it_leaves() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let answer = post(&guarded.url("/x/tool/v1/messages?beta=true"), REQUEST).await;
+    assert_eq!(calls(&answer.body).len(), 1);
+    assert!(
+        guarded
+            .ledger()
+            .contains(r#""verdict":"allow","action":"sent","subject":"call","tool":"Bash""#)
+    );
+    assert_eq!(verify(guarded.dir.path()).unwrap().records, 1);
+}
+
+#[tokio::test]
+async fn request_bytes_go_upstream_untouched_and_secrets_stay_out_of_the_ledger() {
+    let upstream = RawUpstream::with(
+        "200 OK\r\ncontent-type: application/json",
+        r#"{"type":"message","content":[{"type":"robot"}]}"#,
+    )
+    .await;
+    let guarded = Guarded::start(upstream.address, |_| {});
+    let body =
+        "{ \"messages\" : [{\"role\":\"user\",\"content\":\"\\u00e9 \\ud83d\"}],\n\t\"x\":1.50 }";
+    let request = Request::post(guarded.url("/s/abc/v1/messages?beta=true"))
+        .header("x-api-key", "sk-very-secret")
+        .header("authorization", "Bearer also-secret")
+        .header("anthropic-beta", "a,b")
+        .header("accept-encoding", "gzip, br");
+    send(request, body).await;
+    let sent = &upstream.requests()[0];
+    let (head, sent_body) = sent.split_once("\r\n\r\n").unwrap();
+    assert_eq!(sent_body, body);
+    assert!(
+        head.starts_with("POST /v1/messages?beta=true HTTP/1.1\r\n"),
+        "{head}"
+    );
+    for line in [
+        "x-api-key: sk-very-secret",
+        "anthropic-beta: a,b",
+        "accept-encoding: identity",
+        &format!("host: {}", upstream.address),
+    ] {
+        assert!(head.lines().any(|l| l == line), "{line} is not in {head}");
+    }
+    let ledger = guarded.ledger();
+    assert!(
+        ledger.contains("\"session\":\"abc\"") && !ledger.contains("secret"),
+        "{ledger}"
+    );
+}
+
+#[tokio::test]
+async fn what_carries_no_calls_passes_through() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let count = post(&guarded.url("/v1/messages/count_tokens"), REQUEST).await;
+    assert_eq!(count.text(), r#"{"input_tokens":25}"#);
+    let models = send(Request::get(guarded.url("/v1/models")), "").await;
+    assert!(models.text().contains("fake-model"));
+    let head = send(Request::head(guarded.url("/")), "").await;
+    assert_eq!(head.status, StatusCode::NOT_FOUND);
+    let limited = post(&guarded.url("/x/http429/v1/messages"), REQUEST).await;
+    assert_eq!(
+        (
+            limited.status.as_u16(),
+            limited.headers["retry-after"].to_str().unwrap()
+        ),
+        (429, "1")
+    );
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_guarded_are_refused_with_400() {
+    for (head, body, rule) in [
+        (
+            "307 Temporary\r\nlocation: http://127.0.0.1:1/",
+            "",
+            "upstream-redirect",
+        ),
+        (
+            "200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: gzip",
+            "x",
+            "unreadable-response",
+        ),
+        (
+            "200 OK\r\ncontent-type: text/html",
+            "<p>",
+            "unreadable-response",
+        ),
+        ("200 OK", "{}", "unreadable-response"),
+        (
+            "200 OK\r\ncontent-type: application/json",
+            r#"{"type":"message","content":[],"content":[]}"#,
+            "stream-protocol",
+        ),
+    ] {
+        let upstream = RawUpstream::with(head, body).await;
+        let guarded = Guarded::start(upstream.address, |_| {});
+        let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{head}");
+        assert!(
+            answer.text().contains(&format!("(rule {rule})")),
+            "{}",
+            answer.text()
+        );
+        assert!(
+            guarded.ledger().contains(rule),
+            "{rule} is not in the ledger"
+        );
+    }
+}
+
+#[tokio::test]
+async fn streams_on_unknown_paths_and_other_protocols_are_refused() {
+    let upstream = RawUpstream::with(
+        "200 OK\r\ncontent-type: text/event-stream; charset=utf-8",
+        "data: x\n\n",
+    )
+    .await;
+    let guarded = Guarded::start(upstream.address, |_| {});
+    for path in [
+        "/v1/surprise",
+        "/v1/chat/completions",
+        "/v1beta/models/x:streamGenerateContent",
+    ] {
+        let answer = post(&guarded.url(path), REQUEST).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn upgrades_are_refused() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let request = Request::get(guarded.url("/v1/messages"))
+        .header("connection", "upgrade")
+        .header("upgrade", "websocket");
+    assert_eq!(send(request, "").await.status, StatusCode::UPGRADE_REQUIRED);
+    let request = Request::get(guarded.url("/v1/models"))
+        .header("connection", "upgrade")
+        .header("upgrade", "h2c");
+    assert_eq!(
+        send(request, "").await.status,
+        StatusCode::OK,
+        "h2c is an offer that may be ignored"
+    );
+    let mut socket = TcpStream::connect(guarded.proxy.address()).await.unwrap();
+    socket
+        .write_all(b"CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 426");
+}
+
+#[tokio::test]
+async fn requests_that_cannot_be_read_are_refused() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |c| c.proxy.max_request_bytes = 1000);
+    let url = guarded.url("/v1/messages");
+    assert_eq!(
+        post(&url, "{\"a\":1,\"a\":2}").await.status,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(
+        post(&url, &"x".repeat(1001)).await.status,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
+    let packed = Request::post(&url).header("content-encoding", "zstd");
+    assert_eq!(send(packed, "x").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_down_or_silent_is_named() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let guarded = Guarded::start(closed, |_| {});
+    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
+    assert!(
+        answer.text().contains("cannot be reached"),
+        "{}",
+        answer.text()
+    );
+
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
+        c.proxy.response_timeout = Duration::from_millis(50)
+    });
+    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT);
+}
+
+#[tokio::test]
+async fn an_upstream_that_falls_silent_in_mid_stream_is_cut() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
+        c.proxy.idle_timeout = Duration::from_millis(50)
+    });
+    tokio::spawn(async move {
+        let (mut socket, _) = silent.accept().await.unwrap();
+        read_request(&mut socket).await;
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: ping\ndata: {\"type\":\"ping\"}\n\n";
+        socket.write_all(head.as_bytes()).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    assert!(
+        summary(&answer.body)[0].starts_with("error [holdgate] the upstream sent nothing for"),
+        "{}",
+        answer.text()
+    );
+}
+
+#[tokio::test]
+async fn an_empty_stream_breaks_the_connection_instead_of_ending_well() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let mut socket = ask(&guarded, "/x/empty_200/v1/messages").await;
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer).await;
+    assert!(!answer.contains("\r\n0\r\n"), "{answer}");
+    assert!(guarded.ledger().contains("upstream-cut"));
+}
+
+/// A socket that has sent its request and has read nothing.
+async fn ask(guarded: &Guarded, path: &str) -> TcpStream {
+    let mut socket = TcpStream::connect(guarded.proxy.address()).await.unwrap();
+    let length = REQUEST.len();
+    let request =
+        format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{REQUEST}");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    socket
+}
+
+#[tokio::test]
+async fn pings_come_while_a_call_is_held() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |c| {
+        c.guard.keep_alive = Duration::from_millis(50)
+    });
+    let answer = post(&guarded.url("/x/slow_input/v1/messages"), REQUEST).await;
+    let text = answer.text();
+    let (_, after_text) = text.split_once("content_block_stop").unwrap();
+    assert!(after_text.matches("\"ping\"").count() >= 3, "{text}");
+    assert_eq!(calls(&answer.body).len(), 1);
+}
+
+#[tokio::test]
+async fn http2_clients_are_served() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let client = Client::builder(TokioExecutor::new())
+        .http2_only(true)
+        .build_http();
+    let request = Request::post(guarded.url("/x/tool/v1/messages"))
+        .body(Full::new(bytes::Bytes::from(REQUEST)))
+        .unwrap();
+    let answer = collect(client.request(request).await.unwrap()).await;
+    assert_eq!(calls(&answer.body).len(), 1);
+}
+
+#[tokio::test]
+async fn sessions_count_apart() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |c| c.gate.identical_in_a_row = 1);
+    let ran = async |path: &str| !calls(&post(&guarded.url(path), REQUEST).await.body).is_empty();
+    assert!(ran("/s/one/x/repeat/v1/messages").await);
+    assert!(!ran("/s/one/x/repeat/v1/messages").await);
+    assert!(ran("/s/two/x/repeat/v1/messages").await);
+}
+
+#[tokio::test]
+async fn a_decision_that_cannot_be_recorded_is_a_refusal() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let ledger = guarded.dir.path().join("ledger.jsonl");
+    std::fs::remove_file(&ledger).unwrap();
+    std::fs::create_dir(&ledger).unwrap();
+    let answer = post(&guarded.url("/x/tool/v1/messages"), REQUEST).await;
+    assert!(calls(&answer.body).is_empty());
+    assert!(
+        summary(&answer.body)
+            .last()
+            .unwrap()
+            .contains("cannot be recorded"),
+        "{}",
+        answer.text()
+    );
+    let whole = REQUEST.replace("\"stream\":true,", "");
+    let answer = post(&guarded.url("/x/tool@whole/v1/messages"), &whole).await;
+    assert!(
+        answer.text().contains("cannot be recorded") && !answer.text().contains("tool_use"),
+        "{}",
+        answer.text()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_lets_open_streams_finish_and_takes_no_new_ones() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |_| {});
+    let (url, address) = (
+        guarded.url("/x/slow_input/v1/messages"),
+        guarded.proxy.address(),
+    );
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let mut body = client
+        .request(
+            Request::post(url)
+                .body(Full::new(bytes::Bytes::from(REQUEST)))
+                .unwrap(),
+        )
+        .await
+        .unwrap()
+        .into_body();
+    let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
+    let dir = guarded.dir;
+    let stopping = tokio::task::spawn_blocking(move || guarded.proxy.stop());
+    let rest = body.collect().await.unwrap().to_bytes();
+    let all = [first, rest].concat();
+    assert_eq!(calls(&all).len(), 1);
+    assert!(summary(&all).contains(&"stop tool_use".to_owned()));
+    stopping.await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+    assert_eq!(verify(dir.path()).unwrap().records, 1);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_dropped() {
+    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded = Guarded::start(upstream.local_addr().unwrap(), |c| {
+        c.proxy.client_timeout = Duration::from_millis(200)
+    });
+    tokio::spawn(async move {
+        let (mut socket, _) = upstream.accept().await.unwrap();
+        read_request(&mut socket).await;
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        let mut sent = socket.write_all(head.as_bytes()).await;
+        let pings = "event: ping\ndata: {\"type\":\"ping\"}\n\n".repeat(1000);
+        while sent.is_ok() {
+            sent = socket.write_all(pings.as_bytes()).await;
+        }
+    });
+    let _socket = ask(&guarded, "/v1/messages").await;
+    eventually("the connection opens", || {
+        guarded.proxy.open_connections() == 1
+    })
+    .await;
+    eventually("the connection is dropped", || {
+        guarded.proxy.open_connections() == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn backpressure_reaches_the_upstream() {
+    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded = Guarded::start(upstream.local_addr().unwrap(), |_| {});
+    let pings = "event: ping\ndata: {\"type\":\"ping\"}\n\n".repeat(1000);
+    let writing = tokio::spawn(async move {
+        let (mut socket, _) = upstream.accept().await.unwrap();
+        read_request(&mut socket).await;
+        socket
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+            .await
+            .unwrap();
+        let mut written = 0;
+        while written < 400 << 20 {
+            match tokio::time::timeout(
+                Duration::from_millis(500),
+                socket.write_all(pings.as_bytes()),
+            )
+            .await
+            {
+                Ok(Ok(())) => written += pings.len(),
+                Ok(Err(_)) | Err(_) => break,
+            }
+        }
+        written
+    });
+    let _socket = ask(&guarded, "/v1/messages").await;
+    let written = writing.await.unwrap();
+    assert!(
+        written < 64 << 20,
+        "the proxy took {written} bytes for a client that reads none"
+    );
+}
+
+#[tokio::test]
+async fn text_is_not_kept_back_for_more() {
+    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded = Guarded::start(upstream.local_addr().unwrap(), |_| {});
+    tokio::spawn(async move {
+        let (mut socket, _) = upstream.accept().await.unwrap();
+        read_request(&mut socket).await;
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: ping\ndata: {\"type\":\"ping\"}\n\n";
+        socket.write_all(head.as_bytes()).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let request = Request::post(guarded.url("/v1/messages"))
+        .body(Full::new(bytes::Bytes::from(REQUEST)))
+        .unwrap();
+    let begin = Instant::now();
+    let mut body = client.request(request).await.unwrap().into_body();
+    let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert_eq!(first, "event: ping\ndata: {\"type\":\"ping\"}\n\n");
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "the upstream never sends more"
+    );
+}
