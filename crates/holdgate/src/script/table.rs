@@ -184,7 +184,6 @@ mod tests {
     #[test]
     fn the_file_can_be_read() {
         let scenarios = read().unwrap();
-        assert_eq!(scenarios.len(), 66);
         for (name, turns) in &scenarios {
             assert!(!turns.is_empty(), "{name}");
         }

@@ -25,10 +25,18 @@ fn check(args: &[&str], code: i32, out: &str, err: &str) {
 }
 
 /// A proxy in a process of its own, and where it listens.
-struct Running(Child, String);
+pub(crate) struct Running(Child, pub(crate) String);
 
 impl Running {
     fn start(upstream: &str, state: &Path) -> Running {
+        Self::start_with(upstream, state, &[])
+    }
+
+    pub(crate) fn start_with(
+        upstream: &str,
+        state: &Path,
+        environment: &[(&str, &Path)],
+    ) -> Running {
         let mut child = holdgate(&[
             "proxy",
             "--listen",
@@ -38,6 +46,7 @@ impl Running {
             "--state-dir",
         ])
         .arg(state)
+        .envs(environment.iter().copied())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();

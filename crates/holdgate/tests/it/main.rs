@@ -3,9 +3,11 @@
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
     clippy::panic,
+    clippy::string_slice,
     clippy::unwrap_used,
-    reason = "a test fails by panicking"
+    reason = "a test fails by panicking, and its helpers may cost"
 )]
 
 mod chaos;
@@ -17,3 +19,4 @@ mod keep_alive;
 mod proxy;
 mod setup;
 mod streams;
+mod tls;

@@ -234,7 +234,7 @@ async fn an_upstream_that_is_down_or_silent_is_named() {
 
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
-        c.proxy.response_timeout = Duration::from_millis(50)
+        c.proxy.response_timeout = Duration::from_millis(50);
     });
     let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
     assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT);
@@ -244,7 +244,7 @@ async fn an_upstream_that_is_down_or_silent_is_named() {
 async fn an_upstream_that_falls_silent_in_mid_stream_is_cut() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
-        c.proxy.idle_timeout = Duration::from_millis(50)
+        c.proxy.idle_timeout = Duration::from_millis(50);
     });
     tokio::spawn(async move {
         let (mut socket, _) = silent.accept().await.unwrap();
@@ -286,7 +286,7 @@ async fn ask(guarded: &Guarded, path: &str) -> TcpStream {
 async fn pings_come_while_a_call_is_held() {
     let model = model();
     let guarded = Guarded::start(model.address(), |c| {
-        c.guard.keep_alive = Duration::from_millis(50)
+        c.guard.keep_alive = Duration::from_millis(50);
     });
     let answer = post(&guarded.url("/x/slow_input/v1/messages"), REQUEST).await;
     let text = answer.text();
@@ -379,7 +379,7 @@ async fn stopping_lets_open_streams_finish_and_takes_no_new_ones() {
 async fn a_client_that_does_not_read_is_dropped() {
     let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let guarded = Guarded::start(upstream.local_addr().unwrap(), |c| {
-        c.proxy.client_timeout = Duration::from_millis(200)
+        c.proxy.client_timeout = Duration::from_millis(200);
     });
     tokio::spawn(async move {
         let (mut socket, _) = upstream.accept().await.unwrap();
