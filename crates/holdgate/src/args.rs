@@ -150,6 +150,9 @@ pub struct ScriptArgs {
     /// Write every request into this folder.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
+    /// Write the streams of all scenarios into this folder instead, as seeds for the fuzzer.
+    #[arg(long, value_name = "DIR")]
+    pub dump: Option<PathBuf>,
     /// How long the input of a slow call takes.
     #[arg(long, default_value_t = 4.0)]
     pub slow_seconds: f64,

@@ -1,5 +1,6 @@
 //! The `holdgate` command. Exit codes: 0 done, 1 refused or failed, 2 wrong use.
 
+use anyhow::Context as _;
 use clap::Parser as _;
 use holdgate::args::{Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs};
 use holdgate::config::{Config, ConfigError, Flags};
@@ -118,6 +119,9 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
 }
 
 fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
+    if let Some(dir) = &args.dump {
+        return script::dump(dir).with_context(|| format!("{}", dir.display()));
+    }
     let options = script::Options {
         listen: args.listen,
         record: args.record.clone(),

@@ -17,6 +17,7 @@ pub use shape::message;
 pub use stream::{Step, StreamOptions, stream};
 
 use holdgate_core::json::Json;
+use std::path::Path;
 use std::time::Duration;
 
 /// One answer of the model.
@@ -95,6 +96,23 @@ pub fn scenario(name: &str) -> Option<&'static [Turn]> {
 /// The names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
     table::scenarios().iter().map(|(name, _)| name.as_str())
+}
+
+/// Writes the streams of all scenarios as seeds for the fuzzer, whose first two bytes are flags
+/// and the size of chunks.
+pub fn dump(dir: &Path) -> std::io::Result<()> {
+    for name in names() {
+        for (number, turn) in scenario(name).unwrap_or_default().iter().enumerate() {
+            let mut bytes = vec![0, 64];
+            for step in stream(turn, "m", 1, &StreamOptions::default()) {
+                if let Step::Send(frame) = step {
+                    bytes.extend_from_slice(&frame);
+                }
+            }
+            std::fs::write(dir.join(format!("{name}-{number}")), bytes)?;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Clone, Debug)]
