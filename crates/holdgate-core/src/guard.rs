@@ -4,22 +4,27 @@
 //! A tool call is held until it is whole, judged, and written anew or replaced. What the shell has
 //! to do comes out as [`Output`]s, in order.
 
+mod ruling;
+mod sink;
+mod whole;
+
+pub use whole::guard_message;
+
 use crate::event::{Event, Part, Violation};
-use crate::hold::{Fault, HeldCall, Hold, Runs, Waiting};
+use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
 use crate::request::RequestFacts;
-use crate::session::{self, SharedSession};
+use crate::session::SharedSession;
 use crate::sse::{self, Decoder, Piece};
-use crate::stack::{Judgement, Refusal, Stack};
+use crate::stack::Stack;
 use crate::verdict::Verdict;
-use crate::wire::anthropic::{self, MessageBlock, Reader, Writer};
+use crate::wire::anthropic::{self, Reader, Writer};
 use bytes::Bytes;
-use std::collections::{HashSet, VecDeque};
+use ruling::{Judged, Ruling};
+use sink::Sink;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Refusals in a row that an agent may answer on its own before a person has to look.
-const CONTINUES_IN_A_ROW: u32 = 3;
 
 /// What the shell has to do, in order.
 #[derive(Debug)]
@@ -109,14 +114,6 @@ enum Fate {
     Passed,
     Queued,
     Gone,
-}
-
-/// A judgement and what is needed to write it.
-#[derive(Debug)]
-struct Judged {
-    judgement: Judgement,
-    incident: String,
-    inert_call: Option<String>,
 }
 
 impl StreamGuard {
@@ -397,211 +394,3 @@ impl StreamGuard {
         self.decoder.kept() + self.hold.bytes()
     }
 }
-
-/// One whole response under guard. `None`: its bytes can leave as they came.
-pub fn guard_message(
-    judge: Judge,
-    body: &[u8],
-    now: Duration,
-    out: &mut Vec<Output>,
-) -> Result<Option<String>, Violation> {
-    let mut ruling = Ruling::new(judge);
-    let mut sink = Sink::new(&Bytes::new(), out);
-    let read = anthropic::read_message(body, &ruling.judge.settings.inert_blocks);
-    let guarded = read.and_then(|read| {
-        let Some((mut message, blocks)) = read else {
-            return Ok(None);
-        };
-        for block in blocks {
-            match block {
-                MessageBlock::Inert(block) => message.inert(block),
-                MessageBlock::Call(mut held) => {
-                    ruling.admit(&mut held)?;
-                    let judged = ruling.judge(held, now, now, &mut sink);
-                    match &judged.judgement.outcome {
-                        Ok(cleared) => message.call(cleared),
-                        Err(refusal) => {
-                            message.refusal(refusal, &judged.incident, judged.inert_call.clone());
-                        }
-                    }
-                }
-            }
-        }
-        Ok(Some(message.finish()))
-    });
-    if let Err(violation) = &guarded {
-        sink.record(ruling.stream_record("stream-protocol", &violation.to_string()));
-    }
-    guarded
-}
-
-/// Judges the calls of one response and numbers its incidents.
-#[derive(Debug)]
-struct Ruling {
-    judge: Judge,
-    ids: HashSet<String>,
-    calls: usize,
-    incidents: u32,
-}
-
-impl Ruling {
-    fn new(judge: Judge) -> Self {
-        Ruling {
-            judge,
-            ids: HashSet::new(),
-            calls: 0,
-            incidents: 0,
-        }
-    }
-
-    /// Takes note of a call that begins.
-    fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
-        self.calls += 1;
-        if self.calls > self.judge.settings.max_calls {
-            return Err("more tool calls in one response than its limit allows".into());
-        }
-        if let Some(id) = &held.id
-            && !self.ids.insert(id.clone())
-        {
-            held.fail(Fault::SameId(id.clone()));
-        }
-        Ok(())
-    }
-
-    fn judge(
-        &mut self,
-        held: HeldCall,
-        since: Duration,
-        now: Duration,
-        sink: &mut Sink<'_>,
-    ) -> Judged {
-        let mut session = session::lock(&self.judge.session);
-        let judgement = self.judge.stack.judge(held, &mut session, now);
-        let in_a_row = session.refusals_in_a_row();
-        drop(session);
-        let incident = self.next_incident();
-        let inert_call = match &judgement.outcome {
-            Ok(_) => None,
-            Err(refusal) => self.inert_call(refusal, in_a_row, &incident),
-        };
-        let action = match (&judgement.outcome, &inert_call) {
-            (Ok(_), _) => Action::Sent,
-            (Err(_), Some(_)) => Action::ExplainedAndContinued,
-            (Err(_), None) => Action::Explained,
-        };
-        let held = now.saturating_sub(since);
-        let session = self.judge.session_id.clone();
-        sink.record(Record::of_call(
-            incident.clone(),
-            session,
-            &judgement,
-            action,
-            held,
-        ));
-        Judged {
-            judgement,
-            incident,
-            inert_call,
-        }
-    }
-
-    /// The id for a call that cannot run, if one may be sent: the tool must be one that refuses
-    /// to run without arguments.
-    fn inert_call(&self, refusal: &Refusal, in_a_row: u32, incident: &str) -> Option<String> {
-        let tool = refusal.tool()?;
-        let may = self.judge.settings.on_block == OnBlock::Continue
-            && *refusal.runs() == Runs::AtClient
-            && refusal.verdict() < Verdict::Kill
-            && in_a_row <= CONTINUES_IN_A_ROW
-            && self.judge.request.tools_with_required.contains(tool);
-        may.then(|| format!("toolu_holdgate_{}", incident.replace('-', "_")))
-    }
-
-    fn stream_record(&mut self, rule: &'static str, reason: &str) -> Record {
-        let id = self.next_incident();
-        Record::of_response(id, self.judge.session_id.clone(), rule, reason)
-    }
-
-    fn next_incident(&mut self) -> String {
-        self.incidents += 1;
-        format!("{}-{}", self.judge.response_id, self.incidents)
-    }
-}
-
-impl Judged {
-    /// The part of a refusal that explains it, to be written apart.
-    fn only_notice(&self) -> Option<Judged> {
-        let refusal = self.judgement.outcome.as_ref().err()?;
-        Some(Judged {
-            judgement: Judgement {
-                outcome: Err(refusal.clone()),
-                took: self.judgement.took,
-            },
-            incident: self.incident.clone(),
-            inert_call: None,
-        })
-    }
-}
-
-/// Collects outputs, and joins neighbouring pieces of one chunk into one.
-struct Sink<'o> {
-    chunk: Bytes,
-    run: std::ops::Range<usize>,
-    out: &'o mut Vec<Output>,
-    sent: bool,
-}
-
-impl<'o> Sink<'o> {
-    fn new(chunk: &Bytes, out: &'o mut Vec<Output>) -> Self {
-        Sink {
-            chunk: chunk.clone(),
-            run: 0..0,
-            out,
-            sent: false,
-        }
-    }
-
-    fn send(&mut self, bytes: Bytes) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.sent = true;
-        // A slice of the chunk, or bytes of our own? Its address tells.
-        let at = bytes
-            .as_ptr()
-            .addr()
-            .wrapping_sub(self.chunk.as_ptr().addr());
-        if at < self.chunk.len() && bytes.len() <= self.chunk.len() - at {
-            if self.run.end != at {
-                self.flush();
-                self.run.start = at;
-            }
-            self.run.end = at + bytes.len();
-        } else {
-            self.flush();
-            self.out.push(Output::Send(bytes));
-        }
-    }
-
-    fn record(&mut self, record: Record) {
-        self.flush();
-        self.out.push(Output::Record(Box::new(record)));
-    }
-
-    fn flush(&mut self) {
-        if !self.run.is_empty() {
-            self.out
-                .push(Output::Send(self.chunk.slice(self.run.clone())));
-        }
-        self.run = 0..0;
-    }
-
-    /// Whether anything was sent.
-    fn finish(mut self) -> bool {
-        self.flush();
-        self.sent
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,15 +1,20 @@
 //! Settings: the file as written, the environment and flags over it, and what comes of them.
 
+mod explain;
+mod values;
+
+use explain::{explain, reason};
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::layers::gate::Gate;
 use holdgate_core::stack::JudgeLimits;
 use hyper::Uri;
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use values::{CallDepth, OnBlockWord, Span, UpstreamUrl, upstream_url};
 
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
@@ -315,224 +320,5 @@ fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
         .map_err(|e| ConfigError(format!("environment variable {key}: {}", reason(&e))))
 }
 
-/// ``FILE:LINE:COLUMN: what is wrong, did you mean `x`?`` with the line and a caret below.
-fn explain(file: &str, text: &str, error: &toml::de::Error) -> String {
-    let reason = reason(error);
-    let Some(span) = error.span() else {
-        return format!("{file}: {reason}");
-    };
-    let before = text.get(..span.start).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let number = before.matches('\n').count() + 1;
-    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-    let line = text.get(line_start..).unwrap_or_default();
-    let line = line.lines().next().unwrap_or_default();
-    let marked = text.get(span).unwrap_or_default();
-    let width = marked
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .count()
-        .max(1);
-    let gutter = " ".repeat(number.to_string().len());
-    let indent = " ".repeat(column - 1);
-    let carets = "^".repeat(width);
-    format!(
-        "{file}:{number}:{column}: {reason}\n{gutter} |\n{number} | {line}\n{gutter} | {indent}{carets}"
-    )
-}
-
-/// The parser's message, with the nearest known name for an unknown one.
-fn reason(error: &toml::de::Error) -> String {
-    let message = error.message().trim_end().replace('\n', "; ");
-    let Some(rest) = message.strip_prefix("unknown field `") else {
-        return message;
-    };
-    let mut names = rest.split('`').step_by(2);
-    let unknown = names.next().unwrap_or_default();
-    let nearest = names
-        .map(|name| (distance(unknown, name), name))
-        .min()
-        .filter(|(distance, _)| *distance <= 1 + unknown.len() / 3);
-    match nearest {
-        Some((_, name)) => format!("unknown field `{unknown}`, did you mean `{name}`?"),
-        None => message,
-    }
-}
-
-/// Edit distance of two short names.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.chars().zip(row.iter_mut().skip(1)) {
-            let best = (diagonal + usize::from(x != y))
-                .min(left + 1)
-                .min(*cell + 1);
-            diagonal = std::mem::replace(cell, best);
-            left = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
-fn upstream_url(text: &str) -> Result<Uri, String> {
-    let wrong = |why: &str| format!("`{text}` is no upstream: {why}, as in `https://host[/path]`");
-    let uri: Uri = text.parse().map_err(|_| wrong("it must be a URL"))?;
-    match uri.scheme_str() {
-        Some("http" | "https") if uri.query().is_none() => Ok(uri),
-        Some("http" | "https") => Err(wrong("it must have no query")),
-        Some(_) | None => Err(wrong("it must begin with http:// or https://")),
-    }
-}
-
-/// A length of time, written `250ms`, `10s`, `5m`.
-#[derive(Clone, Copy, Debug)]
-struct Span(Duration);
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match humantime::parse_duration(&text) {
-            Ok(duration) if !duration.is_zero() => Ok(Span(duration)),
-            Ok(_) => Err(de::Error::custom("a time must be more than nothing")),
-            Err(_) => Err(de::Error::custom(format!(
-                "`{text}` is no time, write it as `250ms`, `10s` or `5m`"
-            ))),
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-struct UpstreamUrl(Uri);
-
-impl<'de> Deserialize<'de> for UpstreamUrl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        upstream_url(&text)
-            .map(UpstreamUrl)
-            .map_err(de::Error::custom)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct OnBlockWord(OnBlock);
-
-impl<'de> Deserialize<'de> for OnBlockWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "explain" => Ok(OnBlockWord(OnBlock::Explain)),
-            "continue" => Ok(OnBlockWord(OnBlock::Continue)),
-            other => Err(de::Error::custom(format!(
-                "`{other}` is no way to answer, write `explain` or `continue`"
-            ))),
-        }
-    }
-}
-
-/// Reading is recursive, so the depth has a ceiling.
-#[derive(Clone, Copy, Debug)]
-struct CallDepth(usize);
-
-impl<'de> Deserialize<'de> for CallDepth {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match usize::deserialize(deserializer)? {
-            depth @ 1..=120 => Ok(CallDepth(depth)),
-            other => Err(de::Error::custom(format!(
-                "a depth of {other} is out of range, write 1 to 120"
-            ))),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("holdgate.toml");
-        std::fs::write(&path, file).unwrap();
-        let flags = Flags {
-            config: Some(path),
-            state_dir: Some("/state".into()),
-            ..Flags::default()
-        };
-        let environment = environment
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-        let shown = format!("{}/", dir.path().display());
-        Config::load(&flags, environment).map_err(|e| e.to_string().replace(&shown, ""))
-    }
-
-    #[track_caller]
-    fn check_error(file: &str, environment: &[(&str, &str)], expected: &str) {
-        assert_eq!(load(file, environment).unwrap_err(), expected);
-    }
-
-    #[test]
-    fn defaults_need_no_file() {
-        let flags = Flags::default();
-        let environment = [("HOME".to_owned(), "/nonexistent".to_owned())];
-        let config = Config::load(&flags, environment).unwrap();
-        assert_eq!(config.proxy.listen.to_string(), "127.0.0.1:8787");
-        assert_eq!(config.upstream, "https://api.anthropic.com/");
-        assert_eq!(
-            config.state_dir,
-            Path::new("/nonexistent/.local/state/holdgate")
-        );
-        assert_eq!(config.guard.keep_alive, Duration::from_secs(10));
-        assert_eq!(config.gate.calls_per_minute, 60);
-    }
-
-    #[test]
-    fn the_environment_goes_over_the_file() {
-        let file =
-            "[guard]\non_block = \"continue\"\nkeep_alive = \"3s\"\n[gate]\ncalls_per_minute = 7";
-        let environment = [
-            ("HOLDGATE_GUARD_KEEP_ALIVE", "4s"),
-            ("HOLDGATE_GUARD_HOLD_ALL", "true"),
-            ("HOLDGATE_PROXY_LISTEN", "127.0.0.1:1"),
-        ];
-        let config = load(file, &environment).unwrap();
-        assert_eq!(config.guard.on_block, OnBlock::Continue);
-        assert_eq!(config.guard.keep_alive, Duration::from_secs(4));
-        assert!(config.guard.hold_all);
-        assert_eq!(config.gate.calls_per_minute, 7);
-        assert_eq!(config.proxy.listen.port(), 1);
-    }
-
-    #[test]
-    fn errors_show_place_and_fix() {
-        check_error(
-            "[guard]\n  on_blok = \"explain\"\n",
-            &[],
-            "holdgate.toml:2:3: unknown field `on_blok`, did you mean `on_block`?\n  |\n2 |   on_blok = \"explain\"\n  |   ^^^^^^^",
-        );
-        check_error(
-            "[guard]\non_block = \"shout\"",
-            &[],
-            "holdgate.toml:2:12: `shout` is no way to answer, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
-        );
-        check_error(
-            "[upstream]\nanthropic = \"api.example.com\"",
-            &[],
-            "holdgate.toml:2:13: `api.example.com` is no upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
-        );
-        check_error(
-            "",
-            &[("HOLDGATE_GUARD_KEEP_ALIVE", "soon")],
-            "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is no time, write it as `250ms`, `10s` or `5m`",
-        );
-        check_error(
-            "",
-            &[("HOLDGATE_GATE_CALLS", "3")],
-            "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected `calls_per_minute` or `identical_in_a_row`",
-        );
-    }
-}
+mod tests;

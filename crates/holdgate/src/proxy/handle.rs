@@ -1,8 +1,8 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::body::{Body, BoxError, GuardedBody, full};
+use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, upstream};
-use crate::ledger::hex;
 use bytes::Bytes;
 use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
 use holdgate_core::incident::Record;
@@ -12,19 +12,8 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use sha2::{Digest as _, Sha256};
 use std::convert::Infallible;
 use std::sync::Arc;
-
-/// APIs that carry tool calls and are not guarded: refused, never passed on unread.
-const UNGUARDED: &[&str] = &[
-    "/chat/completions",
-    "/completions",
-    "/responses",
-    "/api/chat",
-    "/api/generate",
-    "/complete",
-];
 
 /// An answer of our own in place of the upstream's.
 struct Refused {
@@ -105,12 +94,16 @@ async fn answer(
     let (given_session, path) = split_session(&request);
     let url = upstream::url(&app.config.upstream, &path)
         .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
-    let route = Route::of(request.method(), url.path())?;
+    let route = Route::of(request.method(), url.path());
     upstream::request_headers(&mut request);
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
     match route {
         Route::Other => pass_through(app, client, request).await,
+        Route::Unguarded => Err(Refused::by_rule(
+            "unguarded-protocol",
+            "this path carries tool calls in a protocol that is not guarded here",
+        )),
         Route::Messages => {
             let (head, body) = request.into_parts();
             if head.headers.contains_key(header::CONTENT_ENCODING) {
@@ -137,102 +130,6 @@ async fn answer(
             guard_response(app, judge, response).await
         }
     }
-}
-
-/// What a request asks for.
-enum Route {
-    /// Anthropic Messages: guarded.
-    Messages,
-    /// Anything that carries no tool calls: passed through.
-    Other,
-}
-
-impl Route {
-    /// The path is read as a lenient server would read it: `//V1/%6Dessages/` is messages too.
-    fn of(method: &Method, path: &str) -> Result<Route, Refused> {
-        let path = plain_path(path);
-        if method != Method::POST {
-            return Ok(Route::Other);
-        }
-        if path.ends_with("/messages") {
-            return Ok(Route::Messages);
-        }
-        if UNGUARDED.iter().any(|api| path.ends_with(api)) || path.contains("generatecontent") {
-            return Err(Refused::by_rule(
-                "unguarded-protocol",
-                format!("`{path}` carries tool calls in a protocol that is not guarded here"),
-            ));
-        }
-        Ok(Route::Other)
-    }
-}
-
-fn plain_path(path: &str) -> String {
-    let mut bytes = path.bytes();
-    let mut plain = Vec::new();
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let hex = |b: Option<u8>| char::from(b?).to_digit(16);
-        let decoded = match (byte, hex(ahead.next()), hex(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                bytes = ahead;
-                u8::try_from(high * 16 + low).unwrap_or(byte)
-            }
-            _ => byte,
-        };
-        if decoded != b'/' || plain.last() != Some(&b'/') {
-            plain.push(decoded.to_ascii_lowercase());
-        }
-    }
-    let plain = String::from_utf8_lossy(&plain);
-    plain.trim_end_matches('/').to_owned()
-}
-
-/// `/s/ID/rest` names the session; the upstream gets `/rest`.
-fn split_session(request: &Request<Incoming>) -> (Option<String>, String) {
-    let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
-    let named = path
-        .strip_prefix("/s/")
-        .and_then(|rest| rest.split_once('/'))
-        .filter(|(id, _)| is_session_id(id));
-    match named {
-        Some((id, rest)) => (Some(id.to_owned()), format!("/{rest}")),
-        None => (None, path.to_owned()),
-    }
-}
-
-fn is_session_id(id: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-    (1..=128).contains(&id.len()) && id.bytes().all(plain)
-}
-
-/// By path, by the client's own id, else by key and the root of the conversation.
-fn session_id(given: Option<&str>, headers: &HeaderMap, facts: &RequestFacts) -> String {
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let own = header("x-claude-code-session-id").or(facts.session.as_deref());
-    if let Some(id) = given.or(own).filter(|id| is_session_id(id)) {
-        return id.to_owned();
-    }
-    let mut hasher = Sha256::new();
-    for part in [
-        header("x-api-key").unwrap_or_default(),
-        header("authorization").unwrap_or_default(),
-        own.unwrap_or_default(),
-        &facts.root,
-    ] {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let digest = hasher.finalize();
-    format!("root-{}", hex(digest.get(..8).unwrap_or_default()))
-}
-
-/// `h2c` is an offer that servers may ignore; anything else would tunnel past the guard.
-fn asks_for_upgrade(headers: &HeaderMap) -> bool {
-    let offers = headers.get_all(header::UPGRADE);
-    offers
-        .iter()
-        .any(|offer| !offer.as_bytes().eq_ignore_ascii_case(b"h2c"))
 }
 
 async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {
@@ -405,73 +302,4 @@ fn media_type(headers: &HeaderMap) -> String {
         .next()
         .unwrap_or_default();
     kind.trim().to_ascii_lowercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_spellings_of_a_guarded_path_are_guarded() {
-        for path in [
-            "/v1/messages",
-            "//v1//messages/",
-            "/V1/Messages",
-            "/v1/%6Dessages",
-            "/x/y/v1/messages",
-        ] {
-            assert!(
-                matches!(Route::of(&Method::POST, path), Ok(Route::Messages)),
-                "{path}"
-            );
-        }
-        for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
-            assert!(
-                matches!(Route::of(&Method::POST, path), Ok(Route::Other)),
-                "{path}"
-            );
-        }
-    }
-
-    #[test]
-    fn protocols_that_are_not_guarded_are_refused() {
-        for path in [
-            "/v1/chat/completions",
-            "/v1/responses",
-            "/api/chat",
-            "/v1beta/models/g:streamGenerateContent",
-        ] {
-            assert!(Route::of(&Method::POST, path).is_err(), "{path}");
-        }
-    }
-
-    #[test]
-    fn sessions_without_an_id_go_by_key_and_root() {
-        let id = |key: &'static str, root: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert("x-api-key", HeaderValue::from_static(key));
-            let facts = RequestFacts {
-                root: root.to_owned(),
-                ..RequestFacts::default()
-            };
-            session_id(None, &headers, &facts)
-        };
-        assert_eq!(id("a", "hi"), id("a", "hi"));
-        assert_ne!(id("a", "hi"), id("b", "hi"));
-        assert_ne!(id("a", "hi"), id("a", "ho"));
-        assert!(!id("secret-key", "hi").contains("secret"));
-    }
-
-    #[test]
-    fn the_path_names_the_session_first_then_the_client() {
-        let mut headers = HeaderMap::new();
-        headers.insert("x-claude-code-session-id", HeaderValue::from_static("own"));
-        let facts = RequestFacts {
-            session: Some("meta".into()),
-            ..RequestFacts::default()
-        };
-        assert_eq!(session_id(Some("path"), &headers, &facts), "path");
-        assert_eq!(session_id(None, &headers, &facts), "own");
-        assert_eq!(session_id(None, &HeaderMap::new(), &facts), "meta");
-    }
 }

@@ -5,6 +5,7 @@
 
 mod body;
 mod handle;
+mod route;
 mod stall;
 mod upstream;
 

@@ -40,18 +40,15 @@ pub fn read_message<'a>(
             Err(e) => return Err(format!("the response is not acceptable JSON: {e}").into()),
         },
     };
-    match json.get("type").and_then(Json::as_str) {
-        Some("message") => {}
-        Some("error") => return Ok(None),
+    let content = match (json.get("type").and_then(Json::as_str), json.get("content")) {
+        (Some("error"), None) => return Ok(None),
+        (_, Some(Json::Array(content))) => content,
+        (Some("message"), _) => return Err("the message has no content".into()),
         _ if could_act(&json) => {
             return Err("the response is no message and could carry an action".into());
         }
         _ => return Ok(None),
-    }
-    let content = json
-        .get("content")
-        .and_then(Json::as_array)
-        .ok_or("the message has no content")?;
+    };
     let mut blocks = Vec::new();
     let mut has_calls = false;
     for block in content {

@@ -52,6 +52,8 @@ fn held_call(block: &Json<'_>, runs: Runs) -> HeldCall {
     let start_input = match block.get("input") {
         None | Some(Json::Null) => String::new(),
         Some(Json::Object(members)) if members.is_empty() => String::new(),
+        // Some gateways begin so.
+        Some(Json::String(text)) if text.is_empty() => String::new(),
         Some(input) => input.to_string(),
     };
     let mut envelope = block.clone();

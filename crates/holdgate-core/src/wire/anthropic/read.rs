@@ -78,7 +78,7 @@ impl Reader {
             .into());
         }
         match kind {
-            "ping" => Ok(Event::Free),
+            "ping" if !could_act(&json) => Ok(Event::Free),
             "error" => Ok(Event::UpstreamError),
             "message_start" => self.message_start(&json),
             _ if !self.started => Err("the message does not begin with message_start".into()),

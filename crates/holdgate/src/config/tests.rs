@@ -1,0 +1,83 @@
+use super::*;
+
+fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("holdgate.toml");
+    std::fs::write(&path, file).unwrap();
+    let flags = Flags {
+        config: Some(path),
+        state_dir: Some("/state".into()),
+        ..Flags::default()
+    };
+    let environment = environment
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let shown = format!("{}/", dir.path().display());
+    Config::load(&flags, environment).map_err(|e| e.to_string().replace(&shown, ""))
+}
+
+#[track_caller]
+fn check_error(file: &str, environment: &[(&str, &str)], expected: &str) {
+    assert_eq!(load(file, environment).unwrap_err(), expected);
+}
+
+#[test]
+fn defaults_need_no_file() {
+    let flags = Flags::default();
+    let environment = [("HOME".to_owned(), "/nonexistent".to_owned())];
+    let config = Config::load(&flags, environment).unwrap();
+    assert_eq!(config.proxy.listen.to_string(), "127.0.0.1:8787");
+    assert_eq!(config.upstream, "https://api.anthropic.com/");
+    assert_eq!(
+        config.state_dir,
+        Path::new("/nonexistent/.local/state/holdgate")
+    );
+    assert_eq!(config.guard.keep_alive, Duration::from_secs(10));
+    assert_eq!(config.gate.calls_per_minute, 60);
+}
+
+#[test]
+fn the_environment_goes_over_the_file() {
+    let file =
+        "[guard]\non_block = \"continue\"\nkeep_alive = \"3s\"\n[gate]\ncalls_per_minute = 7";
+    let environment = [
+        ("HOLDGATE_GUARD_KEEP_ALIVE", "4s"),
+        ("HOLDGATE_GUARD_HOLD_ALL", "true"),
+        ("HOLDGATE_PROXY_LISTEN", "127.0.0.1:1"),
+    ];
+    let config = load(file, &environment).unwrap();
+    assert_eq!(config.guard.on_block, OnBlock::Continue);
+    assert_eq!(config.guard.keep_alive, Duration::from_secs(4));
+    assert!(config.guard.hold_all);
+    assert_eq!(config.gate.calls_per_minute, 7);
+    assert_eq!(config.proxy.listen.port(), 1);
+}
+
+#[test]
+fn errors_show_place_and_fix() {
+    check_error(
+        "[guard]\n  on_blok = \"explain\"\n",
+        &[],
+        "holdgate.toml:2:3: unknown field `on_blok`, did you mean `on_block`?\n  |\n2 |   on_blok = \"explain\"\n  |   ^^^^^^^",
+    );
+    check_error(
+        "[guard]\non_block = \"shout\"",
+        &[],
+        "holdgate.toml:2:12: `shout` is no way to answer, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
+    );
+    check_error(
+        "[upstream]\nanthropic = \"api.example.com\"",
+        &[],
+        "holdgate.toml:2:13: `api.example.com` is no upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
+    );
+    check_error(
+        "",
+        &[("HOLDGATE_GUARD_KEEP_ALIVE", "soon")],
+        "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is no time, write it as `250ms`, `10s` or `5m`",
+    );
+    check_error(
+        "",
+        &[("HOLDGATE_GATE_CALLS", "3")],
+        "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected `calls_per_minute` or `identical_in_a_row`",
+    );
+}

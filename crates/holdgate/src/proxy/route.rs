@@ -1,0 +1,178 @@
+//! What a request asks for, and whose session it belongs to.
+
+use crate::ledger::hex;
+use holdgate_core::request::RequestFacts;
+use hyper::header::{self, HeaderMap};
+use hyper::{Method, Request};
+use sha2::{Digest as _, Sha256};
+
+/// APIs that carry tool calls and are not guarded: refused, never passed on unread.
+const UNGUARDED: &[&str] = &[
+    "/chat/completions",
+    "/completions",
+    "/responses",
+    "/api/chat",
+    "/api/generate",
+    "/complete",
+];
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Anthropic Messages: guarded.
+    Messages,
+    /// Another protocol that carries tool calls: refused.
+    Unguarded,
+    /// Anything that carries no tool calls: passed through.
+    Other,
+}
+
+impl Route {
+    /// The path is read as a lenient server would read it: `//V1/%6Dessages/` is messages too.
+    pub(super) fn of(method: &Method, path: &str) -> Route {
+        let path = plain_path(path);
+        if method != Method::POST {
+            Route::Other
+        } else if path.ends_with("/messages") {
+            Route::Messages
+        } else if UNGUARDED.iter().any(|api| path.ends_with(api))
+            || path.contains("generatecontent")
+        {
+            Route::Unguarded
+        } else {
+            Route::Other
+        }
+    }
+}
+
+fn plain_path(path: &str) -> String {
+    let mut bytes = path.bytes();
+    let mut plain = Vec::new();
+    while let Some(byte) = bytes.next() {
+        let mut ahead = bytes.clone();
+        let hex = |b: Option<u8>| char::from(b?).to_digit(16);
+        let decoded = match (byte, hex(ahead.next()), hex(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes = ahead;
+                u8::try_from(high * 16 + low).unwrap_or(byte)
+            }
+            _ => byte,
+        };
+        if decoded != b'/' || plain.last() != Some(&b'/') {
+            plain.push(decoded.to_ascii_lowercase());
+        }
+    }
+    let plain = String::from_utf8_lossy(&plain);
+    plain.trim_end_matches('/').to_owned()
+}
+
+/// `/s/ID/rest` names the session; the upstream gets `/rest`.
+pub(super) fn split_session<B>(request: &Request<B>) -> (Option<String>, String) {
+    let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
+    let named = path
+        .strip_prefix("/s/")
+        .and_then(|rest| rest.split_once('/'))
+        .filter(|(id, _)| is_session_id(id));
+    match named {
+        Some((id, rest)) => (Some(id.to_owned()), format!("/{rest}")),
+        None => (None, path.to_owned()),
+    }
+}
+
+fn is_session_id(id: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    (1..=128).contains(&id.len()) && id.bytes().all(plain)
+}
+
+/// By path, by the client's own id, else by key and the root of the conversation.
+pub(super) fn session_id(given: Option<&str>, headers: &HeaderMap, facts: &RequestFacts) -> String {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let own = header("x-claude-code-session-id").or(facts.session.as_deref());
+    if let Some(id) = given.or(own).filter(|id| is_session_id(id)) {
+        return id.to_owned();
+    }
+    let mut hasher = Sha256::new();
+    for part in [
+        header("x-api-key").unwrap_or_default(),
+        header("authorization").unwrap_or_default(),
+        own.unwrap_or_default(),
+        &facts.root,
+    ] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    format!("root-{}", hex(digest.get(..8).unwrap_or_default()))
+}
+
+/// `h2c` is an offer that servers may ignore; anything else would tunnel past the guard.
+pub(super) fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(header::UPGRADE);
+    offers
+        .iter()
+        .any(|offer| !offer.as_bytes().eq_ignore_ascii_case(b"h2c"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    #[test]
+    fn other_spellings_of_a_guarded_path_are_guarded() {
+        for path in [
+            "/v1/messages",
+            "//v1//messages/",
+            "/V1/Messages",
+            "/v1/%6Dessages",
+            "/x/y/v1/messages",
+        ] {
+            assert_eq!(Route::of(&Method::POST, path), Route::Messages, "{path}");
+        }
+        for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
+            assert_eq!(Route::of(&Method::POST, path), Route::Other, "{path}");
+        }
+    }
+
+    #[test]
+    fn protocols_that_are_not_guarded_are_refused() {
+        for path in [
+            "/v1/chat/completions",
+            "/v1/responses",
+            "/api/chat",
+            "/v1beta/models/g:streamGenerateContent",
+        ] {
+            assert_eq!(Route::of(&Method::POST, path), Route::Unguarded, "{path}");
+        }
+    }
+
+    #[test]
+    fn sessions_without_an_id_go_by_key_and_root() {
+        let id = |key: &'static str, root: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-api-key", HeaderValue::from_static(key));
+            let facts = RequestFacts {
+                root: root.to_owned(),
+                ..RequestFacts::default()
+            };
+            session_id(None, &headers, &facts)
+        };
+        assert_eq!(id("a", "hi"), id("a", "hi"));
+        assert_ne!(id("a", "hi"), id("b", "hi"));
+        assert_ne!(id("a", "hi"), id("a", "ho"));
+        assert!(!id("secret-key", "hi").contains("secret"));
+    }
+
+    #[test]
+    fn the_path_names_the_session_first_then_the_client() {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-claude-code-session-id", HeaderValue::from_static("own"));
+        let facts = RequestFacts {
+            session: Some("meta".into()),
+            ..RequestFacts::default()
+        };
+        assert_eq!(session_id(Some("path"), &headers, &facts), "path");
+        assert_eq!(session_id(None, &headers, &facts), "own");
+        assert_eq!(session_id(None, &HeaderMap::new(), &facts), "meta");
+    }
+}
