@@ -46,24 +46,34 @@ impl Route {
 }
 
 fn plain_path(path: &str) -> String {
+    let decoded = percent_decoded(path).to_ascii_lowercase();
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in decoded.split('/') {
+        let name = segment.split(';').next().unwrap_or_default();
+        match name {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            name => segments.push(name),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
+fn percent_decoded(path: &str) -> String {
     let mut bytes = path.bytes();
-    let mut plain = Vec::new();
+    let mut decoded = Vec::with_capacity(path.len());
     while let Some(byte) = bytes.next() {
         let mut ahead = bytes.clone();
         let hex = |b: Option<u8>| char::from(b?).to_digit(16);
-        let decoded = match (byte, hex(ahead.next()), hex(ahead.next())) {
+        match (byte, hex(ahead.next()), hex(ahead.next())) {
             (b'%', Some(high), Some(low)) => {
                 bytes = ahead;
-                u8::try_from(high * 16 + low).unwrap_or(byte)
+                decoded.push(u8::try_from(high * 16 + low).unwrap_or(byte));
             }
-            _ => byte,
-        };
-        if decoded != b'/' || plain.last() != Some(&b'/') {
-            plain.push(decoded.to_ascii_lowercase());
+            _ => decoded.push(byte),
         }
     }
-    let plain = String::from_utf8_lossy(&plain);
-    plain.trim_end_matches('/').to_owned()
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 /// `/s/ID/rest` names the session; the upstream gets `/rest`.
@@ -125,6 +135,8 @@ mod tests {
             "//v1//messages/",
             "/V1/Messages",
             "/v1/%6Dessages",
+            "/v1/messages/.",
+            "/v1/x/..%2fmessages;v=2",
             "/x/y/v1/messages",
         ] {
             assert_eq!(Route::of(&Method::POST, path), Route::Messages, "{path}");
