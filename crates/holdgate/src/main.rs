@@ -85,7 +85,13 @@ fn load(flags: &Flags) -> Result<Config, ConfigError> {
     let text = |(key, value): (OsString, OsString)| {
         Some((key.into_string().ok()?, value.into_string().ok()?))
     };
-    Config::load(flags, std::env::vars_os().filter_map(text))
+    let config = Config::load(flags, std::env::vars_os().filter_map(text))?;
+    for name in &config.ignored {
+        log::warn(&format!(
+            "the environment variable {name} is no setting and is ignored"
+        ));
+    }
+    Ok(config)
 }
 
 fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ use super::{Judge, OnBlock};
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
+use crate::json::shorten;
 use crate::session;
 use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
@@ -42,7 +43,7 @@ impl Ruling {
         if let Some(id) = &held.id
             && !self.ids.insert(id.clone())
         {
-            held.fail(Fault::SameId(id.clone()));
+            held.fail(Fault::SameId(shorten(id, 80)));
         }
         Ok(())
     }

@@ -38,6 +38,12 @@ fn refuses_what_readers_disagree_about() {
     check_refused("01", "text after the end");
     check_refused("{'a':1}", "expected a key");
     check_refused("", "ends too early");
+    check_refused(
+        r#"{"a":{"__proto__":{"command":"x"}}}"#,
+        "the key `__proto__`",
+    );
+    check_refused(r#"{"__pr\u006fto__":{}}"#, "the key `__proto__`");
+    check_refused(&format!("[{}0]", "0,".repeat(1 << 20)), "too many values");
     check_refused("{\"a\":\"", "no end");
     let many: String = (0..50).map(|i| format!("\"k{i}\":0,")).collect();
     check_refused(&format!("{{{many}\"k7\":1}}"), "`k7` stands twice");

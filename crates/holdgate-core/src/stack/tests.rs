@@ -56,6 +56,7 @@ fn held(runs: Runs, input: &str) -> HeldCall {
         start_input: String::new(),
         input: input.into(),
         fault: None,
+        weight: 0,
     }
 }
 

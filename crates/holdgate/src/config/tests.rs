@@ -80,4 +80,46 @@ fn errors_show_place_and_fix() {
         &[("HOLDGATE_GATE_CALLS", "3")],
         "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected `calls_per_minute` or `identical_in_a_row`",
     );
+    check_error(
+        "guard = 3",
+        &[],
+        "holdgate.toml:1:9: invalid type: integer `3`, expected a section of settings\n  |\n1 | guard = 3\n  |         ^",
+    );
+    check_error(
+        "[guard]\nkeep_alive = 10",
+        &[],
+        "holdgate.toml:2:14: `10` is no time, write it as `250ms`, `10s` or `5m`\n  |\n2 | keep_alive = 10\n  |              ^^",
+    );
+    check_error(
+        "proxy.listen = \"localhost:1\"",
+        &[],
+        "holdgate.toml:1:16: `localhost:1` is no address, write it as `127.0.0.1:8787`\n  |\n1 | proxy.listen = \"localhost:1\"\n  |                ^^^^^^^^^^^^^",
+    );
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    for line in [
+        "proxy.max_connections = 9223372036854775807",
+        "proxy.workers = 0",
+        "guard.keep_alive = \"18446744073709551615s\"",
+        "proxy.idle_timeout = \"0s\"",
+        "guard.max_call_depth = 121",
+        "gate.calls_per_minute = 4097",
+    ] {
+        let error = load(line, &[]).unwrap_err();
+        assert!(error.contains("out of range"), "{error}");
+    }
+    let error = load("upstream.anthropic = \"http://me:secret@host\"", &[]).unwrap_err();
+    assert!(error.contains("no user and password"), "{error}");
+}
+
+#[test]
+fn variables_of_other_systems_are_passed_over() {
+    let environment = [
+        ("HOLDGATE_PORT", "tcp://10.0.0.1:80"),
+        ("HOLDGATE_SERVICE_HOST", "10.0.0.1"),
+    ];
+    let config = load("", &environment).unwrap();
+    assert_eq!(config.ignored, ["HOLDGATE_PORT", "HOLDGATE_SERVICE_HOST"]);
 }

@@ -3,22 +3,64 @@
 use holdgate_core::guard::OnBlock;
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// A length of time, written `250ms`, `10s`, `5m`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span(pub(super) Duration);
 
+/// Longer than anybody waits, and far from any overflow.
+const MAX_SPAN: Duration = Duration::from_hours(365 * 24);
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+        let value = toml::Value::deserialize(deserializer)?;
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         match humantime::parse_duration(&text) {
-            Ok(duration) if !duration.is_zero() => Ok(Span(duration)),
-            Ok(_) => Err(de::Error::custom("a time must be more than nothing")),
+            Ok(duration) if duration.is_zero() || duration > MAX_SPAN => Err(de::Error::custom(
+                format!("`{text}` is out of range, write more than nothing and at most a year"),
+            )),
+            Ok(duration) => Ok(Span(duration)),
             Err(_) => Err(de::Error::custom(format!(
                 "`{text}` is no time, write it as `250ms`, `10s` or `5m`"
             ))),
         }
+    }
+}
+
+/// A number from `MIN` to `MAX`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count<const MIN: usize, const MAX: usize>(pub(super) usize);
+
+impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Count<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = toml::Value::deserialize(deserializer)?;
+        let number = value.as_integer().and_then(|n| usize::try_from(n).ok());
+        match number {
+            Some(number) if (MIN..=MAX).contains(&number) => Ok(Count(number)),
+            _ => Err(de::Error::custom(format!(
+                "`{value}` is out of range, write {MIN} to {MAX}"
+            ))),
+        }
+    }
+}
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address(pub(super) SocketAddr);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let address = text.parse().map(Address);
+        address.map_err(|_| {
+            de::Error::custom(format!(
+                "`{text}` is no address, write it as `127.0.0.1:8787`"
+            ))
+        })
     }
 }
 
@@ -49,26 +91,14 @@ impl<'de> Deserialize<'de> for OnBlockWord {
     }
 }
 
-/// Reading is recursive, so the depth has a ceiling.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CallDepth(pub(super) usize);
-
-impl<'de> Deserialize<'de> for CallDepth {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match usize::deserialize(deserializer)? {
-            depth @ 1..=120 => Ok(CallDepth(depth)),
-            other => Err(de::Error::custom(format!(
-                "a depth of {other} is out of range, write 1 to 120"
-            ))),
-        }
-    }
-}
-
 /// An upstream's address.
 pub(super) fn upstream_url(text: &str) -> Result<Uri, String> {
     let wrong = |why: &str| format!("`{text}` is no upstream: {why}, as in `https://host[/path]`");
     let uri: Uri = text.parse().map_err(|_| wrong("it must be a URL"))?;
     match uri.scheme_str() {
+        Some("http" | "https") if uri.authority().is_some_and(|a| a.as_str().contains('@')) => {
+            Err("an upstream has no user and password in its address".to_owned())
+        }
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
         Some("http" | "https") => Err(wrong("it must have no query")),
         Some(_) | None => Err(wrong("it must begin with http:// or https://")),

@@ -6,14 +6,19 @@ use super::{App, upstream};
 use bytes::Bytes;
 use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
 use holdgate_core::incident::Record;
+use holdgate_core::json::{Json, LoneSurrogates};
 use holdgate_core::request::RequestFacts;
 use holdgate_core::wire::anthropic::error_body;
+use holdgate_core::wire::carries_calls;
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
+
+/// Depth of an answer on a path that is not known.
+const MAX_DEPTH: usize = 128;
 
 /// An answer of our own in place of the upstream's.
 struct Refused {
@@ -106,7 +111,7 @@ async fn answer(
         )),
         Route::Messages => {
             let (head, body) = request.into_parts();
-            if head.headers.contains_key(header::CONTENT_ENCODING) {
+            if is_encoded(&head.headers) {
                 return Err(Refused::by_rule(
                     "unreadable-request",
                     "the request's body is compressed and cannot be read; send it plain",
@@ -184,23 +189,58 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What carries no calls goes both ways as it is. A stream of events on a path that is not known
-/// could carry anything, so that is refused.
+/// What carries no calls goes both ways as it is. An answer that could carry some, on a path that
+/// is not known, belongs to a protocol that is not guarded, and is refused.
 async fn pass_through(
     app: &App,
     client: &upstream::Client,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let limit = app.config.proxy.max_request_bytes;
+    let is_head = request.method() == Method::HEAD;
     let request = request.map(|body| Limited::new(body, limit).boxed_unsync());
     let response = send(app, client, request).await?;
-    match media_type(response.headers()).as_str() {
-        "text/event-stream" | "application/x-ndjson" => Err(Refused::by_rule(
-            "unknown-stream",
-            "the upstream answers with a stream on a path that is not known here",
-        )),
-        _ => Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync())),
+    if is_head || !response.status().is_success() || response.body().is_end_stream() {
+        return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
     }
+    let unknown = |what: &str| {
+        let message = format!("the upstream answers with {what} on a path that is not known here");
+        Refused::by_rule("unknown-answer", message)
+    };
+    if is_encoded(response.headers()) {
+        return Err(unknown("an encoded body"));
+    }
+    let kind = media_type(response.headers());
+    let (head, body) = response.into_parts();
+    match kind.as_str() {
+        "application/json" => {
+            let body = read_answer(app, body).await?;
+            let json = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace);
+            if json.is_ok_and(|json| !carries_calls(&json)) {
+                Ok(Response::from_parts(head, full(body)))
+            } else {
+                Err(unknown("tool calls, or with JSON that cannot be read,"))
+            }
+        }
+        "text/plain" | "text/html" | "application/octet-stream" | "application/pdf" => {
+            let body = body.map_err(BoxError::from).boxed_unsync();
+            Ok(Response::from_parts(head, body))
+        }
+        image if image.starts_with("image/") => {
+            let body = body.map_err(BoxError::from).boxed_unsync();
+            Ok(Response::from_parts(head, body))
+        }
+        other => Err(unknown(&format!("`{other}`"))),
+    }
+}
+
+/// Whether a body must be decoded before it can be read. Every header counts: clients decode them
+/// one after the other.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    encodings
+        .iter()
+        .any(|e| !e.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 async fn guard_response(
@@ -220,8 +260,7 @@ async fn guard_response(
         // An error tells the client what is wrong, and no client acts on one.
         return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
     }
-    let encoding = response.headers().get(header::CONTENT_ENCODING);
-    if encoding.is_some_and(|e| !e.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    if is_encoded(response.headers()) || has_other_charset(response.headers()) {
         return Err(Refused::by_rule(
             "unreadable-response",
             "the upstream's answer is encoded although that was not asked for",
@@ -229,6 +268,7 @@ async fn guard_response(
     }
     let (mut head, body) = response.into_parts();
     head.headers.remove(header::CONTENT_LENGTH);
+    head.headers.remove(header::CONTENT_ENCODING);
     match media_type(&head.headers).as_str() {
         "text/event-stream" => {
             let guard = StreamGuard::new(judge, app.now());
@@ -248,27 +288,7 @@ async fn guard_response(
 
 /// A message that is not streamed: read whole, judged, and written anew if it holds calls.
 async fn guard_whole(app: &App, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
-    let limit = app.config.proxy.max_response_bytes;
-    let read = Limited::new(body, limit).collect();
-    let body = match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("the upstream's answer is larger than {limit} bytes");
-            return Err(Refused::by_rule("unreadable-response", message));
-        }
-        Ok(Err(error)) => {
-            let message = format!("the upstream's answer broke off: {error}");
-            return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
-        }
-        Err(_) => {
-            let message = "the upstream's answer took too long";
-            return Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message));
-        }
-    };
-    if body.is_empty() {
-        let message = "the upstream's answer is empty";
-        return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
-    }
+    let body = read_answer(app, body).await?;
     let mut outputs = Vec::new();
     let guarded = guard_message(judge, &body, app.now(), &mut outputs);
     for output in outputs {
@@ -291,15 +311,52 @@ async fn guard_whole(app: &App, judge: Judge, body: Incoming) -> Result<Bytes, R
     }
 }
 
-/// The content type without its parameters.
+/// The whole of an answer that is not streamed.
+async fn read_answer(app: &App, body: Incoming) -> Result<Bytes, Refused> {
+    let limit = app.config.proxy.max_response_bytes;
+    let read = Limited::new(body, limit).collect();
+    match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
+        Ok(Ok(body)) => match body.to_bytes() {
+            body if body.is_empty() => {
+                let message = "the upstream's answer is empty";
+                Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
+            }
+            body => Ok(body),
+        },
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let message = format!("the upstream's answer is larger than {limit} bytes");
+            Err(Refused::by_rule("unreadable-response", message))
+        }
+        Ok(Err(error)) => {
+            let message = format!("the upstream's answer broke off: {error}");
+            Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
+        }
+        Err(_) => {
+            let message = "the upstream's answer took too long";
+            Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message))
+        }
+    }
+}
+
+/// Clients may decode text by the charset that is named; we read UTF-8.
+fn has_other_charset(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_TYPE).iter().any(|value| {
+        let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        let charset = value.split_once("charset").map(|(_, rest)| rest.to_owned());
+        charset.is_some_and(|c| !c.replace([' ', '"', '=', '-'], "").starts_with("utf8"))
+    })
+}
+
+/// The content type without its parameters; with several, nobody knows which one counts.
 fn media_type(headers: &HeaderMap) -> String {
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|v| v.to_str().ok());
-    let kind = value
-        .unwrap_or_default()
-        .split(';')
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let first = values
         .next()
+        .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
+    if values.next().is_some() {
+        return "several content types".to_owned();
+    }
+    let kind = first.split(';').next().unwrap_or_default();
     kind.trim().to_ascii_lowercase()
 }

@@ -67,15 +67,8 @@ impl Clock for SystemClock {
 
 impl App {
     fn new(config: Config) -> anyhow::Result<App> {
-        let (ledger, repair) = Ledger::open(&config.state_dir, config.ledger)
+        let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
-        if let Some(repair) = repair {
-            crate::log::warn(&format!(
-                "the ledger ended in the middle of a line; its {} bytes are now in {}",
-                repair.bytes,
-                repair.kept_in.display()
-            ));
-        }
         let clock = Arc::new(SystemClock(Instant::now()));
         let gate: Gate = config.gate;
         let stack = Stack::new(vec![Box::new(gate)], clock.clone(), config.judge);

@@ -14,6 +14,10 @@ const UNGUARDED: &[&str] = &[
     "/api/chat",
     "/api/generate",
     "/complete",
+    "/invoke",
+    "/invoke-with-response-stream",
+    "/converse",
+    "/converse-stream",
 ];
 
 /// What a request asks for.
@@ -31,12 +35,16 @@ impl Route {
     /// The path is read as a lenient server would read it: `//V1/%6Dessages/` is messages too.
     pub(super) fn of(method: &Method, path: &str) -> Route {
         let path = plain_path(path);
-        if method != Method::POST {
+        if path.contains("/batches/") && path.ends_with("/results") {
+            // Whole messages, one a line.
+            Route::Unguarded
+        } else if method != Method::POST {
             Route::Other
         } else if path.ends_with("/messages") {
             Route::Messages
         } else if UNGUARDED.iter().any(|api| path.ends_with(api))
             || path.contains("generatecontent")
+            || path.contains("rawpredict")
         {
             Route::Unguarded
         } else {
@@ -153,6 +161,9 @@ mod tests {
             "/v1/responses",
             "/api/chat",
             "/v1beta/models/g:streamGenerateContent",
+            "/model/x/invoke-with-response-stream",
+            "/v1/projects/p/models/m:streamRawPredict",
+            "/v1/messages/batches/b/results",
         ] {
             assert_eq!(Route::of(&Method::POST, path), Route::Unguarded, "{path}");
         }

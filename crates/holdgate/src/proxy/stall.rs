@@ -1,4 +1,4 @@
-//! A connection whose peer takes nothing for too long is closed.
+//! A connection whose peer takes nothing, or never begins, for too long is closed.
 
 use std::io;
 use std::pin::Pin;
@@ -7,13 +7,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A stream whose writes fail when they make no progress for `limit`.
+/// A client that has sent so much has chosen its version of HTTP; from there on, the server has
+/// time-outs of its own.
+const OPENING: usize = 24;
+
+/// A stream whose writes fail when they make no progress for `limit`, and whose first reads must
+/// bring a request's beginning within the same time.
 #[derive(Debug)]
 pub(crate) struct StallGuard<S> {
     stream: S,
     limit: Duration,
     /// Runs while a write waits.
-    waiting: Option<Pin<Box<Sleep>>>,
+    writing: Option<Pin<Box<Sleep>>>,
+    /// Runs until the client has sent its opening.
+    opening: Option<Pin<Box<Sleep>>>,
+    read: usize,
 }
 
 impl<S> StallGuard<S> {
@@ -21,7 +29,9 @@ impl<S> StallGuard<S> {
         StallGuard {
             stream,
             limit,
-            waiting: None,
+            writing: None,
+            opening: Some(Box::pin(tokio::time::sleep(limit))),
+            read: 0,
         }
     }
 
@@ -31,14 +41,14 @@ impl<S> StallGuard<S> {
         polled: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if polled.is_ready() {
-            self.waiting = None;
+            self.writing = None;
             return polled;
         }
         let limit = self.limit;
-        let waiting = self
-            .waiting
+        let writing = self
+            .writing
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + limit)));
-        waiting
+        writing
             .as_mut()
             .poll(context)
             .map(|()| Err(io::ErrorKind::TimedOut.into()))
@@ -51,7 +61,18 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut this.stream).poll_read(context, buffer);
+        if let Some(opening) = &mut this.opening {
+            this.read += buffer.filled().len() - before;
+            if this.read >= OPENING {
+                this.opening = None;
+            } else if polled.is_pending() && opening.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        polled
     }
 }
 

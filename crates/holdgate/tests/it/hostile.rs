@@ -302,7 +302,6 @@ fn events_that_clients_read_differently_end_the_stream() {
         ),
         (hidden.clone() + &hidden, "a block starts twice"),
         (input(7, LS), "not open"),
-        (stop(7), "never started"),
         (
             text(0, "a").replacen("text_delta", "input_json_delta", 1),
             "inside a block of text",
@@ -312,8 +311,12 @@ fn events_that_clients_read_differently_end_the_stream() {
             "is not known and could carry",
         ),
         (
-            frame(&json!({"type": "message_start", "message": {"content": []}})),
+            text(0, "a") + &frame(&json!({"type": "message_start", "message": {"content": []}})),
             "a second message_start",
+        ),
+        (
+            format!(": x\u{b}data: {}", hidden.trim_start()),
+            "control character",
         ),
         (hidden, "in the middle of a tool call"),
     ] {
@@ -358,6 +361,66 @@ fn only_the_first_of_two_calls_with_one_id_runs() {
             "1 text: [holdgate]…",
             "stop tool_use",
         ],
+    );
+}
+
+#[test]
+fn strays_are_left_out_and_recorded_once() {
+    let again = frame(&json!({"type": "message_start", "message": {"content": []}}));
+    let strays = again + &stop(7) + "data: [DONE]\n\n" + &text(0, "a") + &stop(0) + &stop(0);
+    let seen = run(settings(), &[message(&strays).as_bytes()]);
+    assert_eq!(summary(&seen.bytes), ["0 text: a", "stop end_turn"]);
+    assert_eq!(seen.decisions(), ["stray-event LeftOut"]);
+    assert!(!String::from_utf8(seen.bytes).unwrap().contains("DONE"));
+    check_ended(&stop(7).repeat(101), "too many events");
+}
+
+#[test]
+fn a_last_event_that_the_server_forgets_is_added() {
+    let whole = message(&text(0, "a"));
+    let cut = whole.find("event: message_stop").unwrap();
+    let seen = run(settings(), &[&whole.as_bytes()[..cut]]);
+    assert_eq!(summary(&seen.bytes), ["0 text: a", "stop end_turn"]);
+    assert!(
+        seen.bytes
+            .ends_with(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+    );
+}
+
+#[test]
+fn arguments_that_javascript_finds_where_json_has_none_are_refused() {
+    let hidden = r#"{"__proto__":{"command":"rm"},"description":"x"}"#;
+    check(
+        &message(&bash(0, "t1", hidden)),
+        &["0 text: [holdgate]…", "stop end_turn"],
+    );
+}
+
+#[test]
+fn much_behind_a_held_call_costs_no_more_than_its_length() {
+    // Each delta finds its call at once: with a search through the queue, this would take minutes.
+    let block = json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {}});
+    let many = 30_000;
+    let note = frame(&json!({"type": "note"}));
+    let blocks = start(0, block)
+        + &note.repeat(many)
+        + &input(0, "").repeat(many)
+        + &input(0, LS)
+        + &stop(0);
+    let limits = GuardSettings {
+        max_held_bytes: 64 << 20,
+        ..settings()
+    };
+    let seen = run(limits, &[message(&blocks).as_bytes()]);
+    assert_eq!(seen.cleared().len(), 1);
+}
+
+#[test]
+fn a_call_whose_frame_is_huge_is_refused_and_weighs_little() {
+    let block = json!({"type": "tool_use", "id": "t", "name": "x".repeat(100_000), "input": {}});
+    check(
+        &message(&(start(0, block) + &stop(0))),
+        &["0 text: [holdgate] The call to `xxx…", "stop end_turn"],
     );
 }
 
@@ -429,6 +492,8 @@ fn whole_messages_meet_the_same_gate() {
         ))),
     );
     check_whole(&json!({"type": "error", "error": {}}), Ok(None));
+    let disguised = json!({"type": "error", "content": [call("t")]});
+    check_whole(&disguised, Ok(Some(disguised.clone())));
     check_whole(
         &json!({"choices": [{"message": {"tool_calls": []}}]}),
         Err("could carry an action"),

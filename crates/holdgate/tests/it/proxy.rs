@@ -156,20 +156,63 @@ async fn answers_that_cannot_be_guarded_are_refused_with_400() {
 }
 
 #[tokio::test]
-async fn streams_on_unknown_paths_and_other_protocols_are_refused() {
-    let upstream = RawUpstream::with(
-        "200 OK\r\ncontent-type: text/event-stream; charset=utf-8",
-        "data: x\n\n",
-    )
-    .await;
-    let guarded = Guarded::start(upstream.address, |_| {});
-    for path in [
-        "/v1/surprise",
-        "/v1/chat/completions",
-        "/v1beta/models/x:streamGenerateContent",
+async fn encodings_that_clients_undo_are_refused() {
+    let message = r#"{"type":"message","content":[]}"#;
+    for head in [
+        "content-type: text/event-stream\r\ncontent-encoding: identity\r\ncontent-encoding: deflate",
+        "content-type: application/json; charset=utf-7",
+        "content-type: application/json\r\ncontent-type: text/event-stream",
     ] {
+        let upstream = RawUpstream::with(&format!("200 OK\r\n{head}"), message).await;
+        let guarded = Guarded::start(upstream.address, |_| {});
+        let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{head}");
+    }
+    let head =
+        "200 OK\r\ncontent-type: application/json; charset=\"UTF-8\"\r\ncontent-encoding: identity";
+    let upstream = RawUpstream::with(head, message).await;
+    let guarded = Guarded::start(upstream.address, |_| {});
+    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    assert_eq!(
+        (answer.status, answer.text().as_str()),
+        (StatusCode::OK, message)
+    );
+}
+
+#[tokio::test]
+async fn other_protocols_and_answers_that_could_carry_calls_are_refused() {
+    let call = r#"{"output":{"message":{"content":[{"toolUse":{"name":"x","input":{}}}]}}}"#;
+    for (kind, body, path) in [
+        (
+            "text/event-stream; charset=utf-8",
+            "data: x\n\n",
+            "/v1/surprise",
+        ),
+        ("application/vnd.amazon.eventstream", "x", "/v1/surprise"),
+        ("application/x-ndjson", "{}", "/v1/surprise"),
+        ("application/json", call, "/v1/surprise"),
+        (
+            "application/json",
+            r#"{"data":[{"type":"agent.tool_use"}]}"#,
+            "/v1/sessions/s/events",
+        ),
+        ("application/json", "{}", "/v1/chat/completions"),
+        ("application/json", "{}", "/model/m/invoke"),
+        (
+            "application/json",
+            "{}",
+            "/v1beta/models/x:streamGenerateContent",
+        ),
+    ] {
+        let upstream = RawUpstream::with(&format!("200 OK\r\ncontent-type: {kind}"), body).await;
+        let guarded = Guarded::start(upstream.address, |_| {});
         let answer = post(&guarded.url(path), REQUEST).await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path}");
+        assert_eq!(
+            answer.status,
+            StatusCode::BAD_REQUEST,
+            "{path} {kind}: {}",
+            answer.text()
+        );
     }
 }
 
@@ -400,6 +443,22 @@ async fn a_client_that_does_not_read_is_dropped() {
         guarded.proxy.open_connections() == 0
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_client_that_never_begins_is_dropped() {
+    let model = model();
+    let guarded = Guarded::start(model.address(), |c| {
+        c.proxy.client_timeout = Duration::from_millis(100);
+    });
+    let _silent = TcpStream::connect(guarded.proxy.address()).await.unwrap();
+    let mut half = TcpStream::connect(guarded.proxy.address()).await.unwrap();
+    half.write_all(b"PRI * HT").await.unwrap();
+    eventually("both connections open", || {
+        guarded.proxy.open_connections() == 2
+    })
+    .await;
+    eventually("both are dropped", || guarded.proxy.open_connections() == 0).await;
 }
 
 #[tokio::test]

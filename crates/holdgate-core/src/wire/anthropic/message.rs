@@ -2,7 +2,7 @@
 
 use super::read::{MAX_DEPTH, could_act};
 use super::write::notice;
-use super::{BlockKind, block_kind, held_call};
+use super::{BlockKind, block_kind};
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::json::{Json, LoneSurrogates};
@@ -60,7 +60,7 @@ pub fn read_message<'a>(
             BlockKind::Inert => MessageBlock::Inert(block.clone()),
             BlockKind::Call(runs) => {
                 has_calls = true;
-                let mut held = held_call(block, runs);
+                let mut held = HeldCall::new(block, runs);
                 if let Some(fault) = &fault {
                     held.fail(fault.clone());
                 }

@@ -6,10 +6,10 @@ mod write;
 
 pub use message::{GuardedMessage, MessageBlock, read_message};
 pub use read::Reader;
-pub use write::{Writer, error_body, error_event, ping};
+pub use write::{Writer, error_body, error_event, message_stop, ping};
 
-use crate::hold::{HeldCall, Runs};
-use crate::json::Json;
+use crate::hold::Runs;
+use crate::json::shorten;
 
 /// Blocks that can cause no action: the model's words, and results of what the provider ran.
 const INERT_BLOCKS: &[&str] = &[
@@ -42,29 +42,6 @@ fn block_kind(kind: &str, declared_inert: &[String]) -> BlockKind {
         "server_tool_use" | "mcp_tool_use" => BlockKind::Call(Runs::AtProvider),
         inert if INERT_BLOCKS.contains(&inert) => BlockKind::Inert,
         inert if declared_inert.iter().any(|d| d == inert) => BlockKind::Inert,
-        unknown => BlockKind::Call(Runs::Unknown(unknown.to_owned())),
-    }
-}
-
-/// The call that a block holds; a streamed one brings its input later.
-fn held_call(block: &Json<'_>, runs: Runs) -> HeldCall {
-    let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
-    let start_input = match block.get("input") {
-        None | Some(Json::Null) => String::new(),
-        Some(Json::Object(members)) if members.is_empty() => String::new(),
-        // Some gateways begin so.
-        Some(Json::String(text)) if text.is_empty() => String::new(),
-        Some(input) => input.to_string(),
-    };
-    let mut envelope = block.clone();
-    envelope.set("input", Json::Object(Vec::new()));
-    HeldCall {
-        runs,
-        id: text("id"),
-        name: text("name"),
-        envelope: envelope.into_owned(),
-        start_input,
-        input: String::new(),
-        fault: None,
+        unknown => BlockKind::Call(Runs::Unknown(shorten(unknown, 80))),
     }
 }

@@ -1,8 +1,8 @@
 //! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
 
-use super::{BlockKind, block_kind, held_call};
+use super::{BlockKind, block_kind};
 use crate::event::{Block, Event, Part, Violation};
-use crate::hold::{Fault, Runs};
+use crate::hold::{Fault, HeldCall, Runs};
 use crate::json::{Json, LoneSurrogates, shorten};
 use crate::sse::Fields;
 use std::sync::Arc;
@@ -62,6 +62,9 @@ impl Reader {
                 Some(_) => Err("an event has a name but no data".into()),
             };
         };
+        if fields.event.is_none() && data.as_ref() == b"[DONE]" {
+            return Ok(Event::Stray("the end mark of another protocol"));
+        }
         let json = Json::read(data, MAX_DEPTH, LoneSurrogates::Replace)
             .map_err(|e| format!("an event's data is not acceptable JSON: {e}"))?;
         let kind = json
@@ -97,9 +100,6 @@ impl Reader {
     }
 
     fn message_start(&mut self, json: &Json<'_>) -> Result<Event, Violation> {
-        if std::mem::replace(&mut self.started, true) {
-            return Err("a second message_start".into());
-        }
         // Clients start from this object: a block that stands in it would need no block events.
         let content = json.get("message").and_then(|m| m.get("content"));
         match content {
@@ -107,7 +107,12 @@ impl Reader {
             Some(Json::Array(blocks)) if blocks.is_empty() => {}
             Some(_) => return Err("message_start brings content".into()),
         }
-        Ok(Event::Inert(Part::MessageStart))
+        match (std::mem::replace(&mut self.started, true), self.last_block) {
+            (false, _) => Ok(Event::Inert(Part::MessageStart)),
+            // Some gateways say it twice.
+            (true, None) => Ok(Event::Stray("a second message_start")),
+            (true, Some(_)) => Err("a second message_start".into()),
+        }
     }
 
     fn block_start(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
@@ -133,7 +138,7 @@ impl Reader {
                     Runs::AtClient | Runs::AtProvider => Open::Call,
                     Runs::Unknown(_) => Open::UnknownCall,
                 };
-                let mut held = held_call(block, runs);
+                let mut held = HeldCall::new(block, runs);
                 if let Err(fault) = no_lone_surrogates(data) {
                     held.fail(fault);
                 }
@@ -185,10 +190,12 @@ impl Reader {
                 Open::Call | Open::UnknownCall => Event::CallEnd(index),
             });
         }
-        if self.last_block.is_some_and(|last| index <= last) {
-            return Ok(Event::Repeated);
-        }
-        Err("a stop for a block that never started".into())
+        Ok(Event::Stray("a stop for a block that is not open"))
+    }
+
+    /// Whether a block has begun that has not ended.
+    pub fn is_mid_block(&self) -> bool {
+        !self.open.is_empty()
     }
 
     fn message_stop(&mut self) -> Result<Event, Violation> {

@@ -139,6 +139,11 @@ pub fn ping() -> Bytes {
     Bytes::from_static(b"event: ping\ndata: {\"type\":\"ping\"}\n\n")
 }
 
+/// The end of a message.
+pub fn message_stop() -> Bytes {
+    Bytes::from_static(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+}
+
 /// An `error` event, after which nothing follows.
 pub fn error_event(message: &str) -> Bytes {
     let mut out = String::new();
