@@ -263,7 +263,7 @@ fn position(bytes: &[u8], special: fn(u8) -> bool) -> Option<usize> {
 }
 
 /// Values in one text, at the most: a short text of many tiny values would fill the memory.
-const MAX_VALUES: usize = 1 << 20;
+const MAX_VALUES: usize = 1 << 18;
 
 struct Reader<'a> {
     text: &'a str,

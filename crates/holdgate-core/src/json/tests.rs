@@ -43,7 +43,7 @@ fn refuses_what_readers_disagree_about() {
         "the key `__proto__`",
     );
     check_refused(r#"{"__pr\u006fto__":{}}"#, "the key `__proto__`");
-    check_refused(&format!("[{}0]", "0,".repeat(1 << 20)), "too many values");
+    check_refused(&format!("[{}0]", "0,".repeat(1 << 18)), "too many values");
     check_refused("{\"a\":\"", "no end");
     let many: String = (0..50).map(|i| format!("\"k{i}\":0,")).collect();
     check_refused(&format!("{{{many}\"k7\":1}}"), "`k7` stands twice");
