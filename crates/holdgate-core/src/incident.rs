@@ -1,13 +1,10 @@
 //! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
 
-use crate::json::{Json, LoneSurrogates, shorten};
+use crate::json::{Json, shorten, write_string};
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Above the deepest call that can be read.
-const MAX_DEPTH: usize = 128;
 
 /// One decision.
 #[derive(Clone, Debug)]
@@ -138,15 +135,14 @@ impl Record {
         }
     }
 
-    /// The decision as JSON, with at most `input_bytes` of a call's arguments.
-    pub fn to_json(&self, input_bytes: usize) -> Json<'static> {
-        let mut json = Json::object([
-            ("id", self.id.clone().into()),
-            ("session", self.session.clone().into()),
-            ("door", self.door.into()),
-            ("verdict", self.verdict.word().into()),
-            ("action", self.action.word().into()),
-        ]);
+    /// Appends the members of the decision's JSON object, with at most `input_bytes` of a call's
+    /// arguments. Text, not a tree: this is written while the client waits.
+    pub fn write(&self, input_bytes: usize, out: &mut String) {
+        member("id", &self.id, out);
+        member("session", &self.session, out);
+        member("door", self.door, out);
+        member("verdict", self.verdict.word(), out);
+        member("action", self.action.word(), out);
         match &self.subject {
             Subject::Call {
                 tool,
@@ -156,36 +152,43 @@ impl Record {
                 held,
                 judged,
             } => {
-                json.set("subject", "call".into());
+                member("subject", "call", out);
                 for (key, value) in [("tool", tool), ("call", call)] {
                     if let Some(value) = value {
-                        json.set(key, shorten(value, 200).into());
+                        member(key, &shorten(value, 200), out);
                     }
                 }
-                json.set("runs", (*runs).into());
-                if let Some(text) = input {
-                    let small = (text.len() <= input_bytes)
-                        .then(|| Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse));
-                    if let Some(Ok(input)) = small {
-                        json.set("input", input.into_owned());
-                    } else {
-                        json.set("input_bytes", (text.len() as u64).into());
-                        json.set("input_start", shorten(text, input_bytes / 4).into());
+                member("runs", runs, out);
+                match input {
+                    Some(text) if text.len() <= input_bytes => {
+                        out.push_str("\"input\":");
+                        out.push_str(text);
+                        out.push(',');
                     }
+                    Some(text) => {
+                        out.push_str(&format!("\"input_bytes\":{},", text.len()));
+                        member("input_start", &shorten(text, input_bytes / 4), out);
+                    }
+                    None => {}
                 }
-                json.set("held_us", micros(*held));
-                json.set("judged_us", micros(*judged));
+                let times = (held.as_micros(), judged.as_micros());
+                out.push_str(&format!(
+                    "\"held_us\":{},\"judged_us\":{},",
+                    times.0, times.1
+                ));
             }
-            Subject::Response => json.set("subject", "response".into()),
+            Subject::Response => member("subject", "response", out),
         }
         let findings = self.findings.iter().map(Finding::to_json).collect();
-        json.set("findings", Json::Array(findings));
-        json
+        out.push_str("\"findings\":");
+        out.push_str(&Json::Array(findings).text());
     }
 }
 
-fn micros(duration: Duration) -> Json<'static> {
-    u64::try_from(duration.as_micros())
-        .unwrap_or(u64::MAX)
-        .into()
+fn member(key: &str, text: &str, out: &mut String) {
+    out.push('"');
+    out.push_str(key);
+    out.push_str("\":");
+    write_string(text, out);
+    out.push(',');
 }

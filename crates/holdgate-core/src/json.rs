@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
             return Err(self.error("the string has no end"));
         };
         let plain = rest.get(..len).unwrap_or_default();
-        if let Some(control) = plain.bytes().position(|b| b < 0x20) {
+        if let Some(control) = position(plain.as_bytes(), |b| b < 0x20) {
             self.at += control;
             return Err(self.error("a control character inside a string"));
         }

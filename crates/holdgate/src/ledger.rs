@@ -5,7 +5,7 @@
 
 use crate::config::LedgerSettings;
 use holdgate_core::incident::Record;
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_core::json::{Json, LoneSurrogates, write_string};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -71,10 +71,8 @@ impl Ledger {
 
     /// Writes one decision. When this returns, the line survives the death of the process.
     pub fn append(&self, record: &Record) -> io::Result<()> {
-        self.append_json(record.to_json(self.settings.input_bytes))
-    }
-
-    fn append_json(&self, json: Json<'_>) -> io::Result<()> {
+        let mut members = String::with_capacity(1024);
+        record.write(self.settings.input_bytes, &mut members);
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = take_lock(&self.lock)?;
         if !current.is_latest(&self.dir) {
@@ -83,7 +81,7 @@ impl Ledger {
         if current.len >= self.settings.max_bytes {
             current.rotate(&self.dir)?;
         }
-        current.write(json)?;
+        current.write(&members)?;
         if self.settings.sync {
             current.file.sync_data()?;
         }
@@ -142,15 +140,12 @@ impl Current {
         Ok((current, repair))
     }
 
-    fn write(&mut self, json: Json<'_>) -> io::Result<()> {
+    /// Writes a record with these members.
+    fn write(&mut self, members: &str) -> io::Result<()> {
         let seq = self.seq + 1;
-        let time = humantime::format_rfc3339_micros(SystemTime::now()).to_string();
-        let mut members = vec![("seq".into(), seq.into()), ("time".into(), time.into())];
-        if let Json::Object(rest) = json {
-            members.extend(rest);
-        }
-        members.push(("prev".into(), self.hash.clone().into()));
-        let body = Json::Object(members).text();
+        let time = humantime::format_rfc3339_micros(SystemTime::now());
+        let prev = &self.hash;
+        let body = format!("{{\"seq\":{seq},\"time\":\"{time}\",{members},\"prev\":\"{prev}\"}}");
         let hash = hash(&body);
         let line = seal(&body, &hash) + "\n";
         if let Err(error) = self.file.write_all(line.as_bytes()) {
@@ -165,14 +160,13 @@ impl Current {
     }
 
     /// A record about the ledger itself.
-    fn note(&mut self, action: &'static str, reason: String) -> io::Result<()> {
-        crate::log::warn(&reason);
-        self.write(Json::object([
-            ("subject", "ledger".into()),
-            ("verdict", "audit".into()),
-            ("action", action.into()),
-            ("reason", reason.into()),
-        ]))
+    fn note(&mut self, action: &'static str, reason: &str) -> io::Result<()> {
+        crate::log::warn(reason);
+        let mut members = format!(
+            "\"subject\":\"ledger\",\"verdict\":\"audit\",\"action\":\"{action}\",\"reason\":"
+        );
+        write_string(reason, &mut members);
+        self.write(&members)
     }
 
     fn note_repair(&mut self, repair: &Repair) -> io::Result<()> {
@@ -181,7 +175,7 @@ impl Current {
             repair.bytes,
             repair.kept_in.display()
         );
-        self.note("torn-line-repaired", reason)
+        self.note("torn-line-repaired", &reason)
     }
 
     /// Reads what another process has written since. If records that we know of are gone, the
@@ -199,7 +193,7 @@ impl Current {
             let reason = format!(
                 "the ledger's records up to {known} were taken out or changed while it was in use"
             );
-            self.note("rollback-found", reason)?;
+            self.note("rollback-found", &reason)?;
         }
         if let Some(repair) = repair {
             self.note_repair(&repair)?;
@@ -330,7 +324,11 @@ fn hash(body: &str) -> String {
 
 /// Bytes as hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('?');
+    bytes
+        .iter()
+        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
+        .collect()
 }
 
 fn seal(body: &str, hash: &str) -> String {
