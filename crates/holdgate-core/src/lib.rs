@@ -1,7 +1,9 @@
 //! The part of Holdgate that decides. Bytes and times go in, [`guard::Output`]s come out; the
 //! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
 
+pub mod action;
 pub mod event;
+pub mod fuel;
 pub mod guard;
 pub mod hold;
 pub mod incident;

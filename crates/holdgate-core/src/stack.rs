@@ -3,10 +3,11 @@
 //! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
 //! call to a client needs a `Cleared`, so there is no second way out.
 
+use crate::fuel::Fuel;
+pub use crate::fuel::OutOfFuel;
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 use crate::session::Session;
 use crate::verdict::{Finding, Verdict};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,21 +27,9 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// The time.
     pub now: Duration,
-    fuel: Cell<u64>,
+    /// What the layer may still spend.
+    pub fuel: Fuel,
 }
-
-impl Context<'_> {
-    /// Pays for `units` of work. The same call costs the same everywhere, unlike time.
-    pub fn spend(&self, units: u64) -> Result<(), OutOfFuel> {
-        let left = self.fuel.get().checked_sub(units).ok_or(OutOfFuel)?;
-        self.fuel.set(left);
-        Ok(())
-    }
-}
-
-/// The call needs more work than a judgement may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfFuel;
 
 /// Tells how long judging takes. The core has no clock of its own.
 pub trait Clock: Send + Sync {
@@ -176,7 +165,7 @@ impl Stack {
         let context = Context {
             session,
             now,
-            fuel: Cell::new(self.limits.fuel),
+            fuel: Fuel::new(self.limits.fuel),
         };
         // A layer only reads what it is given, so a panic leaves nothing half done.
         match catch_unwind(AssertUnwindSafe(|| layer.judge(call, &context))) {

@@ -23,7 +23,7 @@ impl Layer for Gate {
     }
 
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        context.spend(1)?;
+        context.fuel.spend(1)?;
         let mut findings = Vec::new();
         if call.runs == Runs::AtProvider {
             return Ok(findings);

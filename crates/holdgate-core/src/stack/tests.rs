@@ -117,8 +117,8 @@ fn a_panic_is_a_refusal_and_the_other_layers_still_speak() {
 fn exhausted_fuel_is_a_refusal() {
     check_refused(
         vec![says(|_, context| {
-            context.spend(99)?;
-            context.spend(2)?;
+            context.fuel.spend(99)?;
+            context.fuel.spend(2)?;
             Ok(vec![])
         })],
         &["judging-too-costly"],

@@ -1,0 +1,240 @@
+//! What a call does, in terms that rules can speak about.
+
+use crate::action::host::Host;
+use crate::action::path::Place;
+use crate::action::value::Origins;
+use crate::json::Json;
+use std::sync::Arc;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// What kind of thing is done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Kind { $($(#[$doc])* $name,)* }
+
+        impl Kind {
+            /// All kinds.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
+
+            /// The word for it in rules and records.
+            pub fn word(self) -> &'static str {
+                match self { $(Kind::$name => $word,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A program runs.
+    Run = "run",
+    /// A file or folder is read.
+    Read = "read",
+    /// A file is created or changed.
+    Write = "write",
+    /// A file or folder is deleted.
+    Delete = "delete",
+    /// A file or folder goes away from where it was.
+    Move = "move",
+    /// Permissions, owners or attributes change.
+    Mode = "mode",
+    /// Something is asked of a host.
+    Fetch = "fetch",
+    /// Data leaves for a host.
+    Send = "send",
+    /// A raw connection to a host.
+    Connect = "connect",
+    /// A port is opened for others.
+    Listen = "listen",
+    /// A shell whose input or output is a network connection.
+    RemoteShell = "remote-shell",
+    /// Code runs that came from the network.
+    ExecuteFetched = "execute-fetched",
+    /// Code runs that was decoded from something else.
+    ExecuteDecoded = "execute-decoded",
+    /// Code runs that cannot be known.
+    ExecuteOpaque = "execute-opaque",
+    /// Rights are raised.
+    Elevate = "elevate",
+    /// Something will run again later: at login, at boot, by time.
+    Persist = "persist",
+    /// A process is stopped.
+    Kill = "kill",
+    /// An environment variable is set for what follows.
+    Env = "env",
+    /// A version control system changes something.
+    Vcs = "vcs",
+    /// A package is installed.
+    Install = "install",
+    /// A container is started or changed.
+    Container = "container",
+    /// A database is changed.
+    Database = "database",
+    /// A system service is controlled.
+    Service = "service",
+    /// The system's own configuration changes: users, kernel, network, mounts, firewall.
+    System = "system",
+    /// Something is published or changed in the cloud, a cluster or a registry.
+    Remote = "remote",
+    /// Another agent is started.
+    Agent = "agent",
+    /// It exhausts the machine: a fork bomb, an endless write.
+    Exhaust = "exhaust",
+    /// A command that cannot be read.
+    Unreadable = "unreadable",
+}
+
+impl Kind {
+    /// The kind that `word` stands for.
+    pub fn from_word(word: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|k| k.word() == word)
+    }
+}
+
+/// A word that tells more about an effect: `recursive`, `force`, `push`.
+pub type Tag = Arc<str>;
+
+/// Who does something: a program in a command, a function in code, a tool.
+#[derive(Clone, Debug, Default)]
+pub struct Actor {
+    /// The program's name without its folder, or the function's.
+    pub program: Arc<str>,
+    /// The part of the call that says so, as evaluated.
+    pub evidence: Arc<str>,
+    /// What holds for all that it does.
+    pub tags: Vec<Tag>,
+}
+
+impl Actor {
+    /// An actor without tags.
+    pub fn new(program: &str, evidence: &str) -> Self {
+        Actor {
+            program: program.into(),
+            evidence: evidence.into(),
+            tags: Vec::new(),
+        }
+    }
+
+    /// Whether it has a tag.
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|t| &**t == tag)
+    }
+
+    /// An effect of this actor.
+    pub fn does(&self, kind: Kind) -> Effect {
+        Effect {
+            kind,
+            program: self.program.clone(),
+            evidence: self.evidence.clone(),
+            tags: self.tags.clone(),
+            path: None,
+            host: None,
+            text: None,
+            origins: Origins::NONE,
+            sources: Vec::new(),
+        }
+    }
+}
+
+/// One thing that a call does.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// What kind of thing.
+    pub kind: Kind,
+    /// The program or function that does it.
+    pub program: Arc<str>,
+    /// The part of the call that says so, as evaluated.
+    pub evidence: Arc<str>,
+    /// More about it.
+    pub tags: Vec<Tag>,
+    /// The file or folder that it is about.
+    pub path: Option<Place>,
+    /// The host that it is about.
+    pub host: Option<Host>,
+    /// What else it is about: arguments, a package, a variable, the text written.
+    pub text: Option<Arc<str>>,
+    /// Where the data came from that is written, sent or run.
+    pub origins: Origins,
+    /// The hosts and paths that it came from.
+    pub sources: Vec<Arc<str>>,
+}
+
+impl Effect {
+    /// Whether it has a tag.
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|t| &**t == tag)
+    }
+
+    /// The same with one more tag.
+    #[must_use]
+    pub fn tagged(mut self, tag: &str) -> Self {
+        if !self.is(tag) {
+            self.tags.push(tag.into());
+        }
+        self
+    }
+
+    /// The same, about a path.
+    #[must_use]
+    pub fn at(mut self, path: Place) -> Self {
+        self.path = Some(path);
+        self
+    }
+
+    /// The same, about a host.
+    #[must_use]
+    pub fn with(mut self, host: Host) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// The same, about a text.
+    #[must_use]
+    pub fn about(mut self, text: &str) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// The same, with data from somewhere.
+    #[must_use]
+    pub fn of(mut self, value: &crate::action::value::Value) -> Self {
+        self.origins |= value.origins;
+        self.sources.clone_from(&value.sources);
+        self
+    }
+
+    /// As `holdgate check` prints it and the ledger keeps it.
+    pub fn to_json(&self) -> Json<'static> {
+        let mut json = Json::object([
+            ("effect", self.kind.word().into()),
+            ("program", self.program.to_string().into()),
+        ]);
+        let list = |items: Vec<String>| Json::Array(items.into_iter().map(Into::into).collect());
+        if !self.tags.is_empty() {
+            json.set(
+                "tags",
+                list(self.tags.iter().map(ToString::to_string).collect()),
+            );
+        }
+        if let Some(path) = &self.path {
+            json.set("path", path.text.clone().into());
+            json.set(
+                "path_class",
+                list(path.classes.names().map(str::to_owned).collect()),
+            );
+        }
+        if let Some(host) = &self.host {
+            json.set("host", host.name.clone().into());
+            json.set("host_class", host.class.word().into());
+        }
+        if let Some(text) = &self.text {
+            json.set("text", crate::json::shorten(text, 200).into());
+        }
+        if self.origins != Origins::NONE {
+            json.set(
+                "from",
+                list(self.origins.names().map(str::to_owned).collect()),
+            );
+        }
+        json
+    }
+}

@@ -1,0 +1,273 @@
+//! Where the pieces of a call act: every reader of code (shell, Python, a tool's table entry)
+//! says here what is done, and the effects gather.
+
+use crate::action::Knowledge;
+use crate::action::code::{self, Language};
+use crate::action::effect::{Actor, Effect, Kind};
+use crate::action::path::{PathClass, Place, World};
+use crate::action::shell;
+use crate::action::value::{Origins, Value};
+use crate::fuel::{Fuel, OutOfFuel};
+use std::collections::HashMap;
+
+/// Code in code in code: deeper than this nobody writes by hand.
+const MAX_DEPTH: u32 = 12;
+/// Effects of one call. Real scripts have tens.
+const MAX_EFFECTS: usize = 4096;
+
+/// All or nothing: a call that cannot be followed to its end is refused.
+pub(crate) type Done<T = ()> = Result<T, OutOfFuel>;
+
+/// One call under way.
+#[derive(Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) know: &'a Knowledge,
+    pub(crate) fuel: &'a Fuel,
+    pub(crate) effects: Vec<Effect>,
+    /// The folder that relative paths start from now.
+    pub(crate) cwd: String,
+    /// Variables that the call has set, each with all values that it may have.
+    pub(crate) variables: HashMap<String, Vec<Value>>,
+    /// What the call itself has written, by absolute path.
+    pub(crate) files: HashMap<String, Value>,
+    /// Set while code is read that is only written to a file.
+    pub(crate) written: bool,
+    depth: u32,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(world: &'a World, know: &'a Knowledge, fuel: &'a Fuel) -> Self {
+        Scene {
+            world,
+            know,
+            fuel,
+            effects: Vec::new(),
+            cwd: world.cwd.clone(),
+            variables: HashMap::new(),
+            files: HashMap::new(),
+            written: false,
+            depth: 0,
+        }
+    }
+
+    /// Notes an effect.
+    pub(crate) fn emit(&mut self, effect: Effect) -> Done {
+        self.fuel.spend(4)?;
+        if self.effects.len() >= MAX_EFFECTS {
+            return Err(OutOfFuel);
+        }
+        let effect = if self.written {
+            effect.tagged("written")
+        } else {
+            effect
+        };
+        self.effects.push(effect);
+        Ok(())
+    }
+
+    /// Where a path leads from here.
+    pub(crate) fn place(&self, path: &Value) -> Place {
+        self.know.paths.place(path, &self.cwd, self.world)
+    }
+
+    /// A file or folder is read. Returns its content, which is known if the call wrote it.
+    pub(crate) fn read(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+        if path.text.is_empty() {
+            return Ok(Value::default());
+        }
+        let place = self.place(path);
+        let mut content = match self.files.get(&place.text) {
+            Some(content) => content.clone(),
+            None => Value::unknown(Origins::FILE),
+        };
+        if place.is(PathClass::Secret) {
+            content.origins |= Origins::SECRET;
+        }
+        if place.short.ends_with("/environ") {
+            content.origins |= Origins::ENVIRONMENT;
+        }
+        content.add_source(&place.text);
+        self.emit(actor.does(Kind::Read).at(place).of(path))?;
+        Ok(content)
+    }
+
+    /// A file is created or changed.
+    pub(crate) fn write(
+        &mut self,
+        actor: &Actor,
+        path: &Value,
+        content: &Value,
+        append: bool,
+    ) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        let mut effect = actor.does(Kind::Write).at(place.clone()).of(content);
+        if append {
+            effect = effect.tagged("append");
+        }
+        if !content.text.is_empty() {
+            effect = effect.about(&content.text);
+        }
+        self.emit(effect)?;
+        if self.depth > 0 && !place.is(PathClass::Stream) {
+            let mut whole = match self.files.remove(&place.text) {
+                Some(before) if append => before,
+                _ => Value::default(),
+            };
+            whole.push(content);
+            self.files.insert(place.text.clone(), whole);
+        }
+        self.read_written(&place, content)
+    }
+
+    /// What is written to a file that will run does its work later: it is judged now.
+    fn read_written(&mut self, place: &Place, content: &Value) -> Done {
+        if content.text.is_empty() || self.written {
+            return Ok(());
+        }
+        let Some(language) = code::language_of_file(&place.short, &content.text) else {
+            return Ok(());
+        };
+        self.apart(|scene| {
+            scene.written = true;
+            scene.code(language, content)?;
+            Ok(())
+        })
+    }
+
+    /// Runs something whose variables, folder and files do not come back, as in a child process.
+    pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        self.fuel.spend(16 + self.variables.len() as u64)?;
+        let variables = self.variables.clone();
+        let cwd = self.cwd.clone();
+        let written = self.written;
+        let result = run(self)?;
+        self.variables = variables;
+        self.cwd = cwd;
+        self.written = written;
+        Ok(result)
+    }
+
+    /// A file or folder goes away.
+    pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        self.emit(actor.does(Kind::Delete).at(place).of(path))
+    }
+
+    /// Any other effect on a path.
+    pub(crate) fn touch(&mut self, actor: &Actor, kind: Kind, path: &Value) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        self.emit(actor.does(kind).at(place).of(path))
+    }
+
+    /// Something is asked of a host. What the URL itself carries is data that leaves.
+    pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Done<Value> {
+        if let Some(path) = url.text.strip_prefix("file://") {
+            return self.read(actor, &Value::known(path));
+        }
+        let host = self.know.hosts.host(url);
+        let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
+        let carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
+        if url.origins.any(carried) {
+            self.emit(
+                actor
+                    .does(Kind::Send)
+                    .with(host.clone())
+                    .about(&url.text)
+                    .of(url),
+            )?;
+        }
+        self.emit(actor.does(Kind::Fetch).with(host).about(&url.text))?;
+        Ok(answer)
+    }
+
+    /// Data leaves for a host.
+    pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Done<Value> {
+        let host = self.know.hosts.host(url);
+        let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
+        self.emit(actor.does(Kind::Send).with(host).about(&url.text).of(data))?;
+        Ok(answer)
+    }
+
+    /// A shell runs `code`. Returns what it prints.
+    pub(crate) fn shell(&mut self, actor: &Actor, code: &Value) -> Done<Value> {
+        self.executes(actor, code)?;
+        self.deeper(actor, |scene| shell::run(scene, code))
+    }
+
+    /// A program runs with these words as its arguments, the first being its name.
+    pub(crate) fn argv(&mut self, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
+        let name = words.first().map(|w| w.text.clone()).unwrap_or_default();
+        let actor = Actor::new(&name, &name);
+        self.deeper(&actor, |scene| shell::run_words(scene, words, stdin))
+    }
+
+    /// An interpreter runs `code`.
+    pub(crate) fn interpret(
+        &mut self,
+        actor: &Actor,
+        language: Language,
+        code: &Value,
+    ) -> Done<Value> {
+        self.executes(actor, code)?;
+        self.code(language, code)
+    }
+
+    /// The effects of `code`, whoever runs it.
+    pub(crate) fn code(&mut self, language: Language, code: &Value) -> Done<Value> {
+        let actor = Actor::new(language.word(), "");
+        self.deeper(&actor, |scene| code::run(scene, language, code))
+    }
+
+    /// Code that came from somewhere else is an effect of its own.
+    fn executes(&mut self, actor: &Actor, code: &Value) -> Done {
+        let kind = if code.origins.any(Origins::FETCHED) {
+            Kind::ExecuteFetched
+        } else if code.origins.any(Origins::DECODED) {
+            Kind::ExecuteDecoded
+        } else if code.is_blank() && !code.text.trim().is_empty() {
+            Kind::ExecuteOpaque
+        } else {
+            return Ok(());
+        };
+        let mut effect = actor.does(kind).of(code);
+        if let Some(source) = code.sources.first() {
+            effect = effect.with(self.know.hosts.host(&Value::known(source.to_string())));
+        }
+        self.emit(effect)
+    }
+
+    fn deeper<T: Default>(
+        &mut self,
+        actor: &Actor,
+        run: impl FnOnce(&mut Self) -> Done<T>,
+    ) -> Done<T> {
+        self.fuel.spend(8)?;
+        if self.depth >= MAX_DEPTH {
+            self.emit(
+                actor
+                    .does(Kind::Unreadable)
+                    .about("code is nested too deep"),
+            )?;
+            return Ok(T::default());
+        }
+        self.depth += 1;
+        let result = run(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// All values that a variable may have here: what the call set, or what is usual outside.
+    pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
+        self.variables.get(name).map(Vec::as_slice)
+    }
+}

@@ -1,0 +1,30 @@
+//! Bounds the work of one judgement. The same call costs the same everywhere, unlike time.
+
+use std::cell::Cell;
+
+/// What is left to spend.
+#[derive(Debug)]
+pub struct Fuel(Cell<u64>);
+
+/// The call needs more work than a judgement may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfFuel;
+
+impl Fuel {
+    /// A tank of `units`.
+    pub fn new(units: u64) -> Self {
+        Fuel(Cell::new(units))
+    }
+
+    /// Pays for `units` of work.
+    pub fn spend(&self, units: u64) -> Result<(), OutOfFuel> {
+        let left = self.0.get().checked_sub(units).ok_or(OutOfFuel)?;
+        self.0.set(left);
+        Ok(())
+    }
+
+    /// Pays for work that grows with `bytes`.
+    pub fn spend_on(&self, bytes: usize) -> Result<(), OutOfFuel> {
+        self.spend(1 + bytes as u64 / 64)
+    }
+}
