@@ -2,6 +2,7 @@
 #![no_main]
 
 use bytes::Bytes;
+use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
@@ -33,7 +34,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
         max_calls: 16,
     };
     let judge = Judge {
-        stack: Arc::new(Stack::new(Vec::new(), Arc::new(Stopped), limits)),
+        stack: Arc::new(Stack::new(Vec::new(), Knowledge::built_in().unwrap(), Arc::new(Stopped), limits)),
         session: Arc::default(),
         session_id: "s".into(),
         response_id: "r".into(),

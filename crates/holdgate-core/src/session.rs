@@ -1,5 +1,6 @@
 //! What one agent has done so far: the only state that outlives a response.
 
+use crate::action::path::World;
 use crate::hold::ToolCall;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,8 @@ const RECENT_CALLS: usize = 4096;
 /// One agent's session.
 #[derive(Debug, Default)]
 pub struct Session {
+    /// Where the agent works.
+    pub world: Arc<World>,
     /// When the calls of the last minute were cleared.
     recent: VecDeque<Duration>,
     /// The call that came last, and how often in a row.

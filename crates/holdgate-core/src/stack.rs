@@ -3,6 +3,8 @@
 //! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
 //! call to a client needs a `Cleared`, so there is no second way out.
 
+use crate::action::effect::Effect;
+use crate::action::{self, Knowledge};
 use crate::fuel::Fuel;
 pub use crate::fuel::OutOfFuel;
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
@@ -27,6 +29,8 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// The time.
     pub now: Duration,
+    /// What the call does.
+    pub effects: &'a [Effect],
     /// What the layer may still spend.
     pub fuel: Fuel,
 }
@@ -51,6 +55,7 @@ pub struct JudgeLimits {
 /// The layers, ready to judge.
 pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
+    know: Arc<Knowledge>,
     clock: Arc<dyn Clock>,
     limits: JudgeLimits,
 }
@@ -83,9 +88,15 @@ pub struct Judgement {
 
 impl Stack {
     /// A stack of `layers`.
-    pub fn new(layers: Vec<Box<dyn Layer>>, clock: Arc<dyn Clock>, limits: JudgeLimits) -> Self {
+    pub fn new(
+        layers: Vec<Box<dyn Layer>>,
+        know: Arc<Knowledge>,
+        clock: Arc<dyn Clock>,
+        limits: JudgeLimits,
+    ) -> Self {
         Stack {
             layers,
+            know,
             clock,
             limits,
         }
@@ -117,11 +128,11 @@ impl Stack {
                 return Judgement { outcome, took };
             }
         };
-        let mut findings = Vec::new();
+        let (effects, mut findings) = self.understand(&call, session);
         // Every layer runs, also after a block: the ledger needs all findings.
         for layer in &self.layers {
             let from = findings.len();
-            findings.extend(self.ask(layer.as_ref(), &call, session, now));
+            findings.extend(self.ask(layer.as_ref(), &call, &effects, session, now));
             if call.runs == Runs::AtProvider && layer.name() != "policy" {
                 // It has run already. Only the operator's policy can want to hide that.
                 for finding in findings.iter_mut().skip(from) {
@@ -155,16 +166,40 @@ impl Stack {
         Judgement { outcome, took }
     }
 
+    /// What the call does, or why that cannot be known.
+    fn understand(&self, call: &ToolCall, session: &Session) -> (Vec<Effect>, Vec<Finding>) {
+        let fuel = Fuel::new(self.limits.fuel);
+        let read = || action::understand(call, &session.world, &self.know, &fuel);
+        match catch_unwind(AssertUnwindSafe(read)) {
+            Ok(Ok(effects)) => (effects, Vec::new()),
+            Ok(Err(OutOfFuel)) => {
+                let reason = "the call needs more work to understand than one call may take";
+                let finding = Finding::block("reader", "judging-too-costly", reason);
+                let instead = "do the same in several smaller calls";
+                (Vec::new(), vec![finding.instead(instead)])
+            }
+            Err(_) => {
+                let reason = "the reader failed on this call";
+                (
+                    Vec::new(),
+                    vec![Finding::block("reader", "reader-failure", reason)],
+                )
+            }
+        }
+    }
+
     fn ask(
         &self,
         layer: &dyn Layer,
         call: &ToolCall,
+        effects: &[Effect],
         session: &Session,
         now: Duration,
     ) -> Vec<Finding> {
         let context = Context {
             session,
             now,
+            effects,
             fuel: Fuel::new(self.limits.fuel),
         };
         // A layer only reads what it is given, so a panic leaves nothing half done.

@@ -9,6 +9,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
+use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::layers::gate::Gate;
@@ -48,7 +49,12 @@ fn guard() -> StreamGuard {
         max_calls: 256,
     };
     let judge = Judge {
-        stack: Arc::new(Stack::new(vec![Box::new(gate)], Arc::new(Stopped), limits)),
+        stack: Arc::new(Stack::new(
+            vec![Box::new(gate)],
+            Knowledge::built_in().unwrap(),
+            Arc::new(Stopped),
+            limits,
+        )),
         session: Arc::default(),
         session_id: "bench".into(),
         response_id: "bench".into(),

@@ -12,8 +12,12 @@ pub(crate) mod scene;
 pub(crate) mod shell;
 pub mod value;
 
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::hold::ToolCall;
+use effect::Effect;
 use host::HostTable;
-use path::PathTable;
+use path::{PathTable, World};
+use std::sync::{Arc, LazyLock};
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]
@@ -22,4 +26,30 @@ pub struct Knowledge {
     pub paths: PathTable,
     /// Which hosts are what.
     pub hosts: HostTable,
+}
+
+impl Knowledge {
+    /// What is built in, read on first use.
+    pub fn built_in() -> Result<Arc<Self>, String> {
+        static BUILT_IN: LazyLock<Result<Arc<Knowledge>, String>> =
+            LazyLock::new(|| Knowledge::read().map(Arc::new));
+        BUILT_IN.clone()
+    }
+
+    fn read() -> Result<Self, String> {
+        Ok(Knowledge {
+            paths: PathTable::read(include_str!("paths.yaml"))?,
+            hosts: HostTable::read(include_str!("hosts.yaml"))?,
+        })
+    }
+}
+
+/// What `call` does.
+pub fn understand(
+    _call: &ToolCall,
+    world: &World,
+    know: &Knowledge,
+    fuel: &Fuel,
+) -> Result<Vec<Effect>, OutOfFuel> {
+    Ok(scene::Scene::new(world, know, fuel).effects)
 }

@@ -180,6 +180,13 @@ impl World {
     }
 }
 
+/// Where nothing is known, an ordinary place is assumed.
+impl Default for World {
+    fn default() -> Self {
+        World::lexical("/home/dev/project")
+    }
+}
+
 /// `paths.yaml`, ready to match.
 #[derive(Debug)]
 pub struct PathTable {

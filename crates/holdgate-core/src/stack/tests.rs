@@ -44,7 +44,8 @@ fn stack(layers: Vec<Box<dyn Layer>>, clock: Arc<TestClock>) -> Stack {
         fuel: 100,
         deadline: Duration::from_millis(50),
     };
-    Stack::new(layers, clock, limits)
+    let know = Knowledge::built_in().unwrap();
+    Stack::new(layers, know, clock, limits)
 }
 
 fn held(runs: Runs, input: &str) -> HeldCall {

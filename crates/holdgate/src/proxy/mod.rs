@@ -12,6 +12,7 @@ mod upstream;
 use crate::config::Config;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
 use holdgate_core::layers::gate::Gate;
 use holdgate_core::session::{Sessions, SharedSession};
 use holdgate_core::stack::{Clock, Stack};
@@ -71,7 +72,8 @@ impl App {
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let clock = Arc::new(SystemClock(Instant::now()));
         let gate: Gate = config.gate;
-        let stack = Stack::new(vec![Box::new(gate)], clock.clone(), config.judge);
+        let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+        let stack = Stack::new(vec![Box::new(gate)], know, clock.clone(), config.judge);
         Ok(App {
             stack: Arc::new(stack),
             ledger,

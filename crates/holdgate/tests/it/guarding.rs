@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use holdgate::script::{self, Step, StreamOptions};
+use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
@@ -46,7 +47,12 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         identical_in_a_row: 5,
     };
     Judge {
-        stack: Arc::new(Stack::new(vec![Box::new(gate)], Arc::new(Stopped), limits)),
+        stack: Arc::new(Stack::new(
+            vec![Box::new(gate)],
+            Knowledge::built_in().unwrap(),
+            Arc::new(Stopped),
+            limits,
+        )),
         session: Arc::default(),
         session_id: "s".into(),
         response_id: "r".into(),
