@@ -5,15 +5,19 @@
 //! the [`scene::Scene`].
 
 pub mod code;
+pub mod commands;
 pub mod effect;
 pub mod host;
+pub(crate) mod patch;
 pub mod path;
 pub(crate) mod scene;
 pub(crate) mod shell;
+pub mod text;
 pub mod value;
 
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::hold::ToolCall;
+use commands::CommandTable;
 use effect::Effect;
 use host::HostTable;
 use path::{PathTable, World};
@@ -26,6 +30,8 @@ pub struct Knowledge {
     pub paths: PathTable,
     /// Which hosts are what.
     pub hosts: HostTable,
+    /// What programs do with their arguments.
+    pub commands: CommandTable,
 }
 
 impl Knowledge {
@@ -40,6 +46,7 @@ impl Knowledge {
         Ok(Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
+            commands: CommandTable::read(include_str!("commands.yaml"))?,
         })
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::action::Knowledge;
 use crate::action::code::{self, Language};
-use crate::action::effect::{Actor, Effect, Kind};
-use crate::action::path::{PathClass, Place, World};
+use crate::action::effect::{Actor, Effect, Kind, Tag};
+use crate::action::path::{self, PathClass, Place, World};
 use crate::action::shell;
-use crate::action::value::{Origins, Value};
+use crate::action::value::{HOLE_STR, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 use std::collections::HashMap;
 
@@ -33,6 +33,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) files: HashMap<String, Value>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
+    /// Tags for all effects from here on: what runs in a container, on another machine.
+    pub(crate) marks: Vec<Tag>,
     depth: u32,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Scene<'a> {
             variables: HashMap::new(),
             files: HashMap::new(),
             written: false,
+            marks: Vec::new(),
             depth: 0,
         }
     }
@@ -57,11 +60,13 @@ impl<'a> Scene<'a> {
         if self.effects.len() >= MAX_EFFECTS {
             return Err(OutOfFuel);
         }
-        let effect = if self.written {
-            effect.tagged("written")
-        } else {
-            effect
-        };
+        let mut effect = effect;
+        if self.written {
+            effect = effect.tagged("written");
+        }
+        for mark in &self.marks {
+            effect = effect.tagged(mark);
+        }
         self.effects.push(effect);
         Ok(())
     }
@@ -228,8 +233,78 @@ impl<'a> Scene<'a> {
         self.deeper(&actor, |scene| code::run(scene, language, code))
     }
 
+    /// A file runs, by an interpreter or by itself. What the call wrote there is known.
+    pub(crate) fn script(
+        &mut self,
+        actor: &Actor,
+        language: Language,
+        path: &Value,
+    ) -> Done<Value> {
+        let place = self.place(path);
+        let content = self.files.get(&place.text).cloned();
+        let short = place.short.clone();
+        self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
+        let Some(content) = content else {
+            if path.text.starts_with("/dev/fd/")
+                || path.origins.any(Origins::FETCHED | Origins::DECODED)
+            {
+                let code = Value {
+                    text: HOLE_STR.to_owned(),
+                    ..path.clone()
+                };
+                self.executes(actor, &code)?;
+            }
+            return Ok(Value::unknown(Origins::OUTPUT));
+        };
+        let language = code::language_of_file(&short, &content.text).unwrap_or(language);
+        match language {
+            Language::Shell => self.apart(|scene| scene.shell(actor, &content)),
+            other => self.interpret(actor, other, &content),
+        }
+    }
+
+    /// What is known of a file's content without reading it.
+    pub(crate) fn content(&self, path: &Value) -> Value {
+        let place = self.place(path);
+        match self.files.get(&place.text) {
+            Some(content) => content.clone(),
+            None => {
+                let secret = place.is(PathClass::Secret);
+                let origins = if secret {
+                    Origins::FILE | Origins::SECRET
+                } else {
+                    Origins::FILE
+                };
+                Value::unknown(origins).with_source(&place.text)
+            }
+        }
+    }
+
+    /// Relative paths start from `folder` now.
+    pub(crate) fn enter(&mut self, folder: &Value) {
+        self.cwd = path::absolute(&folder.text, &self.cwd, &self.world.home);
+    }
+
+    /// A variable is set for programs that run from here on.
+    pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
+        self.variables.insert(name.to_owned(), vec![value.clone()]);
+        if name.chars().any(char::is_lowercase) || name.len() < 3 {
+            return Ok(());
+        }
+        let effect = actor
+            .does(Kind::Env)
+            .about(&format!("{name}={}", value.text))
+            .of(value);
+        let effect = if value.text.starts_with('/') {
+            effect.at(self.place(value))
+        } else {
+            effect
+        };
+        self.emit(effect)
+    }
+
     /// Code that came from somewhere else is an effect of its own.
-    fn executes(&mut self, actor: &Actor, code: &Value) -> Done {
+    pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Done {
         let kind = if code.origins.any(Origins::FETCHED) {
             Kind::ExecuteFetched
         } else if code.origins.any(Origins::DECODED) {
@@ -269,5 +344,12 @@ impl<'a> Scene<'a> {
     /// All values that a variable may have here: what the call set, or what is usual outside.
     pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
         self.variables.get(name).map(Vec::as_slice)
+    }
+}
+
+impl Scene<'_> {
+    /// Whether the call itself has written this file.
+    pub(crate) fn is_written(&self, path: &Value) -> bool {
+        !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
     }
 }

@@ -1,0 +1,130 @@
+//! git's settings, of which some run programs.
+
+use super::args::Parsed;
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::{Done, Scene};
+use crate::action::value::Value;
+
+/// Settings whose value is a program that git runs, by their last part.
+const RUNS: [&str; 18] = [
+    "sshcommand",
+    "pager",
+    "editor",
+    "fsmonitor",
+    "askpass",
+    "helper",
+    "external",
+    "textconv",
+    "command",
+    "program",
+    "smudge",
+    "clean",
+    "process",
+    "hookspath",
+    "gitproxy",
+    "sshvariant",
+    "cmd",
+    "driver",
+];
+
+/// `-c key=value`
+pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let Some((key, content)) = value.text.split_once('=') else {
+        return Ok(());
+    };
+    set(scene, actor, key, &value.map(content.to_owned()))
+}
+
+/// `git config key value`
+pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let mut operands = parsed
+        .operands
+        .iter()
+        .skip_while(|o| matches!(o.text.as_str(), "set" | "get" | "unset" | "list"));
+    if let (Some(key), Some(content)) = (operands.next(), operands.next()) {
+        let key = key.text.clone();
+        set(scene, actor, &key, content)?;
+    }
+    Ok(())
+}
+
+fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done {
+    let lower = key.to_ascii_lowercase();
+    let last = lower.rsplit('.').next().unwrap_or("");
+    let alias = lower.starts_with("alias.");
+    let command = match content.text.strip_prefix('!') {
+        Some(command) => content.map(command.to_owned()),
+        None if alias => return Ok(()),
+        None => content.clone(),
+    };
+    if alias || RUNS.contains(&last) {
+        let program = command
+            .text
+            .split_whitespace()
+            .next()
+            .unwrap_or("")
+            .to_owned();
+        // Names of tools that people set: they are looked for on the search path.
+        let usual = [
+            "less",
+            "more",
+            "cat",
+            "vim",
+            "vi",
+            "nvim",
+            "nano",
+            "emacs",
+            "code",
+            "delta",
+            "true",
+            "false",
+            "store",
+            "cache",
+            "osxkeychain",
+            "manager",
+            "manager-core",
+            "libsecret",
+            "gh",
+            "ssh",
+            "gpg",
+            "gpg2",
+            "git-lfs",
+            "diff-so-fancy",
+            "meld",
+            "input",
+        ];
+        let name = program.rsplit('/').next().unwrap_or("");
+        if !usual.contains(&name)
+            && !(last == "hookspath" && !program.is_empty() && !program.starts_with('/'))
+            || alias
+        {
+            scene.emit(
+                actor
+                    .does(Kind::Vcs)
+                    .tagged("runs-program")
+                    .about(&format!("{key}={}", content.text)),
+            )?;
+        }
+        scene.shell(actor, &command)?;
+    }
+    if lower.starts_with("protocol.ext")
+        || lower == "core.hookspath" && content.text == "/dev/null"
+        || lower == "http.sslverify" && content.text == "false"
+    {
+        scene.emit(
+            actor
+                .does(Kind::Vcs)
+                .tagged("weakens")
+                .about(&format!("{key}={}", content.text)),
+        )?;
+    }
+    if lower.starts_with("url.") && last == "insteadof" {
+        scene.emit(
+            actor
+                .does(Kind::Vcs)
+                .tagged("redirects")
+                .about(&format!("{key}={}", content.text)),
+        )?;
+    }
+    Ok(())
+}

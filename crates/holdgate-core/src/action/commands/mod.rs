@@ -1,0 +1,423 @@
+//! What programs do with their arguments: a command line to effects.
+
+mod args;
+mod find;
+mod git;
+mod role;
+mod spec;
+mod special;
+
+pub(crate) use role::Role;
+pub use spec::CommandTable;
+
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::{Done, Scene};
+use crate::action::value::{Origins, Value};
+use args::Parsed;
+use spec::{Prints, Spec};
+use std::sync::Arc;
+
+/// What a program is run with.
+pub(crate) struct Call<'v> {
+    /// The program's name without its folder.
+    pub(crate) program: &'v str,
+    /// All words; the first is the program as written.
+    pub(crate) words: &'v [Value],
+    /// What it reads from its standard input, if that is not the terminal.
+    pub(crate) stdin: Option<&'v Value>,
+}
+
+/// What gathers while the arguments are gone through.
+#[derive(Default)]
+struct Gathered {
+    /// What it reads, and so may print, write or send.
+    input: Value,
+    reads: bool,
+    urls: Vec<Value>,
+    sent: Vec<Value>,
+    writes: Vec<(Value, bool)>,
+    transfers: Vec<Value>,
+    commands: Vec<Value>,
+    /// What an inner program prints.
+    output: Option<Value>,
+}
+
+/// Runs a program. Returns what it prints.
+pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let know = scene.know;
+    let Some(spec) = know.commands.get(call.program) else {
+        return unknown(scene, call, actor);
+    };
+    run_spec(scene, spec, call, actor)
+}
+
+/// A program that nothing is known of: it runs, and what it prints may hold what it was given.
+fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let mut output = Value::unknown(Origins::OUTPUT);
+    if let Some(stdin) = call.stdin {
+        output.taint(stdin);
+    }
+    // Many programs are wrappers: a known program among the arguments is taken as run.
+    special::wrapped(scene, call, actor)?;
+    Ok(output)
+}
+
+fn run_spec(
+    scene: &mut Scene<'_>,
+    spec: &Arc<Spec>,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done<Value> {
+    scene.fuel.spend(call.words.len() as u64)?;
+    let parsed = args::parse(spec, call.words);
+    let mut actor = actor.clone();
+    for tag in &parsed.tags {
+        if !actor.is(tag) {
+            actor.tags.push(tag.clone());
+        }
+    }
+    if let Some(handler) = &parsed.spec.handler
+        && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
+    {
+        return Ok(output);
+    }
+    let chosen = parsed.spec.when.iter().find(|(names, _)| parsed.has(names));
+    let chosen = chosen.map(|(_, spec)| spec);
+    for tag in chosen.iter().flat_map(|s| &s.tags) {
+        actor.tags.push(tag.clone());
+    }
+    for (at, operand) in parsed.operands.iter().enumerate() {
+        if role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
+            actor.tags.extend(special::mode_tags(&operand.text));
+        }
+    }
+    does(scene, &parsed, chosen, call, &actor)?;
+    let outer_cwd = scene.cwd.clone();
+    let marks = scene.marks.len();
+    scene.marks.extend(parsed.inside.clone());
+    let mut gathered = Gathered::default();
+    // Where it works comes first: all other paths depend on it.
+    for given in &parsed.options {
+        if let Some((Role::Cwd, value)) = &given.value {
+            scene.enter(value);
+        }
+    }
+    for given in &parsed.options {
+        if let Some((role, value)) = &given.value {
+            let other = chosen
+                .and_then(|s| s.options.get(&given.name))
+                .and_then(|m| m.value);
+            act(
+                scene,
+                other.unwrap_or(*role),
+                value,
+                call,
+                &actor,
+                &mut gathered,
+            )?;
+        }
+    }
+    operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    let output = finish(scene, &parsed, chosen, &actor, gathered)?;
+    scene.cwd = outer_cwd;
+    scene.marks.truncate(marks);
+    Ok(output)
+}
+
+fn does(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    chosen: Option<&Spec>,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done {
+    let does = match chosen {
+        Some(spec) if !spec.does.is_empty() => &spec.does,
+        _ => &parsed.spec.does,
+    };
+    for (kind, tags) in does {
+        let mut effect = actor.does(*kind);
+        for tag in tags {
+            effect = effect.tagged(tag);
+        }
+        let text = call
+            .words
+            .iter()
+            .skip(1)
+            .map(|w| w.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        scene.emit(effect.about(&text))?;
+    }
+    Ok(())
+}
+
+fn operands(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    chosen: Option<&Spec>,
+    call: &Call<'_>,
+    actor: &Actor,
+    gathered: &mut Gathered,
+) -> Done {
+    let roles = match chosen {
+        Some(spec) if !spec.operands.is_empty() => &spec.operands,
+        _ => &parsed.spec.operands,
+    };
+    let count = parsed.operands.len();
+    for (at, operand) in parsed.operands.iter().enumerate() {
+        let role = role_of(roles, at, count);
+        if matches!(role, Role::Argv | Role::ArgvAndInput) {
+            let words = parsed.operands.get(at..).unwrap_or(&[]);
+            let words = special::with_input(words, role, call.stdin);
+            gathered.output = Some(scene.argv(&words, call.stdin.filter(|_| role == Role::Argv))?);
+            break;
+        }
+        if role == Role::Module {
+            let words = parsed.operands.get(at..).unwrap_or(&[]);
+            gathered.output = Some(scene.argv(words, call.stdin)?);
+            break;
+        }
+        act(scene, role, operand, call, actor, gathered)?;
+    }
+    Ok(())
+}
+
+/// The role of operand `at` of `count`. What follows a repeating role is counted from the end.
+fn role_of(roles: &[(Role, bool)], at: usize, count: usize) -> Role {
+    let Some(repeating) = roles.iter().position(|(_, repeats)| *repeats) else {
+        return roles.get(at).map_or(Role::Data, |(role, _)| *role);
+    };
+    let after = roles.len() - repeating - 1;
+    let index = if at < repeating {
+        at
+    } else if count - at <= after && at > repeating {
+        roles.len() - (count - at)
+    } else {
+        repeating
+    };
+    roles.get(index).map_or(Role::Data, |(role, _)| *role)
+}
+
+fn standard_input(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    chosen: Option<&Spec>,
+    call: &Call<'_>,
+    actor: &Actor,
+    gathered: &mut Gathered,
+) -> Done {
+    let Some(stdin) = call.stdin else {
+        return Ok(());
+    };
+    let role = chosen.and_then(|s| s.stdin).or(parsed.spec.stdin);
+    let dash = parsed
+        .operands
+        .iter()
+        .any(|o| o.text == "-" || o.text == "/dev/stdin");
+    // An interpreter that was given a script or code reads its data from there, not its code.
+    let has_code = !parsed.operands.is_empty()
+        || parsed.options.iter().any(|o| {
+            matches!(
+                o.value,
+                Some((Role::Shell | Role::Code(_) | Role::Module, _))
+            )
+        });
+    let forced = parsed.options.iter().any(|o| o.name == "-s");
+    if let Some(role) = role {
+        let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
+        if !runs || !has_code || dash || forced {
+            return act(scene, role, stdin, call, actor, gathered);
+        }
+        return Ok(());
+    }
+    if !gathered.reads || dash {
+        gathered.input.push(stdin);
+    }
+    Ok(())
+}
+
+/// What one argument does.
+fn act(
+    scene: &mut Scene<'_>,
+    role: Role,
+    value: &Value,
+    call: &Call<'_>,
+    actor: &Actor,
+    gathered: &mut Gathered,
+) -> Done {
+    scene.fuel.spend(2)?;
+    let is_dash = value.text == "-";
+    match role {
+        Role::Data | Role::Cwd | Role::Argv | Role::ArgvAndInput | Role::Module => {}
+        Role::Read if is_dash => {}
+        Role::Read => {
+            let content = if value.text.contains("://") && !value.text.starts_with("file:") {
+                scene.fetch(actor, value)?
+            } else {
+                scene.read(actor, value)?
+            };
+            gathered.input.push(&content);
+            gathered.reads = true;
+        }
+        Role::Write if is_dash => {}
+        Role::Write => gathered.writes.push((value.clone(), actor.is("append"))),
+        Role::Append => gathered.writes.push((value.clone(), true)),
+        Role::Delete => scene.delete(actor, value)?,
+        Role::Move => {
+            let content = scene.content(value);
+            gathered.input.push(&content);
+            scene.touch(actor, Kind::Move, value)?;
+        }
+        Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+        Role::ModeBits => {}
+        Role::Fetch => gathered.urls.push(value.clone()),
+        Role::Send => {
+            let data = special::data_to_send(scene, actor, value, call.stdin)?;
+            gathered.sent.push(data);
+        }
+        Role::SendFile => {
+            let data = if is_dash {
+                call.stdin.cloned().unwrap_or_default()
+            } else {
+                scene.read(actor, value)?
+            };
+            gathered.sent.push(data);
+        }
+        Role::Connect => {
+            let host = scene.know.hosts.host(value);
+            scene.emit(actor.does(Kind::Connect).with(host).about(&value.text))?;
+        }
+        Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
+        Role::Transfer => gathered.transfers.push(value.clone()),
+        Role::Shell => gathered.commands.push(value.clone()),
+        Role::Code(language) => {
+            gathered.output = Some(scene.interpret(actor, language, value)?);
+        }
+        Role::Script(language) => {
+            if !is_dash {
+                gathered.output = Some(scene.script(actor, language, value)?);
+            }
+        }
+        Role::Source => {
+            let code = scene.read(actor, value)?;
+            if code.is_known()
+                || code
+                    .origins
+                    .any(Origins::FETCHED | Origins::DECODED | Origins::OUTPUT)
+            {
+                gathered.output = Some(scene.shell(actor, &code)?);
+            }
+        }
+        Role::Env => special::environment(scene, actor, value)?,
+        Role::GitConfig => git::config(scene, actor, value)?,
+        Role::ExecAction => {
+            if let Some(command) = value.text.strip_prefix("exec=") {
+                scene.shell(actor, &value.map(command.to_owned()))?;
+            }
+        }
+        Role::Patch => {
+            crate::action::patch::apply(scene, actor, &value.text)?;
+        }
+        Role::Mount => special::mount(scene, actor, value)?,
+        Role::Sql => special::sql(scene, actor, value)?,
+        Role::Install => special::install(scene, actor, value)?,
+        Role::Kill => scene.emit(actor.does(Kind::Kill).about(&value.text).of(value))?,
+        Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
+    }
+    Ok(())
+}
+
+/// What needs all arguments at once: sending, transfers, and where the output goes.
+fn finish(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    chosen: Option<&Spec>,
+    actor: &Actor,
+    gathered: Gathered,
+) -> Done<Value> {
+    let Gathered {
+        mut input,
+        urls,
+        sent,
+        writes,
+        transfers,
+        commands,
+        output,
+        ..
+    } = gathered;
+    let mut output = output;
+    if !commands.is_empty() {
+        let mut code = Value::default();
+        for (at, command) in commands.iter().enumerate() {
+            if at > 0 {
+                code.push_text(" ");
+            }
+            code.push(command);
+        }
+        output = Some(scene.shell(actor, &code)?);
+    }
+    if !transfers.is_empty() {
+        special::transfer(scene, actor, &transfers)?;
+    }
+    let mut fetched = Value::default();
+    for url in &urls {
+        for data in &sent {
+            fetched.push(&scene.send(actor, url, data)?);
+        }
+        if sent.is_empty() {
+            fetched.push(&scene.fetch(actor, url)?);
+        }
+    }
+    if urls.is_empty() {
+        for data in &sent {
+            scene.send(actor, &Value::unknown(Origins::UNKNOWN), data)?;
+        }
+    }
+    if !urls.is_empty() {
+        input.push(&fetched);
+    }
+    let prints = match chosen {
+        Some(spec) if spec.prints != Prints::Input => spec.prints,
+        _ => parsed.spec.prints,
+    };
+    let mut printed = match prints {
+        Prints::Input => match output {
+            Some(output) => output,
+            None => {
+                // What a program makes of its input is not known, but where it comes from is.
+                let known = input.origins | Origins::OUTPUT;
+                let mut made = Value::unknown(known);
+                made.taint(&input);
+                made
+            }
+        },
+        Prints::Report => Value::unknown(Origins::OUTPUT),
+        Prints::Environment => Value::unknown(Origins::ENVIRONMENT),
+        Prints::Secret => Value::unknown(Origins::SECRET).with_source(&actor.program),
+        Prints::Decoded => {
+            let mut made = Value::unknown(Origins::DECODED);
+            made.taint(&input);
+            made
+        }
+    };
+    for (path, append) in &writes {
+        // A program such as `tee` or `cp` writes what it read, to the letter.
+        let copies = matches!(
+            &*actor.program,
+            "tee" | "cp" | "mv" | "dd" | "install" | "ln" | "sponge"
+        );
+        let content = if copies { &input } else { &printed };
+        let content = if content.is_known() || copies {
+            content.clone()
+        } else {
+            printed.clone()
+        };
+        scene.write(actor, path, &content, *append)?;
+    }
+    if matches!(&*actor.program, "tee" | "cat") {
+        printed = input;
+    }
+    Ok(printed)
+}

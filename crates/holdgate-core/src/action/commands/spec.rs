@@ -1,0 +1,229 @@
+//! `commands.yaml`: what programs do with their arguments, as written and ready to use.
+
+use super::role::Role;
+use crate::action::effect::{Kind, Tag};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A program or sub-command as written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Written {
+    /// Options without a value, by the tag that they put on all effects: `force: -f --force`.
+    flags: BTreeMap<String, String>,
+    /// Options with a value, by the value's role: `write: -o --output`.
+    options: BTreeMap<String, String>,
+    /// Roles of what is no option, in order; `read...` repeats.
+    operands: Roles,
+    /// What standard input is for.
+    stdin: Option<String>,
+    /// What running it does in any case: a kind of effect and tags, `vcs push`.
+    does: Vec<String>,
+    /// What it prints.
+    prints: Prints,
+    /// Tags for all effects.
+    tags: Vec<String>,
+    style: Style,
+    /// What runs inside acts on another machine or a container: a tag for its effects.
+    inside: Option<String>,
+    /// Code of our own that knows more.
+    handler: Option<String>,
+    /// Sub-commands.
+    sub: BTreeMap<String, Written>,
+    /// For entries of `when`: the options of which one must be given.
+    #[serde(rename = "if")]
+    if_given: Option<String>,
+    /// What is different if certain options are given; the first that fits holds.
+    when: Vec<Written>,
+}
+
+/// One role or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Roles {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Roles::Many(Vec::new())
+    }
+}
+
+/// What a program prints.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Prints {
+    /// Something made of what it reads: where that came from, its output comes from.
+    #[default]
+    Input,
+    /// Nothing of what it reads: counts, names, sums, reports.
+    Report,
+    /// The environment.
+    Environment,
+    /// A secret: passwords, tokens, keys.
+    Secret,
+    /// What it reads, decoded.
+    Decoded,
+}
+
+/// How options look.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Style {
+    /// `-abc --long --long=value`, options anywhere.
+    #[default]
+    Gnu,
+    /// The same, but the first operand ends the options.
+    First,
+    /// `-long value`, no bundles.
+    Long,
+    /// `key=value`.
+    Keys,
+    /// As `Gnu`, and the first operand may be options without their dash: `tar czf`, `ps aux`.
+    Bundled,
+    /// No options at all.
+    Raw,
+}
+
+/// A program or sub-command, ready.
+#[derive(Debug, Default)]
+pub(crate) struct Spec {
+    pub(crate) options: HashMap<String, Meaning>,
+    pub(crate) operands: Vec<(Role, bool)>,
+    pub(crate) stdin: Option<Role>,
+    pub(crate) does: Vec<(Kind, Vec<Tag>)>,
+    pub(crate) prints: Prints,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) style: Style,
+    pub(crate) inside: Option<Tag>,
+    pub(crate) handler: Option<String>,
+    pub(crate) sub: HashMap<String, Arc<Spec>>,
+    pub(crate) when: Vec<(Vec<String>, Spec)>,
+}
+
+/// What an option means.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meaning {
+    /// The role of its value, if it takes one.
+    pub(crate) value: Option<Role>,
+    pub(crate) tags: Vec<Tag>,
+}
+
+/// All programs that are known.
+#[derive(Debug)]
+pub struct CommandTable {
+    programs: HashMap<String, Arc<Spec>>,
+}
+
+impl CommandTable {
+    /// Reads the table. A key may name several programs.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        let written: BTreeMap<String, Written> =
+            serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+        let mut programs = HashMap::new();
+        for (names, written) in written {
+            let spec = Arc::new(compile(&written).map_err(|e| format!("{names}: {e}"))?);
+            for name in names.split_whitespace() {
+                if programs.insert(name.to_owned(), spec.clone()).is_some() {
+                    return Err(format!("{name} is there twice"));
+                }
+            }
+        }
+        Ok(CommandTable { programs })
+    }
+
+    /// What is known about a program, by its name without folder.
+    pub(crate) fn get(&self, program: &str) -> Option<&Arc<Spec>> {
+        if let Some(spec) = self.programs.get(program) {
+            return Some(spec);
+        }
+        // `python3.12`, `gcc-13`, `pip3`: the version is no part of the name.
+        let base = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let base = base.strip_suffix(".exe").unwrap_or(base);
+        self.programs.get(base)
+    }
+
+    /// The names of all programs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.programs.keys().map(String::as_str)
+    }
+}
+
+fn compile(written: &Written) -> Result<Spec, String> {
+    let mut options: HashMap<String, Meaning> = HashMap::new();
+    for (tag, names) in &written.flags {
+        let tag: Tag = tag.as_str().into();
+        for name in names.split_whitespace() {
+            options
+                .entry(name.to_owned())
+                .or_default()
+                .tags
+                .push(tag.clone());
+        }
+    }
+    for (role, names) in &written.options {
+        // `write+in-place`: a role, and tags that the option puts on.
+        let mut words = role.split('+');
+        let role = self::role(words.next().unwrap_or(""))?;
+        let tags: Vec<Tag> = words.map(Into::into).collect();
+        for name in names.split_whitespace() {
+            let meaning = options.entry(name.to_owned()).or_default();
+            meaning.value = Some(role);
+            meaning.tags.extend(tags.iter().cloned());
+        }
+    }
+    let listed: &[String] = match &written.operands {
+        Roles::One(one) => std::slice::from_ref(one),
+        Roles::Many(many) => many,
+    };
+    let one = matches!(written.operands, Roles::One(_));
+    let mut operands = Vec::new();
+    for word in listed {
+        let repeats = one || word.ends_with("...");
+        operands.push((role(word.trim_end_matches("..."))?, repeats));
+    }
+    let mut does = Vec::new();
+    for text in &written.does {
+        let mut words = text.split_whitespace();
+        let kind = words.next().and_then(Kind::from_word);
+        let kind = kind.ok_or_else(|| format!("`{text}` names no kind of effect"))?;
+        does.push((kind, words.map(Into::into).collect()));
+    }
+    let mut sub = HashMap::new();
+    for (names, written) in &written.sub {
+        let spec = Arc::new(compile(written).map_err(|e| format!("{names}: {e}"))?);
+        for name in names.split_whitespace() {
+            sub.insert(name.to_owned(), spec.clone());
+        }
+    }
+    let mut when = Vec::new();
+    for written in &written.when {
+        let names = written
+            .if_given
+            .as_deref()
+            .ok_or("an entry of `when` has no `if`")?;
+        let names = names.split_whitespace().map(str::to_owned).collect();
+        when.push((names, compile(written)?));
+    }
+    let stdin = written.stdin.as_deref().map(role).transpose()?;
+    Ok(Spec {
+        options,
+        operands,
+        stdin,
+        does,
+        prints: written.prints,
+        tags: written.tags.iter().map(|t| t.as_str().into()).collect(),
+        style: written.style,
+        inside: written.inside.as_deref().map(Into::into),
+        handler: written.handler.clone(),
+        sub,
+        when,
+    })
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    Role::from_word(word).ok_or_else(|| format!("`{word}` is no role"))
+}

@@ -1,0 +1,465 @@
+//! Arguments that need more than a role: URLs with data in them, mounts, SQL, transfers.
+
+use super::args::Parsed;
+use super::role::Role;
+use super::{Call, find, git};
+use crate::action::effect::{Actor, Kind, Tag};
+use crate::action::path::PathClass;
+use crate::action::scene::{Done, Scene};
+use crate::action::value::{HOLE, Origins, Value};
+
+/// Programs whose arguments a table cannot tell. `None`: the table goes on.
+pub(super) fn handle(
+    scene: &mut Scene<'_>,
+    handler: &str,
+    parsed: &Parsed,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done<Option<Value>> {
+    match handler {
+        "find" => find::run(scene, call, actor).map(Some),
+        "env" => env(scene, parsed, call, actor).map(Some),
+        "socat" => socat(scene, call, actor).map(Some),
+        "vim" => vim(scene, call, actor).map(|()| None),
+        "git-config" => git::config_command(scene, parsed, actor).map(|()| None),
+        _ => Ok(None),
+    }
+}
+
+/// A program that is not known, and among its words one that is and gets options: a wrapper.
+pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, _actor: &Actor) -> Done {
+    const RUN_BY_WRAPPERS: [&str; 24] = [
+        "rm", "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node",
+        "nc", "ncat", "curl", "wget", "dd", "chmod", "chown", "find", "shred", "sudo", "mkfs",
+        "tar", "env",
+    ];
+    let words = call.words;
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let name = word.text.rsplit('/').next().unwrap_or("");
+        let next = words.get(at + 1).map_or("", |w| w.text.as_str());
+        if RUN_BY_WRAPPERS.contains(&name) && next.starts_with('-') {
+            scene.argv(words.get(at..).unwrap_or(&[]), call.stdin)?;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `xargs` and its like add what they read to the arguments.
+pub(super) fn with_input(words: &[Value], role: Role, stdin: Option<&Value>) -> Vec<Value> {
+    let mut words = words.to_vec();
+    let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
+        return words;
+    };
+    let added: Vec<Value> = stdin
+        .text
+        .split([' ', '\n', '\t', '\0'])
+        .filter(|w| !w.is_empty())
+        .take(64)
+        .map(|w| stdin.map(w.to_owned()))
+        .collect();
+    let mut placed = false;
+    for word in &mut words {
+        if word.text.contains("{}") {
+            placed = true;
+            let with = added.first().cloned().unwrap_or_else(|| stdin.clone());
+            let text = word.text.replace("{}", &with.text);
+            word.text = text;
+            word.taint(&with);
+        }
+    }
+    if !placed {
+        if words.is_empty() {
+            words.push(Value::known("echo"));
+        }
+        words.extend(added);
+    }
+    words
+}
+
+/// What a mode gives away: `u+s`, `777`, `o+w`.
+pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
+    let mut tags: Vec<Tag> = Vec::new();
+    let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
+    if octal {
+        let digits: Vec<u32> = mode.chars().filter_map(|c| c.to_digit(8)).collect();
+        let special = if digits.len() > 3 {
+            digits.get(digits.len() - 4).copied()
+        } else {
+            None
+        };
+        let digit = |from_end: usize| {
+            digits
+                .len()
+                .checked_sub(from_end)
+                .and_then(|at| digits.get(at))
+                .copied()
+                .unwrap_or(0)
+        };
+        if special.is_some_and(|d| d & 6 != 0) {
+            tags.push("setuid".into());
+        }
+        if digit(1) & 2 != 0 {
+            tags.push("world-writable".into());
+        }
+        if digit(3) & 1 != 0 {
+            tags.push("executable".into());
+        }
+        if digits.iter().rev().take(3).all(|d| *d == 0) {
+            tags.push("locked".into());
+        }
+        return tags;
+    }
+    for clause in mode.split(',') {
+        let Some(at) = clause.find(['+', '=', '-']) else {
+            continue;
+        };
+        let (who, what) = clause.split_at_checked(at).unwrap_or((clause, ""));
+        if what.starts_with('-') {
+            continue;
+        }
+        if what.contains('s') && !who.chars().all(|c| c == 'o' && !who.is_empty()) {
+            tags.push("setuid".into());
+        }
+        if what.contains('w') && (who.contains('o') || who.contains('a')) {
+            tags.push("world-writable".into());
+        }
+        if what.contains('x') {
+            tags.push("executable".into());
+        }
+    }
+    tags
+}
+
+/// curl's ways to say what is sent: a text, `@file`, `name=@file`, `name@file`, `-`.
+pub(super) fn data_to_send(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    value: &Value,
+    stdin: Option<&Value>,
+) -> Done<Value> {
+    let text = value.text.as_str();
+    let file = match text.find(['@', '<']) {
+        Some(0) => text.get(1..),
+        Some(at) if text.get(..at).is_some_and(|name| name.ends_with('=')) => text.get(at + 1..),
+        _ => None,
+    };
+    let Some(file) = file else {
+        return Ok(value.clone());
+    };
+    let file = file.split(';').next().unwrap_or(file);
+    if file == "-" || file == "/dev/stdin" {
+        return Ok(stdin.cloned().unwrap_or_default());
+    }
+    if value.origins != Origins::NONE
+        && file.starts_with(HOLE)
+        && !value.origins.any(Origins::UNKNOWN)
+    {
+        // The text came from somewhere: that it holds an `@` says nothing.
+        return Ok(value.clone());
+    }
+    scene.read(actor, &value.map(file.to_owned()))
+}
+
+/// `NAME=value` before a program, or in `export`.
+pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let Some((name, content)) = value.text.split_once('=') else {
+        return Ok(());
+    };
+    let content = value.map(content.to_owned());
+    scene.set_environment(actor, name, &content)
+}
+
+/// `env [options] [NAME=value]… program …`
+fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let outer = scene.cwd.clone();
+    for given in &parsed.options {
+        match &given.value {
+            Some((Role::Cwd, value)) => scene.enter(value),
+            Some((Role::Shell, code)) => {
+                // `-S` splits a text into words; as a shell reads it, they are the same words.
+                let mut code = code.clone();
+                for operand in &parsed.operands {
+                    code.push_text(" ");
+                    code.push(operand);
+                }
+                let output = scene.shell(actor, &code)?;
+                scene.cwd = outer;
+                return Ok(output);
+            }
+            _ => {}
+        }
+    }
+    let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| is_name(n));
+    let assigned = parsed.operands.iter().take_while(is_assignment).count();
+    let output = scene.apart(|scene| {
+        for operand in parsed.operands.iter().take(assigned) {
+            environment(scene, actor, operand)?;
+        }
+        match parsed.operands.get(assigned..) {
+            Some(words) if !words.is_empty() => scene.argv(words, call.stdin),
+            _ => Ok(Value::unknown(Origins::ENVIRONMENT)),
+        }
+    })?;
+    scene.cwd = outer;
+    Ok(output)
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Two addresses, joined: a shell on one side and the network on the other is a remote shell.
+fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let (mut network, mut runs) = (None, false);
+    let addresses = call
+        .words
+        .iter()
+        .skip(1)
+        .filter(|w| !w.text.starts_with('-') || w.text == "-");
+    for address in addresses {
+        let (kind, rest) = address.text.split_once(':').unwrap_or((&address.text, ""));
+        let rest_value = address.map(rest.to_owned());
+        match kind.to_ascii_lowercase().as_str() {
+            "exec" | "system" | "shell" => {
+                runs = true;
+                let command = rest.split(",pty").next().unwrap_or(rest);
+                let command = command
+                    .split(",stderr")
+                    .next()
+                    .unwrap_or(command)
+                    .trim_matches(['\'', '"']);
+                scene.shell(actor, &address.map(command.to_owned()))?;
+            }
+            kind if kind.contains("listen") || kind.ends_with("-l") => {
+                scene.emit(actor.does(Kind::Listen).about(rest))?;
+                network = Some(Value::known("0.0.0.0"));
+            }
+            kind if kind.starts_with("tcp")
+                || kind.starts_with("udp")
+                || kind.starts_with("openssl")
+                || kind.starts_with("sctp") =>
+            {
+                let host = scene.know.hosts.host(&rest_value);
+                scene.emit(actor.does(Kind::Connect).with(host).about(rest))?;
+                network = Some(rest_value);
+            }
+            "file" | "open" | "gopen" => {
+                let path = rest.split(',').next().unwrap_or(rest);
+                scene.read(actor, &address.map(path.to_owned()))?;
+            }
+            "create" => {
+                let path = rest.split(',').next().unwrap_or(rest);
+                scene.write(
+                    actor,
+                    &address.map(path.to_owned()),
+                    &Value::default(),
+                    false,
+                )?;
+            }
+            _ => {}
+        }
+    }
+    if let (Some(address), true) = (&network, runs) {
+        let host = scene.know.hosts.host(address);
+        scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+    }
+    if let (Some(address), Some(stdin)) = (&network, call.stdin) {
+        scene.send(actor, address, stdin)?;
+    }
+    Ok(match network {
+        Some(_) => Value::unknown(Origins::FETCHED),
+        None => Value::unknown(Origins::OUTPUT),
+    })
+}
+
+/// Editors run `:!command` and `:w file` that stand in their arguments.
+fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+    let mut words = call.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let command = if matches!(word.text.as_str(), "-c" | "--cmd") {
+            words.next().cloned()
+        } else {
+            word.text.strip_prefix('+').map(|c| word.map(c.to_owned()))
+        };
+        let Some(command) = command else { continue };
+        let text = command.text.trim_start_matches([':', ' ']);
+        if let Some(shell) = text
+            .strip_prefix("silent")
+            .unwrap_or(text)
+            .trim_start_matches(['!', ' '])
+            .get(..)
+            .filter(|_| text.contains('!'))
+        {
+            scene.shell(actor, &command.map(shell.to_owned()))?;
+        } else if let Some(code) = text
+            .strip_prefix("py3 ")
+            .or_else(|| text.strip_prefix("py "))
+            .or_else(|| text.strip_prefix("python3 "))
+        {
+            let code = command.map(code.to_owned());
+            scene.interpret(actor, crate::action::code::Language::Python, &code)?;
+        }
+    }
+    Ok(())
+}
+
+/// `host:container[:options]`, `type=bind,source=…`.
+pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let text = value.text.as_str();
+    let source = if text.contains("source=") || text.contains("src=") {
+        text.split(',')
+            .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")))
+            .unwrap_or("")
+    } else {
+        text.split(':').next().unwrap_or("")
+    };
+    // A plain name is a volume of the container engine's own.
+    if !(source.starts_with(['/', '.', '~']) || source.starts_with(HOLE)) {
+        return Ok(());
+    }
+    let place = scene.place(&value.map(source.to_owned()));
+    scene.emit(
+        actor
+            .does(Kind::Container)
+            .tagged("mount")
+            .at(place)
+            .about(text),
+    )
+}
+
+/// What a statement does to the data.
+pub(super) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let text = value.text.to_ascii_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let follows = |first: &str, second: &[&str]| {
+        words
+            .windows(2)
+            .any(|w| matches!(w, [a, b] if *a == first && second.contains(b)))
+    };
+    let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
+    let objects = [
+        "table",
+        "database",
+        "schema",
+        "view",
+        "index",
+        "role",
+        "user",
+        "column",
+        "keyspace",
+        "collection",
+    ];
+    if follows("drop", &objects)
+        || text.contains("dropdatabase")
+        || text.contains(".drop(")
+        || text.contains("flushall")
+        || text.contains("flushdb")
+    {
+        effect = effect.tagged("drop");
+    }
+    if words.first() == Some(&"truncate") || follows("truncate", &["table"]) {
+        effect = effect.tagged("drop");
+    }
+    let deletes = follows("delete", &["from"]);
+    if deletes && !words.contains(&"where") || text.contains("deletemany({})") {
+        effect = effect.tagged("delete-all");
+    }
+    if follows("from", &["program"])
+        || follows("to", &["program"])
+        || text.contains("xp_cmdshell")
+        || text.contains("sys_exec")
+    {
+        effect = effect.tagged("shell");
+    }
+    if text.contains("into outfile") || text.contains("load_file(") || text.contains("pg_read_file")
+    {
+        effect = effect.tagged("file");
+    }
+    scene.emit(effect)?;
+    // Clients run lines that begin with `\!` or `.shell`.
+    for line in value.text.lines() {
+        let line = line.trim_start();
+        let command = ["\\!", ".shell ", ".system ", "system "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p));
+        if let Some(command) = command {
+            scene.shell(actor, &value.map(command.trim().to_owned()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A package by name, by URL, or from here.
+pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let mut effect = actor.does(Kind::Install).about(&value.text).of(value);
+    let text = value.text.as_str();
+    if text.contains("://") || text.starts_with("git+") || text.starts_with("git@") {
+        let url = text.strip_prefix("git+").unwrap_or(text);
+        let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
+        effect = effect
+            .tagged("from-url")
+            .with(scene.know.hosts.host(&value.map(url.to_owned())));
+    } else if text.starts_with(['.', '/', '~'])
+        || text.ends_with(".whl")
+        || text.ends_with(".tgz")
+        || text.ends_with(".deb")
+        || text.ends_with(".rpm")
+    {
+        effect = effect.tagged("from-file").at(scene.place(value));
+    } else if text.starts_with("github:")
+        || text.matches('/').count() == 1 && !text.starts_with('@')
+    {
+        effect = effect.tagged("from-vcs");
+    }
+    scene.emit(effect)
+}
+
+/// `scp`, `rsync`, `aws s3 cp`: all but the last go to where the last one says.
+pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value]) -> Done {
+    let Some((target, sources)) = operands.split_last() else {
+        return Ok(());
+    };
+    let mut content = Value::default();
+    for source in sources {
+        match remote(source) {
+            Some(host) => content.push(&scene.fetch(actor, &host)?),
+            None => {
+                let read = scene.read(actor, source)?;
+                content.push(&read);
+                if actor.is("move") {
+                    scene.touch(actor, Kind::Move, source)?;
+                }
+            }
+        }
+    }
+    match remote(target) {
+        Some(host) => {
+            scene.send(actor, &host, &content)?;
+        }
+        None => scene.write(actor, target, &content, false)?,
+    }
+    if actor.is("delete") && remote(target).is_none() {
+        let place = scene.place(target);
+        if !place.is(PathClass::Stream) {
+            scene.emit(actor.does(Kind::Delete).tagged("recursive").at(place))?;
+        }
+    }
+    Ok(())
+}
+
+/// The host of `user@host:path`, `scheme://host/…`; `None` for a local path.
+fn remote(operand: &Value) -> Option<Value> {
+    let text = operand.text.as_str();
+    if text.contains("://") {
+        return Some(operand.clone());
+    }
+    let (host, _) = text.split_once(':')?;
+    let is_host = !host.is_empty() && !host.contains('/') && host.len() > 1;
+    is_host.then(|| operand.map(host.to_owned()))
+}

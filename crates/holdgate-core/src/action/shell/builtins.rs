@@ -1,0 +1,390 @@
+//! What the shell does itself.
+
+use super::Shell;
+use super::escape;
+use super::program::evidence;
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::Done;
+use crate::action::value::{Origins, Value};
+
+impl Shell<'_, '_> {
+    /// Runs a builtin; `None` if `words` name none.
+    pub(super) fn builtin(&mut self, words: &[Value]) -> Done<Option<Value>> {
+        let Some((name, arguments)) = words.split_first() else {
+            return Ok(None);
+        };
+        let actor = || Actor::new(&name.text, &evidence(words));
+        let output = match name.text.as_str() {
+            "cd" | "pushd" | "chdir" => {
+                self.change_folder(arguments);
+                Value::default()
+            }
+            "popd" => Value::default(),
+            "pwd" => Value::known(self.scene.cwd.clone()),
+            "echo" => echo(arguments),
+            "printf" => self.printf(arguments),
+            "print" => echo(arguments),
+            "eval" => {
+                let code = joined(arguments);
+                self.scene.executes(&actor(), &code)?;
+                self.nested(|shell| shell.text(&code))?
+            }
+            "exec" => self.exec(arguments)?,
+            "command" | "builtin" | "noglob" | "nocorrect" | "-" => self.command(arguments)?,
+            "source" | "." => {
+                let Some(path) = arguments.first() else {
+                    return Ok(Some(Value::default()));
+                };
+                self.source(&actor(), path)?
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                self.declare(&name.text, arguments)?;
+                Value::default()
+            }
+            "unset" => {
+                for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
+                    self.scene.variables.remove(&variable.text);
+                    if variable
+                        .text
+                        .chars()
+                        .all(|c| c.is_ascii_uppercase() || c == '_')
+                    {
+                        let effect = actor()
+                            .does(Kind::Env)
+                            .tagged("unset")
+                            .about(&format!("{}=", variable.text));
+                        self.scene.emit(effect)?;
+                    }
+                }
+                Value::default()
+            }
+            "set" => {
+                let text = evidence(arguments);
+                if text.contains("+o history") {
+                    let effect = actor().does(Kind::Env).about("HISTFILE=");
+                    self.scene.emit(effect)?;
+                }
+                if let Some(at) = arguments.iter().position(|a| a.text == "--") {
+                    self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
+                } else if arguments.is_empty() {
+                    return Ok(Some(Value::unknown(Origins::ENVIRONMENT)));
+                }
+                Value::default()
+            }
+            "shift" => {
+                if !self.arguments.is_empty() {
+                    self.arguments.remove(0);
+                }
+                Value::default()
+            }
+            "read" | "mapfile" | "readarray" => {
+                self.read(arguments);
+                Value::default()
+            }
+            "trap" => {
+                if let Some(code) = arguments
+                    .first()
+                    .filter(|a| !a.text.starts_with('-') && arguments.len() > 1)
+                {
+                    let code = code.clone();
+                    self.nested(|shell| shell.text(&code))?;
+                }
+                Value::default()
+            }
+            "alias" => {
+                for word in arguments {
+                    if let Some((alias, code)) = word.text.split_once('=') {
+                        self.aliases.insert(alias.to_owned(), code.to_owned());
+                    }
+                }
+                Value::default()
+            }
+            "unalias" => Value::default(),
+            "history" => {
+                if arguments
+                    .iter()
+                    .any(|a| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']))
+                {
+                    let path = Value::known("~/.bash_history");
+                    self.scene.delete(&actor(), &path)?;
+                }
+                Value::unknown(Origins::OUTPUT)
+            }
+            "let" => {
+                for word in arguments {
+                    self.arithmetic_command(&super::syntax::Word::quoted(word.text.clone()))?;
+                }
+                Value::default()
+            }
+            "coproc" | "nohup_" => return Ok(None),
+            "test" | "[" | ":" | "true" | "false" | "exit" | "return" | "break" | "continue"
+            | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "hash" | "getopts" | "umask"
+            | "ulimit" | "shopt" | "enable" | "complete" | "compgen" | "setopt" | "unsetopt"
+            | "autoload" | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
+                let mut output = Value::unknown(Origins::OUTPUT);
+                if matches!(name.text.as_str(), ":" | "true" | "false" | "test" | "[") {
+                    output = Value::default();
+                }
+                output
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(output))
+    }
+
+    /// Code in code, in this very shell; bounded as all code is.
+    fn nested(&mut self, run: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
+        if self.calls >= super::MAX_CALLS {
+            return Ok(Value::unknown(Origins::OUTPUT));
+        }
+        self.calls += 1;
+        let output = run(self);
+        self.calls -= 1;
+        output
+    }
+
+    fn change_folder(&mut self, arguments: &[Value]) {
+        let folder = arguments
+            .iter()
+            .find(|a| !a.text.starts_with('-') || a.text == "-");
+        match folder {
+            None => self.scene.enter(&Value::known("~")),
+            Some(folder) if folder.text == "-" => {
+                self.scene.enter(&Value::unknown(Origins::UNKNOWN))
+            }
+            Some(folder) => self.scene.enter(folder),
+        }
+    }
+
+    fn exec(&mut self, arguments: &[Value]) -> Done<Value> {
+        let mut rest = arguments;
+        while let Some((option, after)) =
+            rest.split_first().filter(|(o, _)| o.text.starts_with('-'))
+        {
+            rest = if option.text == "-a" {
+                after.get(1..).unwrap_or(&[])
+            } else {
+                after
+            };
+        }
+        self.words(rest, &[])
+    }
+
+    /// `command x` runs `x`; `command -v x` only names it.
+    fn command(&mut self, arguments: &[Value]) -> Done<Value> {
+        let options = arguments
+            .iter()
+            .take_while(|a| a.text.starts_with('-'))
+            .count();
+        let names = arguments
+            .iter()
+            .take(options)
+            .any(|a| a.text.contains(['v', 'V']));
+        let rest = arguments.get(options..).unwrap_or(&[]);
+        if names {
+            return Ok(rest.first().cloned().unwrap_or_default());
+        }
+        self.nested(|shell| shell.words(rest, &[]))
+    }
+
+    fn source(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+        let code = self.scene.read(actor, path)?;
+        let loose = Origins::FETCHED | Origins::DECODED;
+        if code.is_known() || code.origins.any(loose) {
+            self.scene.executes(actor, &code)?;
+            return self.nested(|shell| shell.text(&code));
+        }
+        Ok(Value::unknown(Origins::OUTPUT))
+    }
+
+    fn declare(&mut self, by: &str, arguments: &[Value]) -> Done {
+        for word in arguments {
+            if word.text.starts_with('-') {
+                if by == "export" && word.text == "-f" {
+                    return Ok(());
+                }
+                continue;
+            }
+            let Some((name, value)) = word.text.split_once('=') else {
+                continue;
+            };
+            let name = name.trim_end_matches('+').to_owned();
+            let value = word.map(value.to_owned());
+            if by == "export" {
+                let actor = Actor::new("export", &evidence(std::slice::from_ref(word)));
+                self.scene.set_environment(&actor, &name, &value)?;
+            } else {
+                self.assign(&name, vec![value]);
+            }
+        }
+        Ok(())
+    }
+
+    /// `read a b` takes what comes from standard input.
+    fn read(&mut self, arguments: &[Value]) {
+        let mut names = Vec::new();
+        let mut rest = arguments.iter();
+        while let Some(word) = rest.next() {
+            match word.text.strip_prefix('-') {
+                Some(options) => {
+                    let takes_value = options.ends_with(['p', 'd', 'n', 'N', 't', 'u', 'i']);
+                    if options.ends_with('a') {
+                        continue;
+                    }
+                    if takes_value && options.len() <= 3 {
+                        rest.next();
+                    }
+                }
+                None => names.push(word.text.clone()),
+            }
+        }
+        if names.is_empty() {
+            names.push("REPLY".to_owned());
+        }
+        let line = match &self.stdin {
+            Some(stdin) => {
+                let first = stdin.text.lines().next().unwrap_or("").to_owned();
+                // Lines after the first come in later rounds of the loop.
+                if stdin.text.lines().nth(1).is_some() && !stdin.is_known() {
+                    Value {
+                        text: crate::action::value::HOLE_STR.to_owned(),
+                        ..stdin.clone()
+                    }
+                } else {
+                    stdin.map(first)
+                }
+            }
+            None => Value::unknown(Origins::UNKNOWN),
+        };
+        if let [name] = names.as_slice() {
+            let name = name.clone();
+            self.assign(&name, vec![line]);
+            return;
+        }
+        let last = names.len().saturating_sub(1);
+        let pieces: Vec<String> = line
+            .text
+            .splitn(last + 1, [' ', '\t'])
+            .map(str::to_owned)
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            let piece = if line.is_known() {
+                line.map(pieces.get(at).cloned().unwrap_or_default())
+            } else {
+                line.clone()
+            };
+            self.assign(name, vec![piece]);
+        }
+    }
+
+    fn printf(&mut self, arguments: &[Value]) -> Value {
+        if let Some([option, name, rest @ ..]) = arguments
+            .get(..)
+            .filter(|a| a.first().is_some_and(|o| o.text == "-v"))
+        {
+            let _ = option;
+            let value = printf(rest);
+            let name = name.text.clone();
+            self.assign(&name, vec![value]);
+            return Value::default();
+        }
+        let arguments = if arguments.first().is_some_and(|a| a.text == "--") {
+            arguments.get(1..).unwrap_or(&[])
+        } else {
+            arguments
+        };
+        printf(arguments)
+    }
+}
+
+fn joined(words: &[Value]) -> Value {
+    let mut value = Value::default();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            value.push_text(" ");
+        }
+        value.push(word);
+    }
+    value
+}
+
+pub(super) fn echo(arguments: &[Value]) -> Value {
+    let is_option = |w: &&Value| {
+        w.text
+            .strip_prefix('-')
+            .is_some_and(|o| !o.is_empty() && o.chars().all(|c| matches!(c, 'n' | 'e' | 'E')))
+    };
+    let options = arguments.iter().take_while(is_option).count();
+    let escapes = arguments.iter().take(options).any(|o| o.text.contains('e'));
+    let mut value = joined(arguments.get(options..).unwrap_or(&[]));
+    if escapes {
+        value.text = escape::decode_all(&value.text);
+    }
+    value
+}
+
+/// `printf format arguments…`, the format used again while there are arguments.
+pub(super) fn printf(arguments: &[Value]) -> Value {
+    let Some((format, mut rest)) = arguments.split_first() else {
+        return Value::default();
+    };
+    let mut output = Value::default();
+    output.taint(format);
+    for _ in 0..64 {
+        let used = printf_once(&format.text, rest, &mut output);
+        rest = rest.get(used.max(1)..).unwrap_or(&[]);
+        if used == 0 || rest.is_empty() {
+            break;
+        }
+    }
+    output
+}
+
+fn printf_once(format: &str, arguments: &[Value], output: &mut Value) -> usize {
+    let mut used = 0;
+    let mut rest = format;
+    while let Some(at) = rest.find(['%', '\\']) {
+        let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        output.push_text(before);
+        if after.starts_with('\\') {
+            let mut bytes = Vec::new();
+            let length = escape::decode(after.get(1..).unwrap_or(""), &mut bytes);
+            output.push_text(&String::from_utf8_lossy(&bytes));
+            rest = after.get(1 + length..).unwrap_or("");
+            continue;
+        }
+        let directive = after.get(1..).unwrap_or("");
+        let flags = directive.find(|c: char| {
+            !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | '#' | ' ' | '*'))
+        });
+        let flags = flags.unwrap_or(directive.len());
+        let kind = directive.get(flags..).and_then(|d| d.chars().next());
+        rest = directive
+            .get(flags + kind.map_or(0, char::len_utf8)..)
+            .unwrap_or("");
+        if kind == Some('%') {
+            output.push_text("%");
+            continue;
+        }
+        let argument = arguments.get(used).cloned().unwrap_or_default();
+        used += 1;
+        match kind {
+            Some('b') => output.push(&argument.map(escape::decode_all(&argument.text))),
+            Some('x' | 'X') => match super::number::parse(&argument.text) {
+                Some(number) => output.push_text(&format!("{number:x}")),
+                None => output.push(&argument),
+            },
+            Some('o') => match super::number::parse(&argument.text) {
+                Some(number) => output.push_text(&format!("{number:o}")),
+                None => output.push(&argument),
+            },
+            Some('c') => {
+                let first: String = argument.text.chars().take(1).collect();
+                output.push(&argument.map(first));
+            }
+            _ => output.push(&argument),
+        }
+    }
+    output.push_text(rest);
+    used
+}

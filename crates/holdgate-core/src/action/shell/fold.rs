@@ -1,0 +1,295 @@
+//! Programs that are pure functions of a known text: what they print is known too.
+
+use crate::action::text;
+use crate::action::value::{HOLE, MAX_VALUE, Origins, Value};
+
+/// What `program` prints, if that follows from what is known.
+pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value> {
+    let arguments = words.get(1..).unwrap_or(&[]);
+    if arguments.iter().any(|a| a.text.contains(HOLE)) {
+        return None;
+    }
+    let options: String = arguments
+        .iter()
+        .map(|a| a.text.as_str())
+        .filter(|a| a.starts_with('-'))
+        .collect();
+    let operands: Vec<&Value> = arguments
+        .iter()
+        .filter(|a| !a.text.starts_with('-') || a.text == "-")
+        .collect();
+    match program {
+        "basename" => {
+            let name = operands
+                .first()?
+                .text
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()?
+                .to_owned();
+            let suffix = operands.get(1).map_or("", |s| s.text.as_str());
+            return Some(Value::known(name.strip_suffix(suffix).unwrap_or(&name)));
+        }
+        "dirname" => {
+            let path = operands.first()?;
+            let parent = path
+                .text
+                .trim_end_matches('/')
+                .rsplit_once('/')
+                .map_or(".", |(p, _)| p);
+            return Some(path.map(if parent.is_empty() {
+                "/".to_owned()
+            } else {
+                parent.to_owned()
+            }));
+        }
+        "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
+        "seq" => return seq(&operands),
+        "expr" | "bc" | "wc" | "date" | "whoami" | "id" | "hostname" | "uname" => return None,
+        _ => {}
+    }
+    let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
+    let decoded = |bytes: Vec<u8>| {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Some(stdin.map(text).marked(Origins::DECODED))
+    };
+    let has = |letters: &[&str]| arguments.iter().any(|a| letters.contains(&a.text.as_str()));
+    let printed = match program {
+        "base64" if has(&["-d", "-D", "--decode", "-di", "-id"]) && operands.is_empty() => {
+            return decoded(text::base64(&stdin.text)?);
+        }
+        "base64" if operands.is_empty() => return None,
+        "openssl" if has(&["-d"]) && (has(&["-base64", "-a", "base64"])) => {
+            return decoded(text::base64(&stdin.text)?);
+        }
+        "xxd" if options.contains('r') => return decoded(text::hex(&stdin.text)?),
+        "gunzip" | "zcat" => return decoded(text::gunzip(stdin.text.as_bytes(), MAX_VALUE)?),
+        "rev" if operands.is_empty() => {
+            let lines: Vec<String> = stdin
+                .text
+                .lines()
+                .map(|l| l.chars().rev().collect())
+                .collect();
+            return Some(stdin.map(lines.join("\n")).marked(Origins::DECODED));
+        }
+        "tac" if operands.is_empty() => stdin.text.lines().rev().collect::<Vec<_>>().join("\n"),
+        "tr" => tr(&stdin.text, arguments)?,
+        "head" | "tail" if operands.is_empty() => ends(program, &options, arguments, &stdin.text)?,
+        "cut" => cut(arguments, &stdin.text)?,
+        "sed" => sed(arguments, &stdin.text)?,
+        "cat" | "tee" if operands.is_empty() => stdin.text.clone(),
+        "awk" | "gawk" | "mawk" => awk(&operands, &stdin.text)?,
+        "xargs" if arguments.is_empty() => {
+            stdin.text.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+        "sort" | "uniq" | "fold" | "nl" | "column" => return None,
+        _ => return None,
+    };
+    Some(stdin.map(printed))
+}
+
+fn seq(operands: &[&Value]) -> Option<Value> {
+    let numbers: Vec<i64> = operands
+        .iter()
+        .map(|o| o.text.parse().ok())
+        .collect::<Option<_>>()?;
+    let (from, step, to) = match numbers.as_slice() {
+        [to] => (1, 1, *to),
+        [from, to] => (*from, 1, *to),
+        [from, step, to] if *step > 0 => (*from, usize::try_from(*step).ok()?, *to),
+        _ => return None,
+    };
+    let all: Vec<String> = (from..=to)
+        .step_by(step)
+        .take(256)
+        .map(|n| n.to_string())
+        .collect();
+    Some(Value::known(all.join("\n")))
+}
+
+/// `tr a-z n-za-m`, `tr -d x`
+fn tr(text: &str, arguments: &[Value]) -> Option<String> {
+    let deletes = arguments.iter().any(|a| a.text == "-d");
+    let mut sets = arguments
+        .iter()
+        .filter(|a| !a.text.starts_with('-') || a.text.len() == 1)
+        .map(|a| set(&a.text));
+    let from = sets.next()??;
+    if deletes {
+        return Some(text.chars().filter(|c| !from.contains(c)).collect());
+    }
+    let to = sets.next()??;
+    let last = to.last().copied()?;
+    let change = |c: char| match from.iter().position(|f| *f == c) {
+        Some(at) => to.get(at).copied().unwrap_or(last),
+        None => c,
+    };
+    Some(text.chars().map(change).collect())
+}
+
+/// The characters of `a-zA-Z`, `[:upper:]`, `\n`.
+fn set(text: &str) -> Option<Vec<char>> {
+    match text {
+        "[:upper:]" | "[A-Z]" => return Some(('A'..='Z').collect()),
+        "[:lower:]" | "[a-z]" => return Some(('a'..='z').collect()),
+        "[:space:]" | "[:blank:]" => return Some(vec![' ', '\t', '\n']),
+        _ if text.starts_with("[:") => return None,
+        _ => {}
+    }
+    let text = super::escape::decode_all(text);
+    let chars: Vec<char> = text.chars().collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(first) = chars.get(at) {
+        match (chars.get(at + 1), chars.get(at + 2)) {
+            (Some('-'), Some(last)) if first <= last => {
+                all.extend((*first..=*last).take(256));
+                at += 3;
+            }
+            _ => {
+                all.push(*first);
+                at += 1;
+            }
+        }
+        if all.len() > 512 {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+fn ends(program: &str, options: &str, arguments: &[Value], text: &str) -> Option<String> {
+    let number: String = arguments
+        .iter()
+        .map(|a| a.text.as_str())
+        .collect::<Vec<_>>()
+        .join("");
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    let count: usize = if digits.is_empty() {
+        10
+    } else {
+        digits.parse().ok()?
+    };
+    let by_bytes = options.contains('c');
+    Some(match (program, by_bytes) {
+        ("head", true) => text.chars().take(count).collect(),
+        ("head", false) => text.lines().take(count).collect::<Vec<_>>().join("\n"),
+        (_, true) => {
+            let skip = if number.contains('+') {
+                count.saturating_sub(1)
+            } else {
+                text.chars().count().saturating_sub(count)
+            };
+            text.chars().skip(skip).collect()
+        }
+        (_, false) => {
+            let lines: Vec<&str> = text.lines().collect();
+            let skip = if number.contains('+') {
+                count.saturating_sub(1)
+            } else {
+                lines.len().saturating_sub(count)
+            };
+            lines.into_iter().skip(skip).collect::<Vec<_>>().join("\n")
+        }
+    })
+}
+
+/// `cut -c1-3`, `cut -d: -f2`
+fn cut(arguments: &[Value], text: &str) -> Option<String> {
+    let mut delimiter = '\t';
+    let (mut fields, mut chars) = (None, None);
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let mut value = |prefix: usize| match word.text.get(prefix..) {
+            Some(attached) if !attached.is_empty() => Some(attached.to_owned()),
+            _ => rest.next().map(|w| w.text.clone()),
+        };
+        if word.text.starts_with("-d") {
+            delimiter = value(2)?.chars().next()?;
+        } else if word.text.starts_with("-f") {
+            fields = Some(value(2)?);
+        } else if word.text.starts_with("-c") || word.text.starts_with("-b") {
+            chars = Some(value(2)?);
+        } else {
+            return None;
+        }
+    }
+    let wanted = |list: &str, at: usize| {
+        list.split(',').any(|range| match range.split_once('-') {
+            Some((from, to)) => {
+                let from = from.parse().unwrap_or(1);
+                let to = to.parse().unwrap_or(usize::MAX);
+                (from..=to).contains(&at)
+            }
+            None => range.parse() == Ok(at),
+        })
+    };
+    let line = |line: &str| -> Option<String> {
+        if let Some(list) = &chars {
+            return Some(
+                line.chars()
+                    .enumerate()
+                    .filter(|(at, _)| wanted(list, at + 1))
+                    .map(|(_, c)| c)
+                    .collect(),
+            );
+        }
+        let list = fields.as_ref()?;
+        let kept: Vec<&str> = line
+            .split(delimiter)
+            .enumerate()
+            .filter(|(at, _)| wanted(list, at + 1))
+            .map(|(_, f)| f)
+            .collect();
+        Some(kept.join(&delimiter.to_string()))
+    };
+    let lines: Vec<String> = text.lines().map(line).collect::<Option<_>>()?;
+    Some(lines.join("\n"))
+}
+
+/// `s/a/b/g` with a plain pattern.
+fn sed(arguments: &[Value], text: &str) -> Option<String> {
+    let mut scripts = arguments
+        .iter()
+        .filter(|a| !matches!(a.text.as_str(), "-e" | "-r" | "-E"));
+    let script = scripts.next()?.text.as_str();
+    if scripts.next().is_some() {
+        return None;
+    }
+    let body = script.strip_prefix('s')?;
+    let separator = body.chars().next()?;
+    let parts: Vec<&str> = body.get(separator.len_utf8()..)?.split(separator).collect();
+    let [pattern, with, flags] = parts.as_slice() else {
+        return None;
+    };
+    if pattern.contains(['*', '[', '.', '^', '$', '\\', '(', '+', '?'])
+        || with.contains(['\\', '&'])
+        || pattern.is_empty()
+    {
+        return None;
+    }
+    Some(if flags.contains('g') {
+        text.replace(pattern, with)
+    } else {
+        text.replacen(pattern, with, 1)
+    })
+}
+
+/// `{print $2}` on known lines.
+fn awk(operands: &[&Value], text: &str) -> Option<String> {
+    let [script] = operands else {
+        return None;
+    };
+    let field = script
+        .text
+        .trim()
+        .strip_prefix("{print $")?
+        .strip_suffix('}')?
+        .trim();
+    let field: usize = field.parse().ok()?;
+    let line = |line: &str| match field.checked_sub(1) {
+        None => line.to_owned(),
+        Some(at) => line.split_whitespace().nth(at).unwrap_or("").to_owned(),
+    };
+    Some(text.lines().map(line).collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,500 @@
+//! Words: quotes, escapes, and everything that `$` begins.
+
+use super::parse::{Parser, Read};
+use super::syntax::{Index, Operation, Part, Variable, Word};
+
+/// Where a word ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// At blanks and operators.
+    Word,
+    /// At blanks only: inside of `[[ … ]]`, where `<`, `|` and parentheses are operators of tests.
+    Test,
+    /// At the closing quote.
+    Quote,
+    /// At the closing brace of `${…}`.
+    Brace,
+    /// At `/` or the closing brace: the pattern of `${x/pattern/with}`.
+    Slash,
+    /// At `:` or the closing brace: the offset of `${x:offset:length}`.
+    Colon,
+    /// At `]`: an index.
+    Bracket,
+    /// At `))`.
+    Arithmetic,
+    /// At the end of the text: a here-document.
+    End,
+}
+
+impl Parser<'_> {
+    /// One word.
+    pub(super) fn word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let word = self.parts(Until::Word)?;
+        if self.at == start {
+            return self.fail("a word is missing");
+        }
+        Ok(word)
+    }
+
+    pub(super) fn test_word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let word = self.parts(Until::Test)?;
+        if self.at == start {
+            self.at += 1;
+        }
+        Ok(word)
+    }
+
+    /// The body of a here-document that is open to expansion.
+    pub(super) fn here_text(&mut self) -> Read<Word> {
+        self.parts(Until::End)
+    }
+
+    /// Up to and with `))`.
+    pub(super) fn arithmetic(&mut self) -> Read<Word> {
+        let word = self.parts(Until::Arithmetic)?;
+        if !self.eat("))") {
+            return self.fail("`))` is missing");
+        }
+        Ok(word)
+    }
+
+    fn parts(&mut self, until: Until) -> Read<Word> {
+        let mut word = Word::default();
+        let mut open = 0usize;
+        let in_quotes = matches!(until, Until::Quote | Until::End);
+        while let Some(byte) = self.peek() {
+            let start = self.at;
+            match byte {
+                b' ' | b'\t' | b'\n' if matches!(until, Until::Word | Until::Test) => break,
+                b'\r' if until == Until::Word && matches!(self.peek_at(1), Some(b'\n') | None) => {
+                    break;
+                }
+                b'(' if until == Until::Word => {
+                    if !self.glob_group(&mut word)? {
+                        break;
+                    }
+                }
+                b';' | b'&' | b'|' | b')' if until == Until::Word => break,
+                b'<' | b'>' if until == Until::Word => {
+                    let first =
+                        word.parts.is_empty() || ends_with(&word, '=') || ends_with(&word, '@');
+                    if self.peek_at(1) == Some(b'(') && first {
+                        self.at += 2;
+                        let block = self.substitution()?;
+                        word.parts.push(Part::Process {
+                            block,
+                            writes: byte == b'>',
+                        });
+                    } else {
+                        break;
+                    }
+                }
+                b'"' if until == Until::Quote => break,
+                b'}' if matches!(until, Until::Brace | Until::Slash | Until::Colon) => break,
+                b'/' if until == Until::Slash => break,
+                b':' if until == Until::Colon => break,
+                b']' if until == Until::Bracket => break,
+                b'(' if until == Until::Arithmetic => {
+                    open += 1;
+                    self.at += 1;
+                    push_plain(&mut word, "(");
+                }
+                b')' if until == Until::Arithmetic => {
+                    if open == 0 {
+                        break;
+                    }
+                    open -= 1;
+                    self.at += 1;
+                    push_plain(&mut word, ")");
+                }
+                b'\'' if !in_quotes => {
+                    self.at += 1;
+                    let rest = self.rest();
+                    let Some(length) = memchr::memchr(b'\'', rest.as_bytes()) else {
+                        return self.fail("a quote is not closed");
+                    };
+                    push_quoted(&mut word, rest.get(..length).unwrap_or(""));
+                    self.at += length + 1;
+                }
+                b'"' if until != Until::End => {
+                    self.at += 1;
+                    let inner = self.deeper(|p| p.parts(Until::Quote))?;
+                    if !self.eat("\"") {
+                        return self.fail("a quote is not closed");
+                    }
+                    if inner.parts.is_empty() {
+                        push_quoted(&mut word, "");
+                    }
+                    word.parts.extend(inner.parts);
+                }
+                b'\\' => self.escape(&mut word, in_quotes),
+                b'$' => self.dollar(&mut word, in_quotes)?,
+                b'`' => {
+                    let block = self.backticks()?;
+                    word.parts.push(Part::Command {
+                        block,
+                        quoted: in_quotes,
+                    });
+                }
+                _ => {
+                    let rest = self.rest();
+                    let length = rest.bytes().take_while(|b| is_ordinary(*b)).count().max(1);
+                    let end = ceil_boundary(rest, length);
+                    let text = rest.get(..end).unwrap_or("");
+                    if in_quotes {
+                        push_quoted(&mut word, text);
+                    } else {
+                        push_plain(&mut word, text);
+                    }
+                    self.at += end;
+                }
+            }
+            if self.at == start {
+                return self.fail("unexpected character");
+            }
+        }
+        Ok(word)
+    }
+
+    /// `@(a|b)`, `!(keep)`: an extended glob. zsh's qualifiers `*(.)` look alike.
+    fn glob_group(&mut self, word: &mut Word) -> Read<bool> {
+        let before = match word.parts.last() {
+            Some(Part::Plain(text)) => text.chars().last(),
+            _ => None,
+        };
+        if !matches!(before, Some('@' | '!' | '?' | '*' | '+')) {
+            return Ok(false);
+        }
+        let rest = self.rest();
+        let mut open = 0usize;
+        for (at, byte) in rest.bytes().enumerate().take(4096) {
+            match byte {
+                b'(' => open += 1,
+                b')' => {
+                    open -= 1;
+                    if open == 0 {
+                        // What the alternatives are does not matter: the glob can mean anything.
+                        push_plain(word, "*");
+                        self.at += at + 1;
+                        return Ok(true);
+                    }
+                }
+                b'\n' => break,
+                _ => {}
+            }
+        }
+        self.fail("`)` is missing")
+    }
+
+    fn escape(&mut self, word: &mut Word, in_quotes: bool) {
+        self.at += 1;
+        let Some(next) = self.rest().chars().next() else {
+            push_quoted(word, "\\");
+            return;
+        };
+        self.at += next.len_utf8();
+        if next == '\n' {
+            return;
+        }
+        if in_quotes && !matches!(next, '$' | '`' | '"' | '\\') {
+            push_quoted(word, "\\");
+        }
+        push_quoted(word, next.encode_utf8(&mut [0; 4]));
+    }
+
+    fn dollar(&mut self, word: &mut Word, quoted: bool) -> Read<()> {
+        match self.peek_at(1) {
+            Some(b'\'') if !quoted => {
+                self.at += 2;
+                let text = self.ansi_quoted()?;
+                push_quoted(word, &text);
+            }
+            // A translated text: the same as plain quotes.
+            Some(b'"') if !quoted => self.at += 1,
+            Some(b'(') => {
+                if self.peek_at(2) == Some(b'(') && self.closes_as_arithmetic(self.at + 1) {
+                    self.at += 3;
+                    let inner = self.deeper(Self::arithmetic)?;
+                    word.parts.push(Part::Arithmetic(inner));
+                } else {
+                    self.at += 2;
+                    let block = self.substitution()?;
+                    word.parts.push(Part::Command { block, quoted });
+                }
+            }
+            Some(b'[') => {
+                self.at += 2;
+                let inner = self.deeper(|p| p.parts(Until::Bracket))?;
+                if !self.eat("]") {
+                    return self.fail("`]` is missing");
+                }
+                word.parts.push(Part::Arithmetic(inner));
+            }
+            Some(b'{') => {
+                self.at += 2;
+                let variable = self.deeper(|p| p.braced(quoted))?;
+                word.parts.push(Part::Variable(variable));
+            }
+            Some(b) if b.is_ascii_alphabetic() || b == b'_' => {
+                self.at += 1;
+                let name = self.name()?;
+                word.parts
+                    .push(Part::Variable(plain_variable(name, quoted)));
+            }
+            Some(b)
+                if b.is_ascii_digit()
+                    || matches!(b, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') =>
+            {
+                self.at += 2;
+                let name = char::from(b).to_string();
+                word.parts
+                    .push(Part::Variable(plain_variable(name, quoted)));
+            }
+            _ => {
+                self.at += 1;
+                push_quoted(word, "$");
+            }
+        }
+        Ok(())
+    }
+
+    /// The inside of `${…}` and its brace.
+    fn braced(&mut self, quoted: bool) -> Read<Variable> {
+        let mut variable = plain_variable(String::new(), quoted);
+        if self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}') {
+            self.at += 1;
+            variable.operation = Operation::Length;
+        } else if self.peek() == Some(b'!') && self.peek_at(1) != Some(b'}') {
+            self.at += 1;
+            variable.operation = Operation::Indirect;
+        } else if self.peek() == Some(b'(') {
+            // zsh's flags: `${(U)x}`.
+            variable.operation = Operation::Other;
+            self.at += self
+                .rest()
+                .bytes()
+                .take(64)
+                .position(|b| b == b')')
+                .map_or(1, |p| p + 1);
+        }
+        variable.name = self.variable_name()?;
+        if self.eat("[") {
+            variable.index = if self.eat("@]") || self.eat("*]") {
+                Index::All
+            } else {
+                let index = self.parts(Until::Bracket)?;
+                if !self.eat("]") {
+                    return self.fail("`]` is missing");
+                }
+                Index::At(Box::new(index))
+            };
+        }
+        if self.eat("}") {
+            return Ok(variable);
+        }
+        let operation = self.operation()?;
+        if matches!(variable.operation, Operation::None) {
+            variable.operation = operation;
+        } else {
+            variable.operation = Operation::Other;
+        }
+        if !self.eat("}") {
+            return self.fail("`}` is missing");
+        }
+        Ok(variable)
+    }
+
+    fn variable_name(&mut self) -> Read<String> {
+        match self.peek() {
+            Some(b) if b.is_ascii_digit() => {
+                let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+                let name = self.slice(self.at, self.at + length).to_owned();
+                self.at += length;
+                Ok(name)
+            }
+            Some(b @ (b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-')) => {
+                self.at += 1;
+                Ok(char::from(b).to_string())
+            }
+            _ => self.name(),
+        }
+    }
+
+    fn operation(&mut self) -> Read<Operation> {
+        let rest = self.rest();
+        let starts = |token: &str| rest.starts_with(token);
+        let after = |p: &mut Self, length: usize| {
+            p.at += length;
+            p.parts(Until::Brace).map(Box::new)
+        };
+        Ok(if starts(":-") {
+            Operation::Default(after(self, 2)?, false)
+        } else if starts(":=") {
+            Operation::Default(after(self, 2)?, true)
+        } else if starts(":+") {
+            Operation::Alternative(after(self, 2)?)
+        } else if starts(":?") || starts("?") {
+            after(self, if starts(":?") { 2 } else { 1 })?;
+            Operation::None
+        } else if starts("-") {
+            Operation::Default(after(self, 1)?, false)
+        } else if starts("=") {
+            Operation::Default(after(self, 1)?, true)
+        } else if starts("+") {
+            Operation::Alternative(after(self, 1)?)
+        } else if starts("##") {
+            Operation::RemovePrefix(after(self, 2)?, true)
+        } else if starts("#") {
+            Operation::RemovePrefix(after(self, 1)?, false)
+        } else if starts("%%") {
+            Operation::RemoveSuffix(after(self, 2)?, true)
+        } else if starts("%") {
+            Operation::RemoveSuffix(after(self, 1)?, false)
+        } else if starts("/") {
+            self.replacement()?
+        } else if starts(":") {
+            self.at += 1;
+            let offset = Box::new(self.parts(Until::Colon)?);
+            let length = match self.eat(":") {
+                true => Some(Box::new(self.parts(Until::Brace)?)),
+                false => None,
+            };
+            Operation::Slice(offset, length)
+        } else if starts("^") {
+            let all = starts("^^");
+            after(self, if all { 2 } else { 1 })?;
+            Operation::Upper(all)
+        } else if starts(",") {
+            let all = starts(",,");
+            after(self, if all { 2 } else { 1 })?;
+            Operation::Lower(all)
+        } else {
+            after(self, 0)?;
+            Operation::Other
+        })
+    }
+
+    fn replacement(&mut self) -> Read<Operation> {
+        self.at += 1;
+        let all = self.eat("/");
+        // A slash may be the pattern itself: `${x////…}`.
+        let pattern = if !all && self.rest().starts_with("//")
+            || all && self.rest().starts_with('/') && !self.rest().starts_with("/}")
+        {
+            self.at += 1;
+            Word::quoted("/")
+        } else {
+            self.parts(Until::Slash)?
+        };
+        let with = match self.eat("/") {
+            true => self.parts(Until::Brace)?,
+            false => Word::default(),
+        };
+        Ok(Operation::Replace {
+            pattern: Box::new(pattern),
+            with: Box::new(with),
+            all,
+        })
+    }
+
+    /// The inside of `$'…'` and its quote.
+    fn ansi_quoted(&mut self) -> Read<String> {
+        let mut bytes = Vec::new();
+        loop {
+            let Some(char) = self.rest().chars().next() else {
+                return self.fail("a quote is not closed");
+            };
+            self.at += char.len_utf8();
+            match char {
+                '\'' => break,
+                '\\' => {
+                    let used = super::escape::decode(self.rest(), &mut bytes);
+                    self.at += used;
+                }
+                _ => bytes.extend(char.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Backticks: their text is read anew, less one level of escapes.
+    fn backticks(&mut self) -> Read<super::syntax::Block> {
+        self.at += 1;
+        let mut inner = String::new();
+        loop {
+            let rest = self.rest();
+            let Some(length) = memchr::memchr2(b'`', b'\\', rest.as_bytes()) else {
+                return self.fail("a backtick is not closed");
+            };
+            inner.push_str(rest.get(..length).unwrap_or(""));
+            self.at += length;
+            if self.eat("`") {
+                break;
+            }
+            self.at += 1;
+            match self.peek() {
+                Some(b @ (b'`' | b'\\' | b'$')) => {
+                    inner.push(char::from(b));
+                    self.at += 1;
+                }
+                _ => inner.push('\\'),
+            }
+        }
+        let start = self.at;
+        let mut parser = Parser::new(&inner, self.depth);
+        let mut block = Vec::new();
+        match parser.deeper(|p| p.whole(&mut block)) {
+            Ok(()) => Ok(block),
+            Err(mut error) => {
+                error.at = start;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn plain_variable(name: String, quoted: bool) -> Variable {
+    Variable {
+        name,
+        index: Index::None,
+        operation: Operation::None,
+        quoted,
+    }
+}
+
+/// Bytes that mean nothing special anywhere.
+fn is_ordinary(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte >= 0x80
+        || matches!(
+            byte,
+            b'-' | b'_' | b'.' | b',' | b'=' | b'+' | b'%' | b'@' | b'^' | b'~' | b'{'
+        )
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+fn ends_with(word: &Word, end: char) -> bool {
+    matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with(end))
+}
+
+fn push_plain(word: &mut Word, text: &str) {
+    match word.parts.last_mut() {
+        Some(Part::Plain(last)) => last.push_str(text),
+        _ => word.parts.push(Part::Plain(text.to_owned())),
+    }
+}
+
+fn push_quoted(word: &mut Word, text: &str) {
+    match word.parts.last_mut() {
+        Some(Part::Quoted(last)) => last.push_str(text),
+        _ => word.parts.push(Part::Quoted(text.to_owned())),
+    }
+}

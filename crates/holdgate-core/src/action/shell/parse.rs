@@ -1,0 +1,836 @@
+//! Shell text to [`Block`]s: bash's grammar, and of zsh's and ksh's what agents write.
+//!
+//! The reader is total and linear: it looks at each byte a bounded number of times, its recursion is
+//! bounded, and what it cannot read is an error that says where. Nothing is guessed here.
+
+use super::syntax::{Assignment, Block, Node, Redirect, RedirectKind, Simple, Word};
+use std::sync::Arc;
+
+/// Groups in groups, substitutions in substitutions.
+pub(super) const MAX_DEPTH: u32 = 64;
+
+/// Where the text stops to make sense, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    pub(crate) at: usize,
+    pub(crate) what: &'static str,
+}
+
+pub(super) type Read<T> = Result<T, SyntaxError>;
+
+/// A here-document whose body starts after the line.
+#[derive(Debug)]
+struct Waiting {
+    end: String,
+    quoted: bool,
+    strip_tabs: bool,
+    /// Which of the bodies it is.
+    number: usize,
+}
+
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) depth: u32,
+    waiting: Vec<Waiting>,
+    /// Bodies of here-documents, by number; the redirects hold the numbers until the end.
+    bodies: Vec<Option<Word>>,
+}
+
+/// Reads a whole script. What was read before an error is returned with it: a shell has run it by
+/// the time that it sees the error.
+pub(crate) fn parse(text: &str) -> (Block, Option<SyntaxError>) {
+    let mut parser = Parser::new(text, 0);
+    let mut block = Block::new();
+    let error = parser.script(&mut block).err();
+    parser.fill_bodies(&mut block);
+    (block, error)
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str, depth: u32) -> Self {
+        Parser {
+            text,
+            at: 0,
+            depth,
+            waiting: Vec::new(),
+            bodies: Vec::new(),
+        }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    pub(super) fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    pub(super) fn fail<T>(&self, what: &'static str) -> Read<T> {
+        Err(SyntaxError { at: self.at, what })
+    }
+
+    pub(super) fn eat(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    /// One level deeper, as long as that is sane.
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= MAX_DEPTH {
+            return self.fail("nested too deep");
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn script(&mut self, block: &mut Block) -> Read<()> {
+        self.commands(block, |_| false)?;
+        if self.peek().is_some() {
+            return self.fail("unexpected token");
+        }
+        // A here-document may end with the text.
+        self.read_bodies()
+    }
+
+    /// A text of its own, such as the inside of backticks.
+    pub(super) fn whole(&mut self, block: &mut Block) -> Read<()> {
+        self.script(block)?;
+        self.fill_bodies(block);
+        Ok(())
+    }
+
+    /// Blanks, line continuations, comments.
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                Some(b'\\') if self.rest().starts_with("\\\r\n") => self.at += 3,
+                Some(b'\r') if matches!(self.peek_at(1), Some(b'\n') | None) => self.at += 1,
+                Some(b'#') => {
+                    let line = memchr::memchr(b'\n', self.rest().as_bytes());
+                    self.at += line.unwrap_or(self.rest().len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Blanks and line ends.
+    fn skip_lines(&mut self) -> Read<()> {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    fn newline(&mut self) -> Read<()> {
+        self.at += 1;
+        self.read_bodies()
+    }
+
+    /// Commands until one of `stops` stands where a command could begin.
+    fn commands(&mut self, block: &mut Block, stops: impl Fn(&str) -> bool + Copy) -> Read<()> {
+        loop {
+            self.skip_lines()?;
+            match self.peek() {
+                None | Some(b')') => return Ok(()),
+                Some(b';') if self.peek_at(1) == Some(b';') || self.peek_at(1) == Some(b'&') => {
+                    return Ok(());
+                }
+                _ => {}
+            }
+            if stops(self.keyword()) {
+                return Ok(());
+            }
+            self.and_or(block)?;
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'&') => self.at += 1,
+                Some(b';') if !matches!(self.peek_at(1), Some(b';' | b'&')) => self.at += 1,
+                Some(b'\n') => self.newline()?,
+                None | Some(b')' | b';') => {}
+                Some(b'}') => {}
+                Some(_) => return self.fail("unexpected token"),
+            }
+        }
+    }
+
+    /// `a && b || c`
+    fn and_or(&mut self, block: &mut Block) -> Read<()> {
+        let first = self.pipeline()?;
+        block.push(first);
+        loop {
+            self.skip_blanks();
+            if !(self.eat("&&") || self.eat("||")) {
+                return Ok(());
+            }
+            self.skip_lines()?;
+            let next = self.pipeline()?;
+            block.push(Node::Maybe(Box::new(next)));
+        }
+    }
+
+    fn pipeline(&mut self) -> Read<Node> {
+        self.skip_blanks();
+        // `!` and `time` change nothing about what runs.
+        loop {
+            if self.peek() == Some(b'!') && matches!(self.peek_at(1), Some(b' ' | b'\t' | b'\n')) {
+                self.at += 1;
+            } else if self.keyword() == "time" {
+                self.at += "time".len();
+                self.skip_blanks();
+                while self.rest().starts_with("-p") || self.rest().starts_with("--") {
+                    let option = self.rest().starts_with("-p ") || self.rest().starts_with("-- ");
+                    if !option {
+                        break;
+                    }
+                    self.at += 2;
+                    self.skip_blanks();
+                }
+            } else {
+                break;
+            }
+            self.skip_blanks();
+        }
+        if matches!(self.peek(), None | Some(b'\n' | b';' | b')')) {
+            // A lone `time` or `!`.
+            return Ok(Node::Simple(Simple::default()));
+        }
+        let mut nodes = vec![self.command()?];
+        loop {
+            self.skip_blanks();
+            if self.rest().starts_with("||") || !self.rest().starts_with('|') {
+                break;
+            }
+            self.at += 1;
+            if self.peek() == Some(b'&') {
+                self.at += 1;
+            }
+            self.skip_lines()?;
+            nodes.push(self.command()?);
+        }
+        match nodes.len() {
+            1 => nodes.pop().map_or_else(|| self.fail("no command"), Ok),
+            _ => Ok(Node::Pipe(nodes)),
+        }
+    }
+
+    /// The plain word that stands here, if it could be a keyword.
+    fn keyword(&self) -> &'a str {
+        let rest = self.rest();
+        let end = rest
+            .bytes()
+            .take(12)
+            .position(|b| {
+                !(b.is_ascii_alphabetic() || matches!(b, b'{' | b'}' | b'!' | b'[' | b']'))
+            })
+            .unwrap_or(rest.len().min(12));
+        let word = rest.get(..end).unwrap_or("");
+        match rest.as_bytes().get(end) {
+            // `if=…`, `for-each` and `"do"x` are no keywords.
+            None
+            | Some(b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>') => {
+                word
+            }
+            Some(_) => "",
+        }
+    }
+
+    fn expect(&mut self, keyword: &'static str) -> Read<()> {
+        self.skip_lines()?;
+        if self.keyword() != keyword {
+            return self.fail("a keyword is missing");
+        }
+        self.at += keyword.len();
+        Ok(())
+    }
+
+    fn block(&mut self, stops: &'static [&'static str]) -> Read<Block> {
+        let mut block = Block::new();
+        self.deeper(|p| p.commands(&mut block, |word| stops.contains(&word)))?;
+        Ok(block)
+    }
+
+    fn command(&mut self) -> Read<Node> {
+        self.skip_blanks();
+        if self.rest().starts_with("((")
+            && let Some(node) = self.arithmetic_command()?
+        {
+            return Ok(node);
+        }
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            let block = self.block(&[])?;
+            if !self.eat(")") {
+                return self.fail("`)` is missing");
+            }
+            let redirects = self.redirects()?;
+            return Ok(Node::Subshell(block, redirects));
+        }
+        match self.keyword() {
+            "{" => {
+                self.at += 1;
+                let block = self.block(&["}"])?;
+                if !self.eat("}") {
+                    return self.fail("`}` is missing");
+                }
+                let redirects = self.redirects()?;
+                // zsh's `{ … } always { … }` runs both.
+                Ok(Node::Group(block, redirects))
+            }
+            "if" => self.if_command(),
+            "while" | "until" => self.loop_command(),
+            "for" | "select" | "foreach" => self.for_command(),
+            "case" => self.case_command(),
+            "[[" => self.test_command(),
+            "function" => self.function_command(),
+            "coproc" => self.coproc_command(),
+            "then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "]]" => {
+                self.fail("a keyword stands where a command should")
+            }
+            _ => self.simple_command(),
+        }
+    }
+
+    fn if_command(&mut self) -> Read<Node> {
+        let mut blocks = Vec::new();
+        self.at += 2;
+        loop {
+            blocks.push(self.block(&["then"])?);
+            self.expect("then")?;
+            blocks.push(self.block(&["elif", "else", "fi"])?);
+            match self.keyword() {
+                "elif" => self.at += 4,
+                "else" => {
+                    self.at += 4;
+                    blocks.push(self.block(&["fi"])?);
+                    self.expect("fi")?;
+                    break;
+                }
+                _ => {
+                    self.expect("fi")?;
+                    break;
+                }
+            }
+        }
+        let redirects = self.redirects()?;
+        Ok(Node::If(blocks, redirects))
+    }
+
+    fn loop_command(&mut self) -> Read<Node> {
+        self.at += 5;
+        let condition = self.block(&["do"])?;
+        let body = self.do_body()?;
+        let redirects = self.redirects()?;
+        Ok(Node::Loop {
+            condition,
+            body,
+            redirects,
+        })
+    }
+
+    fn do_body(&mut self) -> Read<Block> {
+        self.skip_lines()?;
+        if self.keyword() == "{" {
+            self.at += 1;
+            let body = self.block(&["}"])?;
+            if !self.eat("}") {
+                return self.fail("`}` is missing");
+            }
+            return Ok(body);
+        }
+        self.expect("do")?;
+        let body = self.block(&["done"])?;
+        self.expect("done")?;
+        Ok(body)
+    }
+
+    fn for_command(&mut self) -> Read<Node> {
+        self.at += self.keyword().len();
+        self.skip_blanks();
+        if self.rest().starts_with("((") {
+            let head = self.arithmetic_head()?;
+            self.skip_blanks();
+            let _ = self.eat(";");
+            let mut body = self.do_body()?;
+            body.insert(0, Node::Arithmetic(head));
+            let redirects = self.redirects()?;
+            return Ok(Node::Loop {
+                condition: Vec::new(),
+                body,
+                redirects,
+            });
+        }
+        let name = self.name()?;
+        self.skip_lines()?;
+        let mut items = None;
+        if self.keyword() == "in" {
+            self.at += 2;
+            let mut words = Vec::new();
+            self.skip_blanks();
+            while !matches!(self.peek(), None | Some(b'\n' | b';')) {
+                words.push(self.word()?);
+                self.skip_blanks();
+            }
+            items = Some(words);
+        } else if self.peek() == Some(b'(') {
+            // zsh: for x (a b) …
+            self.at += 1;
+            items = Some(self.words_until_paren()?);
+        }
+        self.skip_blanks();
+        let _ = self.eat(";");
+        let body = self.do_body()?;
+        let redirects = self.redirects()?;
+        Ok(Node::For {
+            name,
+            items,
+            body,
+            redirects,
+        })
+    }
+
+    fn words_until_paren(&mut self) -> Read<Vec<Word>> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines()?;
+            match self.peek() {
+                Some(b')') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                None => return self.fail("`)` is missing"),
+                Some(_) => words.push(self.word()?),
+            }
+        }
+    }
+
+    fn case_command(&mut self) -> Read<Node> {
+        self.at += 4;
+        self.skip_blanks();
+        let word = self.word()?;
+        self.expect("in")?;
+        let mut arms = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.keyword() == "esac" {
+                self.at += 4;
+                break;
+            }
+            if self.peek().is_none() {
+                return self.fail("`esac` is missing");
+            }
+            let _ = self.eat("(");
+            loop {
+                self.skip_blanks();
+                // A pattern may itself hold parentheses: `@(a|b)`.
+                let _pattern = self.word()?;
+                self.skip_blanks();
+                if self.eat("|") {
+                    continue;
+                }
+                if self.eat(")") {
+                    break;
+                }
+                return self.fail("`)` is missing after a pattern");
+            }
+            arms.push(self.block(&["esac"])?);
+            self.skip_lines()?;
+            let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&") || self.eat(";|");
+        }
+        let redirects = self.redirects()?;
+        Ok(Node::Case {
+            word,
+            arms,
+            redirects,
+        })
+    }
+
+    fn test_command(&mut self) -> Read<Node> {
+        self.at += 2;
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.rest().starts_with("]]") {
+                self.at += 2;
+                let redirects = self.redirects()?;
+                return Ok(Node::Test(words, redirects));
+            }
+            match self.peek() {
+                None => return self.fail("`]]` is missing"),
+                Some(b'(' | b')' | b'<' | b'>' | b'&' | b'|' | b';') => self.at += 1,
+                Some(_) => words.push(self.test_word()?),
+            }
+        }
+    }
+
+    fn function_command(&mut self) -> Read<Node> {
+        self.at += "function".len();
+        self.skip_blanks();
+        let name = self.word()?.as_literal().unwrap_or_default();
+        self.skip_blanks();
+        if self.eat("(") {
+            self.skip_blanks();
+            if !self.eat(")") {
+                return self.fail("`)` is missing");
+            }
+        }
+        self.function_body(name)
+    }
+
+    fn function_body(&mut self, name: String) -> Read<Node> {
+        self.skip_lines()?;
+        let body = self.deeper(Self::command)?;
+        Ok(Node::Function {
+            name,
+            body: Arc::new(body),
+        })
+    }
+
+    /// `coproc command`, `coproc NAME { … }`: it runs.
+    fn coproc_command(&mut self) -> Read<Node> {
+        self.at += "coproc".len();
+        self.skip_blanks();
+        let start = self.at;
+        if self.name().is_ok() {
+            self.skip_blanks();
+            if matches!(
+                self.keyword(),
+                "{" | "while" | "for" | "if" | "until" | "case"
+            ) || self.peek() == Some(b'(')
+            {
+                return self.deeper(Self::command);
+            }
+        }
+        self.at = start;
+        self.deeper(Self::command)
+    }
+
+    pub(super) fn name(&mut self) -> Read<String> {
+        let rest = self.rest().as_bytes();
+        let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let length = rest.iter().take_while(|b| is_name(b)).count();
+        if length == 0 || rest.first().is_some_and(u8::is_ascii_digit) {
+            return self.fail("a name is missing");
+        }
+        let name = self.slice(self.at, self.at + length).to_owned();
+        self.at += length;
+        Ok(name)
+    }
+
+    fn simple_command(&mut self) -> Read<Node> {
+        let start = self.at;
+        let mut simple = Simple::default();
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None | Some(b'\n' | b';' | b')') => break,
+                Some(b'&') if self.peek_at(1) != Some(b'>') => break,
+                Some(b'|') => break,
+                Some(b'(') => {
+                    // `name () { … }`
+                    let name = match simple.words.as_slice() {
+                        [name] if simple.assignments.is_empty() => name.as_literal(),
+                        _ => None,
+                    };
+                    self.at += 1;
+                    self.skip_blanks();
+                    let Some(name) = name else {
+                        return self.fail("unexpected `(`");
+                    };
+                    if !self.eat(")") {
+                        return self.fail("unexpected `(`");
+                    }
+                    return self.function_body(name);
+                }
+                Some(_) => {}
+            }
+            if let Some(redirect) = self.redirect()? {
+                simple.redirects.push(redirect);
+            } else if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                simple.assignments.push(assignment);
+            } else {
+                let word = self.argument(&simple)?;
+                simple.words.push(word);
+            }
+        }
+        if self.at == start {
+            return self.fail("unexpected token");
+        }
+        simple.source = self.slice(start, self.at).trim_end().into();
+        Ok(Node::Simple(simple))
+    }
+
+    /// A word; after `export`, `declare` and their like, `NAME=(…)` is one too.
+    fn argument(&mut self, simple: &Simple) -> Read<Word> {
+        let declares = simple
+            .words
+            .first()
+            .and_then(Word::as_plain)
+            .is_some_and(|name| {
+                matches!(
+                    name,
+                    "export" | "declare" | "typeset" | "local" | "readonly" | "eval" | "alias"
+                )
+            });
+        if declares {
+            let start = self.at;
+            if let Some(assignment) = self.assignment()? {
+                if assignment.array {
+                    // The words of the array, one after the other.
+                    let mut word = Word::quoted(format!("{}=", assignment.name));
+                    for value in assignment.values {
+                        word.parts.extend(value.parts);
+                        word.parts.push(super::syntax::Part::Quoted(" ".to_owned()));
+                    }
+                    return Ok(word);
+                }
+                self.at = start;
+            }
+        }
+        self.word()
+    }
+
+    /// `NAME=…`, if that is what stands here.
+    fn assignment(&mut self) -> Read<Option<Assignment>> {
+        let start = self.at;
+        let Ok(name) = self.name() else {
+            self.at = start;
+            return Ok(None);
+        };
+        if self.peek() == Some(b'[') {
+            let Some(close) = self.rest().bytes().take(256).position(|b| b == b']') else {
+                self.at = start;
+                return Ok(None);
+            };
+            let after = self.rest().as_bytes().get(close + 1..).unwrap_or(&[]);
+            if !(after.starts_with(b"=") || after.starts_with(b"+=")) {
+                self.at = start;
+                return Ok(None);
+            }
+            self.at += close + 1;
+        }
+        let append = self.eat("+=");
+        if !append && !self.eat("=") {
+            self.at = start;
+            return Ok(None);
+        }
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            let values = self.words_until_paren()?;
+            return Ok(Some(Assignment {
+                name,
+                append,
+                values,
+                array: true,
+            }));
+        }
+        let ends = matches!(
+            self.peek(),
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')')
+        );
+        let value = if ends { Word::default() } else { self.word()? };
+        Ok(Some(Assignment {
+            name,
+            append,
+            values: vec![value],
+            array: false,
+        }))
+    }
+
+    fn redirects(&mut self) -> Read<Vec<Redirect>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn redirect(&mut self) -> Read<Option<Redirect>> {
+        let start = self.at;
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        self.at += digits;
+        let mut descriptor = self.slice(start, self.at).parse().ok();
+        if digits == 0 && self.peek() == Some(b'{') {
+            // `{name}>file`
+            let length = self.rest().bytes().take(64).position(|b| b == b'}');
+            let after = length.and_then(|l| self.peek_at(l + 1));
+            if let Some(length) = length
+                && matches!(after, Some(b'<' | b'>'))
+                && self
+                    .slice(start + 1, start + length)
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            {
+                self.at += length + 1;
+                descriptor = Some(10);
+            }
+        }
+        let kinds: [(&str, RedirectKind); 13] = [
+            ("&>>", RedirectKind::AppendBoth),
+            ("&>", RedirectKind::WriteBoth),
+            ("<<<", RedirectKind::Text),
+            ("<<-", RedirectKind::Text),
+            ("<<", RedirectKind::Text),
+            ("<&", RedirectKind::Duplicate),
+            ("<>", RedirectKind::ReadWrite),
+            ("<", RedirectKind::Read),
+            (">>", RedirectKind::Append),
+            (">&", RedirectKind::Duplicate),
+            (">|", RedirectKind::Write),
+            (">!", RedirectKind::Write),
+            (">", RedirectKind::Write),
+        ];
+        let is_process = |p: &Self| p.rest().starts_with("<(") || p.rest().starts_with(">(");
+        let found = kinds
+            .iter()
+            .find(|(token, _)| self.rest().starts_with(token));
+        let Some((token, kind)) = found.filter(|_| !is_process(self)) else {
+            self.at = start;
+            return Ok(None);
+        };
+        let from = self.at;
+        self.at += token.len();
+        self.skip_blanks();
+        if *token == "<<" || *token == "<<-" {
+            let body = Some(self.here_document(*token == "<<-")?);
+            return Ok(Some(Redirect {
+                descriptor,
+                kind: RedirectKind::Text,
+                target: Word::default(),
+                body,
+            }));
+        }
+        let descriptor = descriptor.or(Some(u32::from(self.slice(from, from + 1) == ">")));
+        let target = self.word()?;
+        let mut kind = *kind;
+        if kind == RedirectKind::Duplicate && *token == ">&" {
+            let text = target.as_literal().unwrap_or_default();
+            let number = text
+                .trim_end_matches('-')
+                .bytes()
+                .all(|b| b.is_ascii_digit());
+            if !number && !text.is_empty() {
+                kind = RedirectKind::WriteBoth;
+            }
+        }
+        Ok(Some(Redirect {
+            descriptor,
+            kind,
+            target,
+            body: None,
+        }))
+    }
+
+    /// Notes a here-document; its body comes after the line.
+    fn here_document(&mut self, strip_tabs: bool) -> Read<usize> {
+        let start = self.at;
+        let word = self.word()?;
+        let raw = self.slice(start, self.at);
+        let Some(end) = word.as_literal() else {
+            return self.fail("the end of a here-document must be plain");
+        };
+        let number = self.bodies.len();
+        self.bodies.push(None);
+        self.waiting.push(Waiting {
+            end,
+            quoted: raw.contains(['\'', '"', '\\']),
+            strip_tabs,
+            number,
+        });
+        Ok(number)
+    }
+
+    fn read_bodies(&mut self) -> Read<()> {
+        for waiting in std::mem::take(&mut self.waiting) {
+            let body = super::here::body(self, &waiting.end, waiting.strip_tabs, waiting.quoted)?;
+            if let Some(place) = self.bodies.get_mut(waiting.number) {
+                *place = Some(body);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_bodies(&mut self, block: &mut Block) {
+        if !self.bodies.is_empty() {
+            super::here::fill(block, &mut self.bodies);
+        }
+    }
+
+    /// The inside of `$( … )`, up to its parenthesis.
+    pub(super) fn substitution(&mut self) -> Read<Block> {
+        let mut block = Block::new();
+        let outer = (
+            std::mem::take(&mut self.waiting),
+            std::mem::take(&mut self.bodies),
+        );
+        self.deeper(|p| p.commands(&mut block, |_| false))?;
+        self.read_bodies()?;
+        if !self.eat(")") {
+            return self.fail("`)` is missing");
+        }
+        self.fill_bodies(&mut block);
+        (self.waiting, self.bodies) = outer;
+        Ok(block)
+    }
+
+    /// `(( … ))` as a command; `None` if it turns out to be a subshell in a subshell.
+    fn arithmetic_command(&mut self) -> Read<Option<Node>> {
+        if !self.closes_as_arithmetic(self.at) {
+            return Ok(None);
+        }
+        let word = self.arithmetic_head()?;
+        let _ = self.redirects()?;
+        Ok(Some(Node::Arithmetic(word)))
+    }
+
+    /// Whether the `((` at `from` ends with `))` and so is arithmetic, not two subshells. A scan, so
+    /// that nothing is read twice on the way.
+    pub(super) fn closes_as_arithmetic(&self, from: usize) -> bool {
+        let bytes = self.text.as_bytes().get(from..).unwrap_or(&[]);
+        let (mut open, mut at) = (0usize, 0usize);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'\'' | b'"' => {
+                    let inside = bytes.get(at + 1..).unwrap_or(&[]);
+                    at += 1 + memchr::memchr(*byte, inside).unwrap_or(inside.len());
+                }
+                b'(' => open += 1,
+                b')' if open == 2 => return bytes.get(at + 1) == Some(&b')'),
+                b')' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            at += 1;
+        }
+        false
+    }
+
+    fn arithmetic_head(&mut self) -> Read<Word> {
+        self.at += 2;
+        self.deeper(Self::arithmetic)
+    }
+}

@@ -1,0 +1,134 @@
+//! Programs: from words to what the tables know about them.
+
+use super::Shell;
+use crate::action::code::Language;
+use crate::action::commands::{self, Call};
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::Done;
+use crate::action::value::{HOLE, Origins, Value};
+
+impl Shell<'_, '_> {
+    /// Runs a program. Returns what it prints.
+    pub(super) fn program(&mut self, words: &[Value]) -> Done<Value> {
+        let Some(name) = words.first() else {
+            return Ok(Value::default());
+        };
+        let stdin = self.stdin.clone();
+        let base = name.text.rsplit(['/', '\\']).next().unwrap_or("");
+        let evidence = evidence(words);
+        let mut actor = Actor::new(base, &evidence);
+        if name.origins.any(Origins::FETCHED | Origins::DECODED) || name.text.contains(HOLE) {
+            self.opaque(name, words, &actor)?;
+        }
+        if is_glob(&name.text) {
+            let effect = actor
+                .does(Kind::ExecuteOpaque)
+                .tagged("glob")
+                .about(&name.text);
+            self.scene.emit(effect)?;
+        }
+        let arguments: String = words
+            .iter()
+            .skip(1)
+            .map(|w| w.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        self.scene.fuel.spend_on(arguments.len())?;
+        let mut run = actor.does(Kind::Run).about(&arguments);
+        let by_path = name.text.contains('/');
+        if by_path {
+            run = run.at(self.scene.place(name));
+        }
+        self.scene.emit(run)?;
+        if by_path && self.scene.is_written(name) {
+            return self.scene.script(&actor, Language::Shell, name);
+        }
+        if let Some(output) = super::fold::fold(base, words, stdin.as_ref()) {
+            return Ok(output);
+        }
+        let know = self.scene.know;
+        if let Some(spec) = know.commands.get(base) {
+            actor.tags.clone_from(&spec.tags);
+            if actor.is("interpreter") && is_bare(words) {
+                self.bare_shell = true;
+            }
+        }
+        let call = Call {
+            program: base,
+            words,
+            stdin: stdin.as_ref(),
+        };
+        commands::run(self.scene, &call, &actor)
+    }
+
+    /// A program whose name is not known until it runs.
+    fn opaque(&mut self, name: &Value, words: &[Value], actor: &Actor) -> Done {
+        let kind = if name.origins.any(Origins::FETCHED) {
+            Kind::ExecuteFetched
+        } else if name.origins.any(Origins::DECODED) {
+            Kind::ExecuteDecoded
+        } else {
+            Kind::ExecuteOpaque
+        };
+        let mut effect = actor
+            .does(kind)
+            .tagged("program")
+            .of(name)
+            .about(&evidence(words));
+        if let Some(source) = name.sources.first() {
+            effect = effect.with(
+                self.scene
+                    .know
+                    .hosts
+                    .host(&Value::known(source.to_string())),
+            );
+        }
+        // The place that it is let loose on tells how bad it can get.
+        let target = words
+            .iter()
+            .skip(1)
+            .rev()
+            .find(|w| !w.text.starts_with('-') && w.text.contains('/'));
+        if let Some(target) = target {
+            effect = effect.at(self.scene.place(target));
+        }
+        let recursive = words.iter().any(|w| {
+            w.text.starts_with('-')
+                && !w.text.starts_with("--")
+                && w.text.contains(['r', 'R'])
+                && w.text.contains('f')
+        });
+        if recursive {
+            effect = effect.tagged("recursive");
+        }
+        self.scene.emit(effect)
+    }
+}
+
+/// A name with wildcards: which program that is depends on the disk.
+fn is_glob(name: &str) -> bool {
+    name.starts_with('/') && name.contains(['?', '*', '['])
+        || name.contains('?') && !name.contains("://")
+}
+
+/// An interpreter without a script: it runs what it is given.
+fn is_bare(words: &[Value]) -> bool {
+    words.iter().skip(1).all(|w| {
+        w.text.starts_with('-') && !w.text.starts_with("--version") && !w.text.contains('c')
+    })
+}
+
+/// The command as evaluated, for people.
+pub(super) fn evidence(words: &[Value]) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        if text.len() > 400 {
+            break;
+        }
+    }
+    crate::json::shorten(&text.replace(HOLE, "…"), 200)
+}

@@ -1,0 +1,180 @@
+//! Redirections: files that are read and written without any program's help.
+
+use super::Shell;
+use super::syntax::{Redirect, RedirectKind};
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::Done;
+use crate::action::value::{Origins, Value};
+
+/// Where a command's output goes.
+enum Sink {
+    File { path: Value, append: bool },
+    Network(Value),
+}
+
+impl Shell<'_, '_> {
+    /// Runs something with its input and output redirected. Returns what is left to print.
+    pub(super) fn redirected(
+        &mut self,
+        redirects: &[Redirect],
+        run: impl FnOnce(&mut Self) -> Done<Value>,
+    ) -> Done<Value> {
+        if redirects.is_empty() {
+            return run(self);
+        }
+        let outer = self.stdin.clone();
+        let mut sinks = Vec::new();
+        let mut network = None;
+        for redirect in redirects {
+            let output = redirect.descriptor != Some(2);
+            let target = self.expand_one(&redirect.target)?;
+            match redirect.kind {
+                RedirectKind::Text => self.stdin = Some(here_text(redirect, target)),
+                RedirectKind::Read => match self.connection(&target)? {
+                    Some(host) => {
+                        self.stdin = Some(received(&host));
+                        network = Some(host);
+                    }
+                    None => {
+                        self.stdin = Some(self.scene.read(&redirection(&target, "<"), &target)?)
+                    }
+                },
+                RedirectKind::Write
+                | RedirectKind::Append
+                | RedirectKind::WriteBoth
+                | RedirectKind::AppendBoth => {
+                    let append = matches!(
+                        redirect.kind,
+                        RedirectKind::Append | RedirectKind::AppendBoth
+                    );
+                    match self.connection(&target)? {
+                        Some(host) => {
+                            network = Some(host.clone());
+                            sinks.push(Sink::Network(host));
+                        }
+                        None if output => sinks.push(Sink::File {
+                            path: target,
+                            append,
+                        }),
+                        None => {
+                            let actor = redirection(&target, ">");
+                            self.scene
+                                .write(&actor, &target, &Value::default(), append)?;
+                        }
+                    }
+                }
+                RedirectKind::ReadWrite => {
+                    if let Some(host) = self.connection(&target)? {
+                        self.connections
+                            .insert(redirect.descriptor.unwrap_or(0), host.clone());
+                        if redirect.descriptor.unwrap_or(0) == 0 {
+                            self.stdin = Some(received(&host));
+                        }
+                        network = Some(host);
+                    }
+                }
+                RedirectKind::Duplicate => {
+                    let number = target.text.trim_end_matches('-').parse::<u32>().ok();
+                    if let Some(host) = number.and_then(|n| self.connections.get(&n)).cloned() {
+                        network = Some(host.clone());
+                        if redirect.descriptor.unwrap_or(0) == 0 {
+                            self.stdin = Some(received(&host));
+                        } else {
+                            sinks.push(Sink::Network(host));
+                        }
+                    }
+                }
+            }
+        }
+        let outer_shell = std::mem::take(&mut self.bare_shell);
+        let before = self.scene.effects.len();
+        let printed = run(self)?;
+        if let (Some(host), true) = (&network, self.bare_shell) {
+            let actor = Actor::new("shell", &format!("a shell on {}", host.text));
+            let host = self.scene.know.hosts.host(host);
+            self.scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        }
+        self.bare_shell |= outer_shell;
+        self.stdin = outer;
+        self.flush(sinks, printed, before)
+    }
+
+    fn flush(&mut self, sinks: Vec<Sink>, printed: Value, _before: usize) -> Done<Value> {
+        if sinks.is_empty() {
+            return Ok(printed);
+        }
+        for sink in &sinks {
+            match sink {
+                Sink::File { path, append } => {
+                    let actor = redirection(path, if *append { ">>" } else { ">" });
+                    self.scene.write(&actor, path, &printed, *append)?;
+                }
+                Sink::Network(host) => {
+                    let actor = redirection(host, "> /dev/tcp");
+                    self.scene.send(&actor, host, &printed)?;
+                }
+            }
+        }
+        Ok(Value::default())
+    }
+
+    /// `exec 5<>/dev/tcp/…`, `exec > log`: from here on.
+    pub(super) fn lasting(&mut self, redirects: &[Redirect]) -> Done<Value> {
+        for redirect in redirects {
+            let target = self.expand_one(&redirect.target)?;
+            if redirect.kind == RedirectKind::Text {
+                self.stdin = Some(target);
+                continue;
+            }
+            if let Some(host) = self.connection(&target)? {
+                self.connections
+                    .insert(redirect.descriptor.unwrap_or(0), host);
+            } else if redirect.kind == RedirectKind::Duplicate {
+                let number = target.text.trim_end_matches('-').parse::<u32>().ok();
+                if let Some(host) = number.and_then(|n| self.connections.get(&n)).cloned() {
+                    self.connections
+                        .insert(redirect.descriptor.unwrap_or(0), host);
+                }
+            } else if redirect.kind == RedirectKind::Read {
+                self.stdin = Some(self.scene.read(&redirection(&target, "exec <"), &target)?);
+            } else {
+                let actor = redirection(&target, "exec >");
+                self.scene.write(&actor, &target, &Value::default(), true)?;
+            }
+        }
+        Ok(Value::default())
+    }
+
+    /// The host of `/dev/tcp/host/port`: bash connects to it.
+    fn connection(&mut self, target: &Value) -> Done<Option<Value>> {
+        let rest = target
+            .text
+            .strip_prefix("/dev/tcp/")
+            .or_else(|| target.text.strip_prefix("/dev/udp/"));
+        let Some(rest) = rest else {
+            return Ok(None);
+        };
+        let host = target.map(rest.split('/').next().unwrap_or("").to_owned());
+        let actor = Actor::new("shell", &target.text);
+        let known = self.scene.know.hosts.host(&host);
+        self.scene
+            .emit(actor.does(Kind::Connect).with(known).about(&target.text))?;
+        Ok(Some(host))
+    }
+}
+
+fn received(host: &Value) -> Value {
+    Value::unknown(Origins::FETCHED).with_source(&host.text)
+}
+
+/// A here-string ends with a line end, as a here-document does.
+fn here_text(_redirect: &Redirect, target: Value) -> Value {
+    target
+}
+
+fn redirection(target: &Value, how: &str) -> Actor {
+    Actor::new(
+        "shell",
+        &format!("{how} {}", crate::json::shorten(&target.text, 120)),
+    )
+}

@@ -1,0 +1,238 @@
+//! Variables: what they hold, and what they may hold after something uncertain.
+
+use super::Shell;
+use super::syntax::{Assignment, Word};
+use crate::action::effect::Actor;
+use crate::action::scene::Done;
+use crate::action::value::{Origins, Value};
+
+/// Values that one variable may have at a time.
+const MAX_ALTERNATIVES: usize = 8;
+/// Elements of an array.
+const MAX_ELEMENTS: usize = 256;
+/// Separates an array's name from its values, which are kept apart from the alternatives.
+const ARRAY: &str = "[]";
+
+impl Shell<'_, '_> {
+    /// `NAME=value`, for this command or from here on.
+    pub(super) fn assignment(&mut self, assignment: &Assignment, for_command: bool) -> Done {
+        if assignment.array {
+            let mut values = self.expand_all(&assignment.values)?;
+            values.truncate(MAX_ELEMENTS);
+            self.set_array(&assignment.name, values, assignment.append);
+            return Ok(());
+        }
+        let mut value = match assignment.values.first() {
+            Some(word) => self.expand_one(word)?,
+            None => Value::default(),
+        };
+        if assignment.append
+            && let Some(old) = self.value_of(&assignment.name)
+        {
+            let mut whole = old;
+            whole.push(&value);
+            value = whole;
+        }
+        if for_command || is_watched(&assignment.name) {
+            let shown = crate::json::shorten(&value.text, 120);
+            let actor = Actor::new("shell", &format!("{}={shown}", assignment.name));
+            self.note_old(&assignment.name);
+            return self.scene.set_environment(&actor, &assignment.name, &value);
+        }
+        self.assign(&assignment.name, vec![value]);
+        Ok(())
+    }
+
+    /// Sets a variable from here on.
+    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>) {
+        self.note_old(name);
+        self.scene.variables.insert(name.to_owned(), values);
+    }
+
+    fn note_old(&mut self, name: &str) {
+        if self.maybe > 0
+            && let Some(old) = self.scene.variables.get(name)
+        {
+            self.before.push((name.to_owned(), old.clone()));
+        }
+    }
+
+    /// After something uncertain a variable may still hold what it held before.
+    pub(super) fn merge(&mut self, name: String, old: Vec<Value>) {
+        let values = self.scene.variables.entry(name).or_default();
+        for value in old {
+            if values.len() < MAX_ALTERNATIVES && !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+
+    fn set_array(&mut self, name: &str, values: Vec<Value>, append: bool) {
+        let key = format!("{name}{ARRAY}");
+        let mut all = match self.scene.variables.remove(&key) {
+            Some(old) if append => old,
+            _ => Vec::new(),
+        };
+        all.extend(values);
+        all.truncate(MAX_ELEMENTS);
+        if let Some(first) = all.first() {
+            self.scene
+                .variables
+                .insert(name.to_owned(), vec![first.clone()]);
+        }
+        self.scene.variables.insert(key, all);
+    }
+
+    /// The value that counts now; `None` if nothing in the call sets it.
+    pub(super) fn value_of(&mut self, name: &str) -> Option<Value> {
+        if let Ok(number) = name.parse::<usize>() {
+            return match number {
+                0 => Some(Value::known("bash")),
+                _ if self.arguments.is_empty() && self.calls == 0 => None,
+                _ => Some(self.arguments.get(number - 1).cloned().unwrap_or_default()),
+            };
+        }
+        let values = self.scene.variables.get(name)?;
+        self.most = self.most.max(values.len());
+        let count = values.len().max(1);
+        // The newest value first, then what it may have been before.
+        values.get(self.pick % count).cloned()
+    }
+
+    /// One element of an array.
+    pub(super) fn element(&mut self, name: &str, index: &str) -> Option<Value> {
+        let key = format!("{name}{ARRAY}");
+        let Some(values) = self.scene.variables.get(&key) else {
+            return if index == "0" {
+                self.value_of(name)
+            } else {
+                None
+            };
+        };
+        let number = super::number::parse(index.trim())?;
+        let number = if number < 0 {
+            number + i64::try_from(values.len()).ok()?
+        } else {
+            number
+        };
+        values.get(usize::try_from(number).ok()?).cloned()
+    }
+
+    /// All elements of an array, or all arguments.
+    pub(super) fn all_values(&mut self, name: &str) -> Vec<Value> {
+        if matches!(name, "@" | "*") {
+            if self.arguments.is_empty() && self.calls == 0 {
+                return vec![Value::unknown(Origins::UNKNOWN)];
+            }
+            return self.arguments.clone();
+        }
+        if let Some(values) = self.scene.variables.get(&format!("{name}{ARRAY}")) {
+            return values.clone();
+        }
+        let value = self.value_of(name).unwrap_or_else(|| self.default_of(name));
+        vec![value]
+    }
+
+    /// Whether a variable that the call does not set may be set outside.
+    pub(super) fn outside(&self, name: &str) -> bool {
+        name.chars()
+            .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
+    }
+
+    /// What is usual outside of the call.
+    pub(super) fn default_of(&self, name: &str) -> Value {
+        let world = self.scene.world;
+        let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
+        let known = match name {
+            "HOME" => world.home.clone(),
+            "PWD" => self.scene.cwd.clone(),
+            "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" | "XDG_RUNTIME_DIR" => "/tmp".to_owned(),
+            "XDG_CONFIG_HOME" => format!("{}/.config", world.home),
+            "XDG_STATE_HOME" => format!("{}/.local/state", world.home),
+            "XDG_DATA_HOME" => format!("{}/.local/share", world.home),
+            "XDG_CACHE_HOME" => format!("{}/.cache", world.home),
+            "CARGO_HOME" => format!("{}/.cargo", world.home),
+            "GITHUB_WORKSPACE"
+            | "CI_PROJECT_DIR"
+            | "CLAUDE_PROJECT_DIR"
+            | "WORKSPACE"
+            | "BUILD_SOURCESDIRECTORY" => project(),
+            "IFS" => " \t\n".to_owned(),
+            "PATH" => "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+            "SHELL" | "BASH" => "/bin/bash".to_owned(),
+            "OSTYPE" => "linux-gnu".to_owned(),
+            "PS4" => "+ ".to_owned(),
+            "HOSTTYPE" => "x86_64".to_owned(),
+            "MACHTYPE" => "x86_64-pc-linux-gnu".to_owned(),
+            "LS_COLORS" | "SHELLOPTS" | "BASHOPTS" | "#" | "?" | "$" | "!" | "-" | "_" => {
+                return Value::unknown(Origins::OUTPUT);
+            }
+            _ if is_secret(name) => {
+                return Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
+            }
+            _ => return Value::unknown(Origins::UNKNOWN),
+        };
+        Value::known(known)
+    }
+
+    /// `(( x = 5 ))`, `let x=5`
+    pub(super) fn arithmetic_command(&mut self, word: &Word) -> Done {
+        let text = self.expand_one(word)?;
+        let Some((name, value)) = text.text.split_once('=') else {
+            return Ok(());
+        };
+        let name = name.trim().to_owned();
+        if name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !name.is_empty() {
+            let value = self.arithmetic(&Word::quoted(value.trim()))?;
+            self.assign(&name, vec![value]);
+        }
+        Ok(())
+    }
+}
+
+/// Variables that change what other programs do, also without `export`.
+fn is_watched(name: &str) -> bool {
+    matches!(
+        name,
+        "PATH"
+            | "LD_PRELOAD"
+            | "LD_LIBRARY_PATH"
+            | "LD_AUDIT"
+            | "BASH_ENV"
+            | "ENV"
+            | "PROMPT_COMMAND"
+            | "HISTFILE"
+            | "HISTSIZE"
+            | "HISTFILESIZE"
+            | "HISTCONTROL"
+            | "HISTIGNORE"
+            | "PS4"
+            | "IFS_"
+            | "GIT_SSH_COMMAND"
+            | "PYTHONSTARTUP"
+            | "DYLD_INSERT_LIBRARIES"
+            | "NODE_OPTIONS"
+            | "PERL5OPT"
+            | "RUBYOPT"
+    )
+}
+
+/// Names that people give to secrets.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let parts = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "APIKEY",
+        "ACCESS_KEY",
+        "PRIVATE_KEY",
+        "CREDENTIAL",
+    ];
+    parts.iter().any(|p| name.contains(p))
+        && !name.ends_with("_FILE")
+        && !name.ends_with("_PATH")
+        && !name.ends_with("_URL")
+}
