@@ -1,0 +1,148 @@
+use super::decode::*;
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn a_normal_form_shows_what_is_meant() {
+    let check = |written: &str, normal: &str| assert_eq!(normalise(written), normal, "{written}");
+    check("rm -rf /", "rm -rf /");
+    check("ｒｍ -rf ／", "rm -rf /");
+    check("r\u{200b}m\u{2060} x", "rm x");
+    check("cat\u{e0041}\u{e0042} y", "cat y");
+    check("a\u{a0}b", "a b");
+    check("a\nｂ\r\nc", "a\nb\r\nc");
+    check("\u{fffc}", "\u{fffd}");
+    // Prose keeps its quotes apart from the shell's.
+    check("说：＂hi＂", "说:＂hi＂");
+    check("名前を変更", "名前を変更");
+}
+
+#[test]
+fn look_alikes_are_found_and_languages_left_alone() {
+    let check = |text: &str, ascii: Option<&str>| {
+        assert_eq!(skeleton_ascii(text).as_deref(), ascii, "{text}");
+    };
+    check("сат", Some("cat"));
+    check("/еtс/раsswd", Some("/etc/passwd"));
+    check("сurl", Some("curl"));
+    check("cat", None);
+    check("файл", None);
+    check("日本", None);
+    check("naïve", None);
+    assert_eq!(
+        as_it_looks("сат /еtс/раsswd > файл"),
+        "cat /etc/passwd > файл"
+    );
+    assert_eq!(
+        as_it_looks("git commit -m 'Исправить ошибку'"),
+        "git commit -m 'Исправить ошибку'"
+    );
+}
+
+#[test]
+fn hidden_characters_count_only_in_words_of_commands() {
+    let check =
+        |command: &str, hides: bool| assert_eq!(hides_in_words(command), hides, "{command:?}");
+    check("r\u{200b}m -rf x", true);
+    check("cat \u{202e}txt.sh", true);
+    check("ls /et\u{ad}c", true);
+    check("ls \u{e0072}\u{e006d}", true);
+    check("ls -la", false);
+    check("\u{feff}ls", false);
+    check("git commit -m 'a\u{200b}b'", false);
+    check("git commit -m \"👩\u{200d}💻 add\"", false);
+    check("echo 👩\u{200d}💻 1\u{fe0f}\u{20e3}", false);
+    check("echo ❤\u{fe0f} ok", false);
+    check(
+        "echo \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+        false,
+    );
+    check("mkdir می\u{200c}خواهم", false);
+    check("cat > README <<EOF\nzero\u{200b}width\nEOF", false);
+    assert!(has_bidi_override("x\u{202e}y"));
+    assert!(!has_bidi_override("שלום"));
+}
+
+#[test]
+fn encodings_are_read() {
+    assert_eq!(base64("cm0gLXJmIH4=").as_deref(), Some(&b"rm -rf ~"[..]));
+    assert_eq!(base64("cm0g\nLXJm IH4").as_deref(), Some(&b"rm -rf ~"[..]));
+    assert_eq!(base64("_-8").as_deref(), Some(&[0xff, 0xef][..]));
+    assert_eq!(base64("a"), None);
+    assert_eq!(base64(""), None);
+    assert_eq!(base64("ab=c"), None);
+    assert_eq!(base64("no!"), None);
+    assert_eq!(hex("726d").as_deref(), Some(&b"rm"[..]));
+    assert_eq!(hex("0x72 0x6d").as_deref(), Some(&b"rm"[..]));
+    assert_eq!(hex("\\x72\\x6d").as_deref(), Some(&b"rm"[..]));
+    assert_eq!(hex("726"), None);
+    assert_eq!(hex("rm"), None);
+    assert_eq!(rot13("ez -es"), "rm -rf");
+    assert_eq!(percent_decode("%72m%2"), "rm%2");
+    assert_eq!(percent_decode("%ff"), "\u{fffd}");
+    assert_eq!(utf16le(b"r\0m\0").as_deref(), Some("rm"));
+    assert_eq!(utf16le(b"r\0m"), None);
+}
+
+#[test]
+fn compressed_text_is_bounded() {
+    use flate2::Compression;
+    use flate2::read::{DeflateEncoder, GzEncoder, ZlibEncoder};
+    use std::io::Read as _;
+    let bomb = vec![b'a'; MAX_DECODED + 1];
+    let mut small = Vec::new();
+    GzEncoder::new(&b"rm -rf ~"[..], Compression::default())
+        .read_to_end(&mut small)
+        .unwrap();
+    assert_eq!(gunzip(&small, 100).as_deref(), Some(&b"rm -rf ~"[..]));
+    assert_eq!(gunzip(&small, 7), None);
+    let mut large = Vec::new();
+    GzEncoder::new(&bomb[..], Compression::default())
+        .read_to_end(&mut large)
+        .unwrap();
+    assert_eq!(gunzip(&large, usize::MAX), None);
+    for raw in [false, true] {
+        let mut packed = Vec::new();
+        if raw {
+            DeflateEncoder::new(&b"id"[..], Compression::default())
+                .read_to_end(&mut packed)
+                .unwrap();
+        } else {
+            ZlibEncoder::new(&b"id"[..], Compression::default())
+                .read_to_end(&mut packed)
+                .unwrap();
+        }
+        assert_eq!(inflate(&packed, 100).as_deref(), Some(&b"id"[..]));
+    }
+    assert_eq!(gunzip(b"plain", 100), None);
+}
+
+proptest! {
+    #[test]
+    fn normal_text_stays_normal(text in any::<String>()) {
+        let once = normalise(&text).into_owned();
+        prop_assert!(!once.contains(HOLE));
+        prop_assert_eq!(once.lines().count(), text.replace(is_ignorable, "").lines().count());
+        let _ = (skeleton_ascii(&text), as_it_looks(&text), hides_in_words(&text));
+    }
+
+    #[test]
+    fn ascii_is_never_changed(text in "[ -~\n\t]{0,80}") {
+        prop_assert_eq!(normalise(&text), text.as_str());
+        prop_assert_eq!(as_it_looks(&text), text.as_str());
+        prop_assert!(!hides_in_words(&text));
+    }
+
+    #[test]
+    fn decoders_take_anything(text in any::<String>(), bytes in any::<Vec<u8>>()) {
+        let _ = (base64(&text), hex(&text), percent_decode(&text), utf16le(&bytes));
+        let _ = (gunzip(&bytes, 1000), inflate(&bytes, 1000));
+        prop_assert_eq!(rot13(&rot13(&text)), text);
+    }
+
+    #[test]
+    fn hex_is_undone(bytes in proptest::collection::vec(any::<u8>(), 1..50)) {
+        let text: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        prop_assert_eq!(hex(&text), Some(bytes));
+    }
+}
