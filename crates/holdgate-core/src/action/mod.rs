@@ -13,15 +13,22 @@ pub mod path;
 pub(crate) mod scene;
 pub(crate) mod shell;
 pub mod text;
+pub mod tools;
 pub mod value;
+pub(crate) mod views;
 
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::hold::ToolCall;
+use crate::json::Json;
 use commands::CommandTable;
-use effect::Effect;
+use effect::{Effect, Kind};
 use host::HostTable;
 use path::{PathTable, World};
+use scene::Scene;
+use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
+use tools::ToolTable;
+use views::View;
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]
@@ -32,6 +39,8 @@ pub struct Knowledge {
     pub hosts: HostTable,
     /// What programs do with their arguments.
     pub commands: CommandTable,
+    /// Which tools do what.
+    pub tools: ToolTable,
 }
 
 impl Knowledge {
@@ -47,16 +56,72 @@ impl Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
+            tools: ToolTable::read(include_str!("tools.yaml"))?,
         })
     }
 }
 
-/// What `call` does.
+/// What `call` does, in every reading of it.
 pub fn understand(
-    _call: &ToolCall,
+    call: &ToolCall,
     world: &World,
     know: &Knowledge,
     fuel: &Fuel,
 ) -> Result<Vec<Effect>, OutOfFuel> {
-    Ok(scene::Scene::new(world, know, fuel).effects)
+    fuel.spend_on(call.text.len())?;
+    let read = |input: &Json<'static>| {
+        let mut scene = Scene::new(world, know, fuel);
+        tools::act(&mut scene, &call.name, input)?;
+        Ok(scene.effects)
+    };
+    let mut effects = if call.text.contains(value::HOLE) {
+        read(&views::written(&call.input))?
+    } else {
+        read(&call.input)?
+    };
+    let others = views::others(call, world, &know.tools);
+    if others.is_empty() {
+        return Ok(effects);
+    }
+    let mut seen: HashSet<Same> = effects.iter().map(Same::of).collect();
+    for View { input, tag } in others {
+        fuel.spend_on(call.text.len())?;
+        for effect in read(&views::written(&input))? {
+            // How something looks is a guess: if it cannot be read, it tells nothing.
+            let idle = tag == views::UNICODE && effect.kind == Kind::Unreadable;
+            if !idle && seen.insert(Same::of(&effect)) {
+                effects.push(effect.tagged(tag));
+            }
+        }
+    }
+    Ok(effects)
 }
+
+/// What two readings must share for an effect of both to be one.
+#[derive(PartialEq, Eq, Hash)]
+struct Same {
+    kind: Kind,
+    program: Arc<str>,
+    path: Option<String>,
+    host: Option<String>,
+    text: Option<Arc<str>>,
+    tags: Vec<effect::Tag>,
+    origins: Vec<&'static str>,
+}
+
+impl Same {
+    fn of(effect: &Effect) -> Self {
+        Same {
+            kind: effect.kind,
+            program: effect.program.clone(),
+            path: effect.path.as_ref().map(|path| path.text.clone()),
+            host: effect.host.as_ref().map(|host| host.name.clone()),
+            text: effect.text.clone(),
+            tags: effect.tags.clone(),
+            origins: effect.origins.names().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

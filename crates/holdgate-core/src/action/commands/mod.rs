@@ -318,7 +318,7 @@ fn act(
             }
         }
         Role::Patch => {
-            crate::action::patch::apply(scene, actor, &value.text)?;
+            crate::action::patch::apply(scene, actor, value)?;
         }
         Role::Mount => special::mount(scene, actor, value)?,
         Role::Sql => special::sql(scene, actor, value)?,

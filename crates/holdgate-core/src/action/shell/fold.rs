@@ -1,6 +1,6 @@
 //! Programs that are pure functions of a known text: what they print is known too.
 
-use crate::action::text;
+use crate::action::text::decode as text;
 use crate::action::value::{HOLE, MAX_VALUE, Origins, Value};
 
 /// What `program` prints, if that follows from what is known.
@@ -50,7 +50,7 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
     }
     let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
     let decoded = |bytes: Vec<u8>| {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = text_of(bytes);
         Some(stdin.map(text).marked(Origins::DECODED))
     };
     let has = |letters: &[&str]| arguments.iter().any(|a| letters.contains(&a.text.as_str()));
@@ -63,7 +63,9 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
             return decoded(text::base64(&stdin.text)?);
         }
         "xxd" if options.contains('r') => return decoded(text::hex(&stdin.text)?),
-        "gunzip" | "zcat" => return decoded(text::gunzip(stdin.text.as_bytes(), MAX_VALUE)?),
+        "gunzip" | "zcat" | "gzip" | "pigz" if program != "gzip" || options.contains('d') => {
+            return decoded(text::gunzip(&bytes_of(&stdin.text)?, MAX_VALUE)?);
+        }
         "rev" if operands.is_empty() => {
             let lines: Vec<String> = stdin
                 .text
@@ -292,4 +294,13 @@ fn awk(operands: &[&Value], text: &str) -> Option<String> {
         Some(at) => line.split_whitespace().nth(at).unwrap_or("").to_owned(),
     };
     Some(text.lines().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// Bytes as a text; those that are none keep their values as characters, so that nothing is lost.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
+}
+
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect()
 }

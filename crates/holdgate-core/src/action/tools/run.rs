@@ -1,0 +1,254 @@
+//! Tools that run commands and code.
+
+use super::fields::{Call, Fields, list_of_words};
+use super::{Role, shape};
+use crate::action::code::Language;
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::{Done, Scene};
+use crate::action::text;
+use crate::action::value::{HOLE, Value};
+use crate::json::Json;
+
+/// More command text than this is refused unread.
+const MAX_COMMAND: usize = 64 << 10;
+
+/// Whether the text that runs is too long to be read; says so.
+pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Done<bool> {
+    if bytes <= MAX_COMMAND {
+        return Ok(false);
+    }
+    let effect = actor.does(Kind::Unreadable).tagged("too-long");
+    scene.emit(effect.about(&format!(
+        "the command is {bytes} bytes long, more than the {MAX_COMMAND} that are read"
+    )))?;
+    Ok(true)
+}
+
+/// A call's folder is where its relative paths start.
+pub(super) fn enter_folder(scene: &mut Scene<'_>, call: &Call<'_>) {
+    if let Some(folder) = call.fields.text(Role::Folder) {
+        scene.cwd = scene.place(&Value::known(folder)).text;
+    }
+}
+
+/// Command lines, and lists of words.
+pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    enter_folder(scene, call);
+    let parts: Vec<Fields<'_>> = call
+        .fields
+        .items()
+        .map(|item| Fields::of(scene, item))
+        .collect::<Done<_>>()?;
+    let all = || std::iter::once(&call.fields).chain(&parts);
+    let bytes = all()
+        .flat_map(|fields| fields.texts(Role::Command))
+        .map(str::len)
+        .sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    let mut found = false;
+    for fields in all() {
+        found |= commands(scene, call, fields)?;
+    }
+    if let Some(line) = call.fields.text(Role::Shell) {
+        if !found {
+            command_line(scene, call, &call.fields, line)?;
+            return Ok(true);
+        }
+        // The one that the client is told to use may be any program.
+        let program = [Value::known(line), Value::known("-c"), Value::known("")];
+        scene.argv(&program, None)?;
+    }
+    Ok(found)
+}
+
+fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done<bool> {
+    let mut found = false;
+    for (key, value) in fields.all(Role::Command) {
+        if let Json::String(line) = value {
+            command_line(scene, call, fields, line)?;
+            found = true;
+            continue;
+        }
+        let Some(words) = list_of_words(value) else {
+            // Objects in it are parts of their own; anything else is nothing that runs.
+            continue;
+        };
+        found = true;
+        let several = key.ends_with('s') && key.starts_with('c');
+        if several {
+            for line in &words {
+                command_line(scene, call, fields, &line.text)?;
+            }
+        } else {
+            argv(scene, &words)?;
+        }
+    }
+    Ok(found)
+}
+
+fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, line: &str) -> Done {
+    if text::hides_in_words(line) {
+        let effect = call
+            .actor
+            .does(Kind::Unreadable)
+            .tagged("hidden-characters");
+        scene.emit(effect.about("the command has characters in it that do not show"))?;
+    }
+    let rest = fields
+        .all(Role::Arguments)
+        .filter_map(|(_, value)| list_of_words(value))
+        .flatten();
+    let mut all: Vec<Value> = vec![Value::known(line)];
+    all.extend(rest);
+    if all.len() > 1 {
+        argv(scene, &all)?;
+    }
+    // A program's name alone with arguments beside it is no command line.
+    if all.len() == 1 || line.contains(char::is_whitespace) {
+        scene.shell(&call.actor, &Value::known(line))?;
+    }
+    Ok(())
+}
+
+fn argv(scene: &mut Scene<'_>, words: &[Value]) -> Done {
+    if !words.is_empty() {
+        scene.argv(words, None)?;
+    }
+    Ok(())
+}
+
+/// Code of a language that the tool, an argument, the tool's name or the code itself tells.
+pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Done<bool> {
+    enter_folder(scene, call);
+    let texts: Vec<&str> = roles.iter().flat_map(|r| call.fields.texts(*r)).collect();
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    for text in &texts {
+        let language = shape::language(scene, call, text);
+        run_code(scene, &call.actor, language, text)?;
+    }
+    Ok(!texts.is_empty())
+}
+
+pub(super) fn run_code(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    language: Language,
+    text: &str,
+) -> Done {
+    let code = Value::known(text);
+    if language == Language::Shell {
+        scene.shell(actor, &code)?;
+    } else {
+        scene.interpret(actor, language, &code)?;
+    }
+    Ok(())
+}
+
+/// What is typed runs as a command in whatever shell is there; nothing typed is only a look.
+pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let texts = call.fields.texts(Role::Typed);
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    let actor = &call.actor;
+    scene.emit(actor.does(Kind::Run).tagged("tool").tagged("typed"))?;
+    for keys in texts {
+        let (edited, plain) = typed_lines(keys);
+        if !edited.trim().is_empty() {
+            scene.shell(actor, &Value::known(edited.as_str()))?;
+        }
+        if plain != edited && !plain.trim().is_empty() {
+            scene.shell(actor, &Value::known(plain))?;
+        }
+    }
+    Ok(true)
+}
+
+/// The lines that a terminal makes of keys: with what erases obeyed, and with it left out.
+pub(super) fn typed_lines(keys: &str) -> (String, String) {
+    let mut edited = String::with_capacity(keys.len());
+    let mut plain = String::with_capacity(keys.len());
+    let mut line_start = 0;
+    let mut chars = keys.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' | '\n' => {
+                edited.push('\n');
+                plain.push('\n');
+                line_start = edited.len();
+            }
+            // Completion: what it puts there cannot be known.
+            '\t' => {
+                let after_word = edited.chars().last().is_some_and(|c| !c.is_whitespace());
+                let key = if after_word { HOLE } else { ' ' };
+                edited.push(key);
+                plain.push(key);
+            }
+            '\u{8}' | '\u{7f}' => {
+                if edited.len() > line_start {
+                    edited.pop();
+                }
+            }
+            '\u{15}' => edited.truncate(line_start),
+            '\u{1b}' => {
+                // Arrows and the like: `ESC [ … letter`.
+                if chars.next_if(|c| matches!(c, '[' | 'O')).is_some() {
+                    while chars
+                        .next_if(|c| !c.is_ascii_alphabetic() && *c != '~')
+                        .is_some()
+                    {}
+                    chars.next();
+                }
+            }
+            c if c.is_control() => {}
+            c => {
+                edited.push(c);
+                plain.push(c);
+            }
+        }
+    }
+    (edited, plain)
+}
+
+/// `git_push {force: true}` as `git push --force`.
+pub(super) fn git(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    enter_folder(scene, call);
+    let name = call.name.rsplit_once("git_").map_or(call.name, |(_, n)| n);
+    let verb = match name {
+        "create_branch" => "branch".to_owned(),
+        "diff_staged" | "diff_unstaged" => "diff".to_owned(),
+        other => other.replace('_', "-"),
+    };
+    let mut words = vec![Value::known("git"), Value::known(verb)];
+    for (key, value) in call.input.as_object().unwrap_or_default() {
+        let roles = scene.know.tools.roles(key);
+        if roles.has(Role::Folder)
+            || (key == "path" && value.as_str().is_some_and(|p| p.starts_with('/')))
+        {
+            continue;
+        }
+        match value {
+            Json::Bool(true) => words.push(Value::known(format!("--{}", key.replace('_', "-")))),
+            Json::String(message) if key == "message" => {
+                words.push(Value::known("-m"));
+                words.push(Value::known(message.as_ref()));
+            }
+            Json::String(mode)
+                if matches!(mode.as_ref(), "hard" | "soft" | "mixed" | "merge" | "keep") =>
+            {
+                words.push(Value::known(format!("--{mode}")));
+            }
+            Json::String(operand) => words.push(Value::known(operand.as_ref())),
+            Json::Array(_) => words.extend(list_of_words(value).unwrap_or_default()),
+            Json::Null | Json::Bool(false) | Json::Number(_) | Json::Object(_) => {}
+        }
+    }
+    scene.argv(&words, None)?;
+    Ok(true)
+}
