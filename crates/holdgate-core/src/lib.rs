@@ -10,6 +10,7 @@ pub mod incident;
 pub mod json;
 pub mod layers;
 pub mod request;
+pub mod rules;
 pub mod session;
 pub mod sse;
 pub mod stack;

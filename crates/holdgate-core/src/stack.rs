@@ -82,6 +82,8 @@ pub struct Refusal {
 pub struct Judgement {
     /// The decision.
     pub outcome: Result<Cleared, Refusal>,
+    /// What the call does, as far as it could be read.
+    pub effects: Vec<Effect>,
     /// Time spent judging.
     pub took: Duration,
 }
@@ -125,7 +127,11 @@ impl Stack {
                     findings: vec![unreadable(&fault)],
                 });
                 let took = self.clock.now().saturating_sub(start);
-                return Judgement { outcome, took };
+                return Judgement {
+                    outcome,
+                    effects: Vec::new(),
+                    took,
+                };
             }
         };
         let (effects, mut findings) = self.understand(&call, session);
@@ -163,7 +169,11 @@ impl Stack {
             })
         };
         let took = self.clock.now().saturating_sub(start);
-        Judgement { outcome, took }
+        Judgement {
+            outcome,
+            effects,
+            took,
+        }
     }
 
     /// What the call does, or why that cannot be known.

@@ -12,7 +12,8 @@ use bytes::Bytes;
 use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
-use holdgate_core::layers::gate::Gate;
+use holdgate_core::layers::gate::{Gate, RateLimits};
+use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,10 +36,8 @@ fn guard() -> StreamGuard {
         fuel: 1_000_000,
         deadline: Duration::from_millis(50),
     };
-    let gate = Gate {
-        calls_per_minute: 60,
-        identical_in_a_row: 5,
-    };
+    let rules = RuleSet::built_in(Profile::Workstation).unwrap();
+    let gate = Gate::new(RateLimits::default(), rules);
     let settings = GuardSettings {
         on_block: OnBlock::Explain,
         hold_all: false,

@@ -6,7 +6,8 @@ mod values;
 use explain::{explain, reason};
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::hold::CallLimits;
-use holdgate_core::layers::gate::Gate;
+use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::rules::Profile;
 use holdgate_core::stack::JudgeLimits;
 use hyper::Uri;
 use serde::Deserialize;
@@ -14,10 +15,12 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use values::{Address, Count, OnBlockWord, Span, UpstreamUrl, upstream_url};
+use values::{Address, Count, OnBlockWord, ProfileWord, Span, UpstreamUrl, upstream_url};
 
 /// The sections of the file, which begin the names of variables.
-const SECTIONS: &[&str] = &["proxy", "upstream", "guard", "gate", "sessions", "ledger"];
+const SECTIONS: &[&str] = &[
+    "proxy", "upstream", "guard", "gate", "project", "sessions", "ledger",
+];
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
 
@@ -68,9 +71,11 @@ section!(GuardFile {
     max_calls: usize,
 });
 section!(GateFile {
+    profile: ProfileWord,
     calls_per_minute: Count<0, 4096>,
     identical_in_a_row: u32,
 });
+section!(ProjectFile { dir: PathBuf });
 section!(SessionsFile {
     max: Count<1, 1_000_000>,
     max_idle: Span,
@@ -89,6 +94,7 @@ struct ConfigFile {
     upstream: UpstreamFile,
     guard: GuardFile,
     gate: GateFile,
+    project: ProjectFile,
     sessions: SessionsFile,
     ledger: LedgerFile,
 }
@@ -99,6 +105,7 @@ impl ConfigFile {
         self.upstream.overlay(over.upstream);
         self.guard.overlay(over.guard);
         self.gate.overlay(over.gate);
+        self.project.overlay(over.project);
         self.sessions.overlay(over.sessions);
         self.ledger.overlay(over.ledger);
     }
@@ -123,7 +130,11 @@ pub struct Config {
     /// The bounds on a judgement.
     pub judge: JudgeLimits,
     /// The gate's limits.
-    pub gate: Gate,
+    pub rates: RateLimits,
+    /// What kind of machine the agent works on.
+    pub profile: Profile,
+    /// The project's folder, if it is not to be taken from the requests.
+    pub project: Option<PathBuf>,
     /// How many sessions are remembered.
     pub max_sessions: usize,
     /// How long an idle one is.
@@ -259,6 +270,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         upstream,
         guard,
         gate,
+        project,
         sessions,
         ledger,
     } = file;
@@ -300,10 +312,12 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             fuel: 1_000_000,
             deadline: span(guard.judge_timeout, Duration::from_millis(50)),
         },
-        gate: Gate {
+        rates: RateLimits {
             calls_per_minute: gate.calls_per_minute.map_or(60, |c| c.0),
             identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
         },
+        profile: gate.profile.map_or(Profile::default(), |p| p.0),
+        project: project.dir,
         max_sessions: sessions.max.map_or(10_000, |c| c.0),
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
         ledger: LedgerSettings {

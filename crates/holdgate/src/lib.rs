@@ -5,6 +5,7 @@ pub mod args;
 pub mod config;
 pub mod demo;
 pub mod incidents;
+pub mod judging;
 pub mod ledger;
 pub mod log;
 pub mod proxy;

@@ -125,6 +125,7 @@ impl Judged {
         Some(Judged {
             judgement: Judgement {
                 outcome: Err(refusal.clone()),
+                effects: Vec::new(),
                 took: self.judgement.took,
             },
             incident: self.incident.clone(),

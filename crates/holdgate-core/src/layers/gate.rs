@@ -1,20 +1,54 @@
 //! The gate: is this call dangerous in itself? (Inspired by the "Action Gate".)
 //!
-//! So far its rate limits, which stop agents that run in circles.
+//! Rules over what the call does, and rate limits, which stop agents that run in circles.
 
 use crate::hold::{Runs, ToolCall};
+use crate::rules::RuleSet;
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::Finding;
+use std::sync::Arc;
 
 const NAME: &str = "gate";
 
-/// The gate's settings. A limit of 0 is no limit.
+/// The gate's limits. A limit of 0 is no limit.
 #[derive(Clone, Copy, Debug)]
-pub struct Gate {
+pub struct RateLimits {
     /// Calls that may be cleared in a minute, per session.
     pub calls_per_minute: usize,
     /// How often the same call may come in a row.
     pub identical_in_a_row: u32,
+}
+
+impl RateLimits {
+    /// No limits.
+    pub const NONE: RateLimits = RateLimits {
+        calls_per_minute: 0,
+        identical_in_a_row: 0,
+    };
+}
+
+/// What holds unless the settings say otherwise.
+impl Default for RateLimits {
+    fn default() -> Self {
+        RateLimits {
+            calls_per_minute: 60,
+            identical_in_a_row: 5,
+        }
+    }
+}
+
+/// The gate.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    limits: RateLimits,
+    rules: Arc<RuleSet>,
+}
+
+impl Gate {
+    /// A gate with these limits and rules.
+    pub fn new(limits: RateLimits, rules: Arc<RuleSet>) -> Self {
+        Gate { limits, rules }
+    }
 }
 
 impl Layer for Gate {
@@ -24,10 +58,17 @@ impl Layer for Gate {
 
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
         context.fuel.spend(1)?;
-        let mut findings = Vec::new();
-        if call.runs == Runs::AtProvider {
-            return Ok(findings);
+        let mut findings = self.rules.findings(context.effects, &context.fuel)?;
+        if call.runs == Runs::AtClient {
+            findings.extend(self.limits.findings(call, context));
         }
+        Ok(findings)
+    }
+}
+
+impl RateLimits {
+    fn findings(self, call: &ToolCall, context: &Context<'_>) -> Vec<Finding> {
+        let mut findings = Vec::new();
         let calls = context.session.calls_in_last_minute(context.now);
         if self.calls_per_minute > 0 && calls >= self.calls_per_minute {
             let finding = Finding::block(
@@ -55,6 +96,6 @@ impl Layer for Gate {
                  user what is stuck",
             ));
         }
-        Ok(findings)
+        findings
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::json::Json;
-use crate::layers::gate::Gate;
+use crate::layers::gate::{Gate, RateLimits};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
@@ -195,10 +195,7 @@ fn what_the_provider_ran_already_is_recorded_and_passed() {
 }
 
 fn gate() -> Stack {
-    let gate = Gate {
-        calls_per_minute: 60,
-        identical_in_a_row: 5,
-    };
+    let gate = Gate::new(RateLimits::default(), Arc::default());
     stack(vec![Box::new(gate)], Arc::default())
 }
 

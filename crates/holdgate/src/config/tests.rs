@@ -33,7 +33,7 @@ fn defaults_need_no_file() {
         Path::new("/nonexistent/.local/state/holdgate")
     );
     assert_eq!(config.guard.keep_alive, Duration::from_secs(10));
-    assert_eq!(config.gate.calls_per_minute, 60);
+    assert_eq!(config.rates.calls_per_minute, 60);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn the_environment_goes_over_the_file() {
     assert_eq!(config.guard.on_block, OnBlock::Continue);
     assert_eq!(config.guard.keep_alive, Duration::from_secs(4));
     assert!(config.guard.hold_all);
-    assert_eq!(config.gate.calls_per_minute, 7);
+    assert_eq!(config.rates.calls_per_minute, 7);
     assert_eq!(config.proxy.listen.port(), 1);
 }
 

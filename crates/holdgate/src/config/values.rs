@@ -1,6 +1,7 @@
 //! Values of the file that have a form of their own.
 
 use holdgate_core::guard::OnBlock;
+use holdgate_core::rules::Profile;
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
@@ -88,6 +89,20 @@ impl<'de> Deserialize<'de> for OnBlockWord {
                 "`{other}` is no way to answer, write `explain` or `continue`"
             ))),
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProfileWord(pub(super) Profile);
+
+impl<'de> Deserialize<'de> for ProfileWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Profile::from_word(&word).map(ProfileWord).ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{word}` is no profile, write `workstation`, `container` or `strict`"
+            ))
+        })
     }
 }
 

@@ -10,10 +10,10 @@ mod stall;
 mod upstream;
 
 use crate::config::Config;
+use crate::judging::{self, SystemClock};
 use crate::ledger::Ledger;
 use anyhow::Context as _;
-use holdgate_core::action::Knowledge;
-use holdgate_core::layers::gate::Gate;
+use holdgate_core::rules::RuleSet;
 use holdgate_core::session::{Sessions, SharedSession};
 use holdgate_core::stack::{Clock, Stack};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -24,7 +24,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 /// An idle connection is closed after this, as other servers do.
@@ -49,7 +49,7 @@ pub(crate) struct App {
     pub(crate) ledger: Ledger,
     guard: Arc<holdgate_core::guard::GuardSettings>,
     sessions: Mutex<Sessions>,
-    clock: Arc<SystemClock>,
+    clock: SystemClock,
     responses: AtomicU64,
     /// Tells this process's ids from another's.
     boot: u64,
@@ -57,29 +57,18 @@ pub(crate) struct App {
     open: AtomicUsize,
 }
 
-#[derive(Debug)]
-struct SystemClock(Instant);
-
-impl Clock for SystemClock {
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
 impl App {
     fn new(config: Config) -> anyhow::Result<App> {
         let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
-        let clock = Arc::new(SystemClock(Instant::now()));
-        let gate: Gate = config.gate;
-        let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
-        let stack = Stack::new(vec![Box::new(gate)], know, clock.clone(), config.judge);
+        let rules = RuleSet::built_in(config.profile)?;
+        let stack = judging::stack_with(rules, &[], config.rates, config.judge)?;
         Ok(App {
             stack: Arc::new(stack),
             ledger,
             guard: Arc::new(config.guard.clone()),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
-            clock,
+            clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
             open: AtomicUsize::new(0),

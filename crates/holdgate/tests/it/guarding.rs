@@ -6,8 +6,9 @@ use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::layers::gate::Gate;
+use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::request::RequestFacts;
+use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -42,10 +43,8 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         fuel: 1_000_000,
         deadline: Duration::from_millis(50),
     };
-    let gate = Gate {
-        calls_per_minute: 60,
-        identical_in_a_row: 5,
-    };
+    let rules = RuleSet::built_in(Profile::Workstation).unwrap();
+    let gate = Gate::new(RateLimits::default(), rules);
     Judge {
         stack: Arc::new(Stack::new(
             vec![Box::new(gate)],

@@ -355,7 +355,7 @@ async fn http2_clients_are_served() {
 #[tokio::test]
 async fn sessions_count_apart() {
     let model = model();
-    let guarded = Guarded::start(model.address(), |c| c.gate.identical_in_a_row = 1);
+    let guarded = Guarded::start(model.address(), |c| c.rates.identical_in_a_row = 1);
     let ran = async |path: &str| !calls(&post(&guarded.url(path), REQUEST).await.body).is_empty();
     assert!(ran("/s/one/x/repeat/v1/messages").await);
     assert!(!ran("/s/one/x/repeat/v1/messages").await);

@@ -1,0 +1,76 @@
+//! The stack as the commands use it: the same judging as in the proxy, without a proxy.
+
+use anyhow::bail;
+use holdgate_core::action::Knowledge;
+use holdgate_core::hold::{CallLimits, HeldCall, Runs};
+use holdgate_core::json::Json;
+use holdgate_core::layers::gate::{Gate, RateLimits};
+use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The layers that a stack has.
+pub const LAYERS: &[&str] = &["gate"];
+
+/// The bounds on a judgement, unless the settings say otherwise.
+pub const LIMITS: JudgeLimits = JudgeLimits {
+    call: CallLimits {
+        max_bytes: 16 << 20,
+        max_depth: 64,
+    },
+    fuel: 1_000_000,
+    deadline: Duration::from_millis(50),
+};
+
+/// A stack with the built-in rules, without the layers named in `without`.
+pub fn stack(profile: Profile, without: &[String], limits: RateLimits) -> anyhow::Result<Stack> {
+    let rules = RuleSet::built_in(profile)?;
+    stack_with(rules, without, limits, LIMITS)
+}
+
+/// A stack with these rules, without the layers named in `without`.
+pub fn stack_with(
+    rules: Arc<RuleSet>,
+    without: &[String],
+    limits: RateLimits,
+    judge: JudgeLimits,
+) -> anyhow::Result<Stack> {
+    if let Some(unknown) = without.iter().find(|name| !LAYERS.contains(&name.as_str())) {
+        bail!(
+            "`{unknown}` is no layer, the layers are {}",
+            LAYERS.join(", ")
+        );
+    }
+    let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Gate::new(limits, rules))];
+    layers.retain(|layer| !without.iter().any(|name| name == layer.name()));
+    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let clock = Arc::new(SystemClock::default());
+    Ok(Stack::new(layers, know, clock, judge))
+}
+
+/// A call as a client would carry it out.
+pub fn call(tool: &str, input: Json<'_>) -> HeldCall {
+    let block = Json::object([
+        ("id", "call".into()),
+        ("name", tool.to_owned().into()),
+        ("input", input),
+    ]);
+    HeldCall::new(&block, Runs::AtClient)
+}
+
+/// Time since the clock was made.
+#[derive(Debug)]
+pub struct SystemClock(Instant);
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        SystemClock(Instant::now())
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
