@@ -1,0 +1,16 @@
+//! The rules that come with Holdgate: all files under `rules/`.
+
+macro_rules! files {
+    ($($name:literal,)*) => {
+        /// Each file's name and text.
+        pub(super) const FILES: &[(&str, &str)] = &[$((
+            concat!("rules/", $name),
+            include_str!(concat!("../../../../rules/", $name)),
+        ),)*];
+    };
+}
+
+files! {
+    "starter-delete.yaml",
+    "starter-secret.yaml",
+}

@@ -1,0 +1,374 @@
+//! Conditions from their written form.
+
+use super::report::{Mark, RuleError, Source, suggestion};
+use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
+use super::when::{Call, HostTest, Kinds, Names, PathTest, Pattern};
+use crate::action::effect::Kind;
+use crate::action::host::HostClass;
+use crate::action::path::{self, PathClass};
+use crate::action::value::Origins;
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::{Regex, RegexBuilder};
+use serde_saphyr::Spanned;
+use std::sync::Arc;
+
+/// Bytes that a compiled regex may take.
+const MAX_REGEX: usize = 1 << 20;
+const NOTHING_DONE: &str =
+    "this says only what a call must not do: say what it does, and put `not` beside it";
+
+/// Reads the conditions of one file and gathers what is wrong with them.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a Arc<Source>,
+    pub(super) errors: &'a mut Vec<RuleError>,
+}
+
+impl Reader<'_> {
+    pub(super) fn error(&mut self, at: Mark, what: impl Into<String>) {
+        self.errors.push(RuleError::new(self.source, at, what));
+    }
+
+    /// A rule's whole condition.
+    pub(super) fn when(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
+        let before = self.errors.len();
+        let call = self.call(spec);
+        if self.errors.len() > before {
+            return call;
+        }
+        let only_not = spec.value.not.is_some() && spec.value.keys() == 1;
+        match call.needs() {
+            Some(_) if only_not => self.error(spec.referenced.into(), NOTHING_DONE),
+            None => self.error(spec.referenced.into(), NOTHING_DONE),
+            Some(kinds) if kinds.is_empty() => self.error(
+                spec.referenced.into(),
+                "no effect can be all of this at once; to speak of several effects of a call, \
+                 write `all: [{…}, {…}]`",
+            ),
+            Some(_) => {}
+        }
+        call
+    }
+
+    /// A condition on the call: `all`, an `any` that has an `all` in it, or a pattern.
+    fn call(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
+        let at = Mark::from(spec.referenced);
+        let condition = &spec.value;
+        if let Some(parts) = &condition.all {
+            self.alone(condition, at, "all");
+            self.not_empty(parts, "all");
+            return Call::All(parts.value.iter().map(|p| self.part(p)).collect());
+        }
+        match &condition.any {
+            Some(parts) if parts.value.iter().any(|p| speaks_of_call(&p.value)) => {
+                self.alone(condition, at, "any");
+                Call::Any(parts.value.iter().map(|p| self.part(p)).collect())
+            }
+            _ => Call::Some(Box::new(self.pattern(spec))),
+        }
+    }
+
+    /// A part of an `all`: here, a `not` that stands alone is about the whole call.
+    fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
+        match &spec.value.not {
+            Some(not) if spec.value.keys() == 1 => Call::Not(Box::new(self.call(not))),
+            _ => self.call(spec),
+        }
+    }
+
+    fn alone(&mut self, condition: &ConditionSpec, at: Mark, key: &str) {
+        if condition.keys() > 1 {
+            self.error(
+                at,
+                format!(
+                    "`{key}` speaks of several effects here, the keys beside it of one: put them \
+                     into the list of an `all`, as in `all: [{{…}}, {{{key}: […]}}]`"
+                ),
+            );
+        }
+    }
+
+    fn not_empty<T>(&mut self, parts: &Spanned<Vec<T>>, key: &str) {
+        if parts.value.is_empty() {
+            self.error(
+                parts.referenced.into(),
+                format!("`{key}` needs a condition"),
+            );
+        }
+    }
+
+    /// A condition on one effect.
+    fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
+        let condition = &spec.value;
+        if condition.keys() == 0 {
+            self.error(
+                spec.referenced.into(),
+                "an empty condition holds for everything: say which effect is meant",
+            );
+        }
+        if let Some(all) = &condition.all {
+            self.error(
+                all.referenced.into(),
+                "`all` speaks of several effects, but what stands around it speaks of one",
+            );
+        }
+        let mut kinds = Kinds::ALL;
+        if let Some(words) = &condition.effect {
+            let known = || Kind::ALL.iter().map(|k| k.word());
+            let found = self.words(words, "effect", Kind::from_word, known);
+            kinds = Kinds::of(found.into_iter());
+        }
+        let any: Vec<Pattern> = match &condition.any {
+            Some(parts) => {
+                self.not_empty(parts, "any");
+                parts.value.iter().map(|p| self.pattern(p)).collect()
+            }
+            None => Vec::new(),
+        };
+        if !any.is_empty() {
+            let of_any = any.iter().fold(Kinds::default(), |all, p| all.or(p.kinds));
+            kinds = kinds.and(of_any);
+        }
+        let mut is = self.tags(condition.is.as_ref());
+        let mut is_not = self.tags(condition.is_not.as_ref());
+        for (flag, tag) in [
+            (condition.recursive, "recursive"),
+            (condition.force, "force"),
+        ] {
+            match flag {
+                Some(true) => is.push(tag.to_owned()),
+                Some(false) => is_not.push(tag.to_owned()),
+                None => {}
+            }
+        }
+        Pattern {
+            kinds,
+            programs: condition.program.as_ref().map(|w| self.names(w)),
+            is,
+            is_any: self.tags(condition.is_any.as_ref()),
+            is_not,
+            from: self.origins(condition.from.as_ref()),
+            not_from: self.origins(condition.not_from.as_ref()),
+            path: condition.path.as_ref().map(|p| self.path(p)),
+            host: condition.host.as_ref().map(|h| self.host(h)),
+            any,
+            not: condition.not.as_ref().map(|p| Box::new(self.pattern(p))),
+            text: self.regex(condition.text.as_ref()),
+            not_text: self.regex(condition.not_text.as_ref()),
+            evidence: self.regex(condition.evidence.as_ref()),
+        }
+    }
+
+    fn path(&mut self, spec: &PathSpec) -> PathTest {
+        PathTest {
+            within: self.path_classes(spec.within.as_ref()),
+            outside: self.path_classes(spec.outside.as_ref()),
+            globs: self.path_globs(spec.glob.as_ref()),
+            not_globs: self.path_globs(spec.not_glob.as_ref()),
+        }
+    }
+
+    fn path_classes(&mut self, words: Option<&Spanned<Words>>) -> Vec<PathClass> {
+        let known = || PathClass::ALL.iter().map(|c| c.word());
+        words.map_or_else(Vec::new, |words| {
+            self.words(words, "path class", PathClass::from_word, known)
+        })
+    }
+
+    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<GlobSet> {
+        self.globs(words?.each(), path::glob)
+    }
+
+    fn host(&mut self, spec: &HostSpec) -> HostTest {
+        let known = || HostClass::ALL.iter().map(|c| c.word());
+        let mut classes = |words: &Option<Spanned<Words>>| {
+            words.as_ref().map_or_else(Vec::new, |words| {
+                self.words(words, "host class", HostClass::from_word, known)
+            })
+        };
+        HostTest {
+            within: classes(&spec.within),
+            outside: classes(&spec.outside),
+            names: spec.name.as_ref().map(|w| self.names(w)),
+        }
+    }
+
+    fn origins(&mut self, words: Option<&Spanned<Words>>) -> Option<Origins> {
+        let found = self.words(words?, "origin", Origins::from_name, Origins::all_names);
+        Some(found.into_iter().fold(Origins::NONE, |all, o| all | o))
+    }
+
+    fn tags(&mut self, words: Option<&Spanned<Words>>) -> Vec<String> {
+        let Some(words) = words else {
+            return Vec::new();
+        };
+        let mut tags = Vec::new();
+        for (tag, at) in words.each() {
+            if is_name(&tag) {
+                tags.push(tag);
+            } else {
+                self.error(at, format!("`{tag}` is no tag: tags look like `dry-run`"));
+            }
+        }
+        tags
+    }
+
+    fn names(&mut self, words: &Spanned<Words>) -> Names {
+        let (globs, exact): (Vec<_>, Vec<_>) = words
+            .each()
+            .into_iter()
+            .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
+        let glob = |pattern: &str| GlobBuilder::new(pattern).build();
+        Names {
+            exact: exact.into_iter().map(|(name, _)| name).collect(),
+            globs: self.globs(globs, glob),
+        }
+    }
+
+    fn globs(
+        &mut self,
+        words: Vec<(String, Mark)>,
+        read: impl Fn(&str) -> Result<Glob, globset::Error>,
+    ) -> Option<GlobSet> {
+        let at = words.first()?.1;
+        let mut set = GlobSetBuilder::new();
+        for (pattern, at) in words {
+            match read(&pattern) {
+                Ok(glob) => {
+                    set.add(glob);
+                }
+                Err(error) => self.error(at, format!("`{pattern}` is no glob: {}", error.kind())),
+            }
+        }
+        let built = set.build();
+        if let Err(error) = &built {
+            self.error(at, format!("these globs cannot be used: {error}"));
+        }
+        built.ok()
+    }
+
+    fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<Regex> {
+        let pattern = pattern?;
+        let built = RegexBuilder::new(&pattern.value)
+            .size_limit(MAX_REGEX)
+            .build();
+        if let Err(error) = &built {
+            let message = error.to_string();
+            let last = message.lines().last().unwrap_or_default();
+            let why = last.trim().trim_start_matches("error: ");
+            self.error(
+                pattern.referenced.into(),
+                format!("this is no regular expression: {why}"),
+            );
+        }
+        built.ok()
+    }
+
+    /// Words out of a fixed set.
+    fn words<T, I: Iterator<Item = &'static str>>(
+        &mut self,
+        words: &Spanned<Words>,
+        what: &str,
+        read: impl Fn(&str) -> Option<T>,
+        known: impl Fn() -> I,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        for (word, at) in words.each() {
+            if let Some(value) = read(&word) {
+                found.push(value);
+                continue;
+            }
+            let known: Vec<&str> = known().collect();
+            let nearest = suggestion(&word, &known);
+            self.error(at, format!("unknown {what} `{word}`, {nearest}"));
+        }
+        if words.value.is_empty() {
+            self.error(words.referenced.into(), format!("no {what} is named here"));
+        }
+        found
+    }
+}
+
+/// Whether a condition is about several effects.
+fn speaks_of_call(condition: &ConditionSpec) -> bool {
+    let any = |parts: &Spanned<Vec<Spanned<ConditionSpec>>>| {
+        parts.value.iter().any(|p| speaks_of_call(&p.value))
+    };
+    condition.all.is_some() || condition.any.as_ref().is_some_and(any)
+}
+
+/// Whether `name` looks like `recursive-delete`.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
+    !name.is_empty() && name.chars().all(plain)
+}
+
+trait Each {
+    /// The words, each with its place.
+    fn each(&self) -> Vec<(String, Mark)>;
+}
+
+impl Each for Spanned<Words> {
+    fn each(&self) -> Vec<(String, Mark)> {
+        match &self.value {
+            Words::One(word) => vec![(word.clone(), self.referenced.into())],
+            Words::Many(words) => words
+                .iter()
+                .map(|w| (w.value.clone(), w.referenced.into()))
+                .collect(),
+        }
+    }
+}
+
+impl Words {
+    fn is_empty(&self) -> bool {
+        matches!(self, Words::Many(words) if words.is_empty())
+    }
+}
+
+impl ConditionSpec {
+    /// How many keys are set.
+    fn keys(&self) -> usize {
+        let ConditionSpec {
+            effect,
+            program,
+            recursive,
+            force,
+            is,
+            is_any,
+            is_not,
+            path,
+            host,
+            from,
+            not_from,
+            text,
+            not_text,
+            evidence,
+            any,
+            all,
+            not,
+        } = self;
+        [
+            effect.is_some(),
+            program.is_some(),
+            recursive.is_some(),
+            force.is_some(),
+            is.is_some(),
+            is_any.is_some(),
+            is_not.is_some(),
+            path.is_some(),
+            host.is_some(),
+            from.is_some(),
+            not_from.is_some(),
+            text.is_some(),
+            not_text.is_some(),
+            evidence.is_some(),
+            any.is_some(),
+            all.is_some(),
+            not.is_some(),
+        ]
+        .into_iter()
+        .filter(|set| *set)
+        .count()
+    }
+}

@@ -1,0 +1,188 @@
+//! Rules are tried on their own examples, through the same reading as any call.
+
+use super::report::{Mark, RuleError};
+use super::{Example, Expect, Rule, RuleSet, compile};
+use crate::action::effect::Effect;
+use crate::action::path::World;
+use crate::action::{self, Knowledge};
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::hold::{Runs, ToolCall};
+use crate::json::{Json, shorten};
+use crate::verdict::{Finding, Verdict};
+use std::sync::Arc;
+
+/// Work for one example: more than any call gets.
+const FUEL: u64 = 10_000_000;
+/// Where the examples play.
+const PROJECT: &str = "/home/dev/project";
+
+/// An example that was tried.
+#[derive(Debug)]
+pub struct Tried {
+    /// The rule.
+    pub rule: String,
+    /// The command, or the tool and its input.
+    pub text: String,
+    /// What must become of it.
+    pub expect: Expect,
+    /// What is wrong, if it does not hold.
+    pub error: Option<RuleError>,
+}
+
+/// Tries the examples of the rules that `which` picks, and the commands in their `instead`, each
+/// in the profile that it was written for.
+pub fn try_examples(set: &RuleSet, know: &Knowledge, which: impl Fn(&Rule) -> bool) -> Vec<Tried> {
+    let world = World::lexical(PROJECT);
+    let mut tried = Vec::new();
+    for rule in set.rules().iter().filter(|rule| which(rule)) {
+        let trial = Trial {
+            set: &set.in_profile(rule.tried_in),
+            rule,
+            know,
+            world: &world,
+        };
+        for example in &rule.examples {
+            tried.push(Tried {
+                rule: rule.id.clone(),
+                text: example.text(),
+                expect: example.expect,
+                error: trial.example(example),
+            });
+        }
+        for command in commands_in(rule.instead.as_deref().unwrap_or_default()) {
+            tried.push(Tried {
+                rule: rule.id.clone(),
+                text: command.to_owned(),
+                expect: Expect::Allow,
+                error: trial.instead(command),
+            });
+        }
+    }
+    tried
+}
+
+struct Trial<'a> {
+    set: &'a RuleSet,
+    rule: &'a Rule,
+    know: &'a Knowledge,
+    world: &'a World,
+}
+
+impl Trial<'_> {
+    fn example(&self, example: &Example) -> Option<RuleError> {
+        let id = &self.rule.id;
+        let Ok((effects, findings)) = self.judge(&example.tool, &example.input) else {
+            return self.error(example.at, "this example takes too much work to judge");
+        };
+        let fired = findings.iter().any(|f| f.rule == *id);
+        match example.expect {
+            Expect::Fire if !fired => {
+                let what = format!(
+                    "`{id}` does not fire on this example, which does: {}",
+                    summary(&effects)
+                );
+                self.error(example.at, &what)
+            }
+            Expect::Allow if fired => {
+                let found = findings.iter().find(|f| f.rule == *id);
+                let evidence = found.and_then(|f| f.evidence.as_deref()).unwrap_or("");
+                let what = format!("`{id}` fires on this example, because of `{evidence}`");
+                self.error(example.at, &what)
+            }
+            // The strictest verdict wins, so a rule that fires gets at least its own.
+            Expect::Fire => None,
+            Expect::Allow => match refused_by(&findings) {
+                Some(other) => {
+                    let what = format!(
+                        "this example must pass, but `{}` says {}",
+                        other.rule,
+                        compile::word(other.verdict)
+                    );
+                    self.error(example.at, &what)
+                }
+                None => None,
+            },
+        }
+    }
+
+    fn instead(&self, command: &str) -> Option<RuleError> {
+        let at = self.rule.instead_at.unwrap_or(self.rule.at);
+        let input = Json::object([("command", command.to_owned().into())]);
+        let what = match self.judge("Bash", &input) {
+            Err(OutOfFuel) => format!("`{command}` takes too much work to judge"),
+            Ok((_, findings)) => {
+                let other = refused_by(&findings)?;
+                format!(
+                    "`{command}` is no way out: `{}` says {}; name a command that passes",
+                    other.rule,
+                    compile::word(other.verdict)
+                )
+            }
+        };
+        self.error(at, &what)
+    }
+
+    fn judge(&self, tool: &str, input: &Json<'static>) -> Result<Judged, OutOfFuel> {
+        let call = ToolCall {
+            id: "example".to_owned(),
+            name: tool.to_owned(),
+            runs: Runs::AtClient,
+            text: Arc::new(input.text()),
+            input: input.clone(),
+            envelope: Json::Null,
+        };
+        let fuel = Fuel::new(FUEL);
+        let effects = action::understand(&call, self.world, self.know, &fuel)?;
+        let findings = self.set.findings(&effects, &fuel)?;
+        Ok((effects, findings))
+    }
+
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "every caller has nothing to say otherwise"
+    )]
+    fn error(&self, at: Mark, what: &str) -> Option<RuleError> {
+        Some(RuleError::new(&self.rule.source, at, what))
+    }
+}
+
+type Judged = (Vec<Effect>, Vec<Finding>);
+
+fn refused_by(findings: &[Finding]) -> Option<&Finding> {
+    let strictest = findings.iter().max_by_key(|f| f.verdict)?;
+    (strictest.verdict > Verdict::Audit).then_some(strictest)
+}
+
+/// The effects in a line, for whoever must find out why a rule did not fire.
+fn summary(effects: &[Effect]) -> String {
+    let mut parts: Vec<String> = effects.iter().take(6).map(one).collect();
+    if effects.len() > 6 {
+        parts.push("…".to_owned());
+    }
+    if parts.is_empty() {
+        return "nothing".to_owned();
+    }
+    parts.join(", ")
+}
+
+fn one(effect: &Effect) -> String {
+    let mut text = effect.kind.word().to_owned();
+    for tag in effect.tags.iter().take(4) {
+        text.push_str(&format!(" {tag}"));
+    }
+    if let Some(path) = &effect.path {
+        let classes: Vec<&str> = path.classes.names().collect();
+        let short = shorten(&path.short, 60);
+        text.push_str(&format!(" `{short}` ({})", classes.join(" ")));
+    }
+    if let Some(host) = &effect.host {
+        text.push_str(&format!(" {} ({})", host.name, host.class.word()));
+    }
+    text
+}
+
+/// What stands in `backticks`.
+fn commands_in(text: &str) -> impl Iterator<Item = &str> {
+    let ticks = text.matches('`').count();
+    text.split('`').skip(1).step_by(2).take(ticks / 2)
+}

@@ -1,0 +1,161 @@
+//! What is wrong with a rule file, said so that its author can put it right.
+
+use serde_saphyr::{Error, Location};
+use std::fmt;
+use std::sync::Arc;
+
+/// A rule file.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+/// A place in a rule file, counted from 1, in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    width: usize,
+}
+
+impl From<Location> for Mark {
+    fn from(at: Location) -> Self {
+        Mark {
+            line: usize::try_from(at.line()).unwrap_or(0),
+            column: usize::try_from(at.column()).unwrap_or(0),
+            width: usize::try_from(at.span().len()).unwrap_or(1),
+        }
+    }
+}
+
+/// One thing that is wrong: where, what, and the way out.
+#[derive(Clone, Debug)]
+pub struct RuleError {
+    source: Arc<Source>,
+    at: Mark,
+    what: String,
+}
+
+impl RuleError {
+    pub(super) fn new(source: &Arc<Source>, at: Mark, what: impl Into<String>) -> Self {
+        RuleError {
+            source: source.clone(),
+            at,
+            what: what.into(),
+        }
+    }
+
+    /// What the reader of YAML has against the file.
+    pub(super) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
+        let error = error.without_snippet();
+        let at = error.location().map(Mark::from).unwrap_or_default();
+        RuleError::new(source, at, reason(error))
+    }
+
+    /// What is wrong, without the place.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+}
+
+/// ``FILE:LINE:COLUMN: what is wrong, did you mean `x`?`` with the line and a caret below.
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mark {
+            line: number,
+            column,
+            width,
+        } = self.at;
+        let (name, what) = (&self.source.name, &self.what);
+        let line = number
+            .checked_sub(1)
+            .and_then(|n| self.source.text.lines().nth(n));
+        let Some(line) = line else {
+            return write!(f, "{name}: {what}");
+        };
+        let gutter = " ".repeat(number.to_string().len());
+        // Tabs stay tabs, so that the caret stands below its place in any terminal.
+        let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
+        let indent: String = line.chars().take(column - 1).map(blank).collect();
+        let rest = line.chars().count().saturating_sub(column - 1);
+        let carets = "^".repeat(width.clamp(1, rest.max(1)));
+        write!(
+            f,
+            "{name}:{number}:{column}: {what}\n{gutter} |\n{number} | {line}\n{gutter} | {indent}{carets}"
+        )
+    }
+}
+
+/// All that is wrong with some rule files.
+#[derive(Clone, Debug, thiserror::Error)]
+pub struct RuleErrors(pub Vec<RuleError>);
+
+impl fmt::Display for RuleErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, error) in self.0.iter().enumerate() {
+            let gap = if number == 0 { "" } else { "\n\n" };
+            write!(f, "{gap}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser's other errors are told in its own words"
+)]
+fn reason(error: &Error) -> String {
+    match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => format!("unknown field `{field}`, {}", suggestion(field, expected)),
+        Error::SerdeMissingField { field, .. } => format!("the field `{field}` is missing"),
+        Error::DuplicateMappingKey { key: Some(key), .. } => {
+            format!("`{key}` stands here for the second time")
+        }
+        other => {
+            let message = other.to_string();
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            let (message, _) = message.split_at_checked(end).unwrap_or((&message, ""));
+            message.to_owned()
+        }
+    }
+}
+
+/// ``did you mean `x`?``, or all that would be known.
+pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write one of {}", known.join(", ")),
+    }
+}
+
+/// The known name that `word` most likely means.
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|name| (distance(word, name), name))
+        .min()
+        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 3)
+        .map(|(_, name)| name)
+}
+
+/// Edit distance of two short names.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (y, cell) in b.chars().zip(row.iter_mut().skip(1)) {
+            let best = (diagonal + usize::from(x != y))
+                .min(left + 1)
+                .min(*cell + 1);
+            diagonal = std::mem::replace(cell, best);
+            left = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}

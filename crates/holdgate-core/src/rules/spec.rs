@@ -1,0 +1,223 @@
+//! A rule file as written. Every value knows its place, so that errors can point at it.
+
+use crate::json::Json;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+use std::fmt;
+
+/// One rule.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a rule")]
+pub(super) struct RuleSpec {
+    pub(super) id: Spanned<String>,
+    #[serde(rename = "do")]
+    pub(super) verdict: Spanned<String>,
+    pub(super) profiles: Option<ProfilesSpec>,
+    pub(super) category: Spanned<String>,
+    pub(super) when: Spanned<ConditionSpec>,
+    pub(super) because: Spanned<String>,
+    pub(super) instead: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) owasp: Vec<Spanned<String>>,
+    pub(super) stage: Option<Spanned<String>>,
+    pub(super) examples: Option<ExamplesSpec>,
+}
+
+/// Another verdict in another profile.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "verdicts by profile")]
+pub(super) struct ProfilesSpec {
+    pub(super) container: Option<Spanned<String>>,
+    pub(super) strict: Option<Spanned<String>>,
+}
+
+/// What the rule is tried on, by what must become of it.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "lists of examples")]
+pub(super) struct ExamplesSpec {
+    pub(super) deny: Option<Spanned<Vec<Spanned<ExampleSpec>>>>,
+    pub(super) ask: Option<Spanned<Vec<Spanned<ExampleSpec>>>>,
+    pub(super) audit: Option<Spanned<Vec<Spanned<ExampleSpec>>>>,
+    pub(super) allow: Option<Spanned<Vec<Spanned<ExampleSpec>>>>,
+}
+
+/// What a call must do.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a condition")]
+pub(super) struct ConditionSpec {
+    pub(super) effect: Option<Spanned<Words>>,
+    pub(super) program: Option<Spanned<Words>>,
+    pub(super) recursive: Option<bool>,
+    pub(super) force: Option<bool>,
+    pub(super) is: Option<Spanned<Words>>,
+    pub(super) is_any: Option<Spanned<Words>>,
+    pub(super) is_not: Option<Spanned<Words>>,
+    pub(super) path: Option<PathSpec>,
+    pub(super) host: Option<HostSpec>,
+    pub(super) from: Option<Spanned<Words>>,
+    pub(super) not_from: Option<Spanned<Words>>,
+    pub(super) text: Option<Spanned<String>>,
+    pub(super) not_text: Option<Spanned<String>>,
+    pub(super) evidence: Option<Spanned<String>>,
+    pub(super) any: Option<Spanned<Vec<Spanned<ConditionSpec>>>>,
+    pub(super) all: Option<Spanned<Vec<Spanned<ConditionSpec>>>>,
+    pub(super) not: Option<Box<Spanned<ConditionSpec>>>,
+}
+
+/// Which path.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a condition on a path")]
+pub(super) struct PathSpec {
+    #[serde(rename = "in")]
+    pub(super) within: Option<Spanned<Words>>,
+    pub(super) outside: Option<Spanned<Words>>,
+    pub(super) glob: Option<Spanned<Words>>,
+    pub(super) not_glob: Option<Spanned<Words>>,
+}
+
+/// Which host.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a condition on a host")]
+pub(super) struct HostSpec {
+    #[serde(rename = "in")]
+    pub(super) within: Option<Spanned<Words>>,
+    pub(super) outside: Option<Spanned<Words>>,
+    pub(super) name: Option<Spanned<Words>>,
+}
+
+/// One word or a list of them.
+#[derive(Debug)]
+pub(super) enum Words {
+    One(String),
+    Many(Vec<Spanned<String>>),
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Words;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word or a list of words")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Words, E> {
+                Ok(Words::One(word.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words, A::Error> {
+                let mut words = Vec::new();
+                while let Some(word) = list.next_element()? {
+                    words.push(word);
+                }
+                Ok(Words::Many(words))
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
+/// A shell command, or a call of any tool.
+#[derive(Debug)]
+pub(super) enum ExampleSpec {
+    Command(String),
+    Call(CallSpec),
+}
+
+/// A call of any tool.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallSpec {
+    pub(super) tool: String,
+    pub(super) input: YamlJson,
+}
+
+impl<'de> Deserialize<'de> for ExampleSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = ExampleSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a command in quotes, or `{tool: …, input: {…}}`")
+            }
+
+            fn visit_str<E: de::Error>(self, command: &str) -> Result<ExampleSpec, E> {
+                Ok(ExampleSpec::Command(command.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExampleSpec, A::Error> {
+                let map = de::value::MapAccessDeserializer::new(map);
+                CallSpec::deserialize(map).map(ExampleSpec::Call)
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
+/// A YAML value as the JSON that a client would send.
+#[derive(Debug)]
+pub(super) struct YamlJson(pub(super) Json<'static>);
+
+impl<'de> Deserialize<'de> for YamlJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = YamlJson;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<YamlJson, E> {
+                Ok(YamlJson(Json::Null))
+            }
+
+            fn visit_none<E: de::Error>(self) -> Result<YamlJson, E> {
+                self.visit_unit()
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<YamlJson, E> {
+                Ok(YamlJson(Json::Bool(value)))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<YamlJson, E> {
+                Ok(YamlJson(Json::Number(value.to_string().into())))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<YamlJson, E> {
+                Ok(YamlJson(Json::Number(value.to_string().into())))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<YamlJson, E> {
+                if value.is_finite() {
+                    Ok(YamlJson(Json::Number(value.to_string().into())))
+                } else {
+                    Err(E::custom("this number has no form in JSON"))
+                }
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<YamlJson, E> {
+                Ok(YamlJson(Json::String(value.to_owned().into())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<YamlJson, A::Error> {
+                let mut items = Vec::new();
+                while let Some(YamlJson(item)) = list.next_element()? {
+                    items.push(item);
+                }
+                Ok(YamlJson(Json::Array(items)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlJson, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, YamlJson(value))) = map.next_entry::<String, _>()? {
+                    members.push((key.into(), value));
+                }
+                Ok(YamlJson(Json::Object(members)))
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}

@@ -1,0 +1,260 @@
+//! Conditions, ready to match.
+
+use crate::action::effect::{Effect, Kind};
+use crate::action::host::{Host, HostClass};
+use crate::action::path::{PathClass, Place};
+use crate::action::value::Origins;
+use crate::fuel::{Fuel, OutOfFuel};
+use globset::GlobSet;
+use regex::Regex;
+
+/// A set of kinds of effects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds(u64);
+
+const _: () = assert!(Kind::ALL.len() <= 64, "kinds fit into one word");
+
+impl Kinds {
+    pub(super) const ALL: Kinds = Kinds(u64::MAX);
+
+    pub(super) fn of(kinds: impl Iterator<Item = Kind>) -> Self {
+        Kinds(kinds.fold(0, |set, kind| set | 1 << kind as u64))
+    }
+
+    pub(super) fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
+    pub(super) fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    pub(super) fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn has(self, kind: Kind) -> bool {
+        self.0 & 1 << kind as u64 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+}
+
+/// What must hold for a call.
+#[derive(Debug)]
+pub(super) enum Call {
+    /// Some effect of the call is such.
+    Some(Box<Pattern>),
+    /// Each holds, by whichever effects.
+    All(Vec<Call>),
+    /// One of them holds.
+    Any(Vec<Call>),
+    /// It does not hold.
+    Not(Box<Call>),
+}
+
+/// Whether a condition holds, and the effect that shows it, if it is one that is there.
+pub(super) enum Met<'e> {
+    No,
+    Yes(Option<&'e Effect>),
+}
+
+impl Call {
+    /// Kinds of which the call must have one; `None` if it can hold for a call without effects.
+    pub(super) fn needs(&self) -> Option<Kinds> {
+        match self {
+            Call::Some(pattern) => Some(pattern.kinds),
+            Call::All(parts) => {
+                let needs = parts.iter().filter_map(Call::needs);
+                needs.min_by_key(|kinds| kinds.len())
+            }
+            Call::Any(parts) => {
+                let needs: Option<Vec<Kinds>> = parts.iter().map(Call::needs).collect();
+                Some(needs?.into_iter().fold(Kinds::default(), Kinds::or))
+            }
+            Call::Not(_) => None,
+        }
+    }
+
+    /// Whether it holds for a call with these effects.
+    pub(super) fn met<'e>(&self, effects: &'e [Effect], fuel: &Fuel) -> Result<Met<'e>, OutOfFuel> {
+        fuel.spend(1)?;
+        match self {
+            Call::Some(pattern) => {
+                for effect in effects {
+                    if pattern.matches(effect, fuel)? {
+                        return Ok(Met::Yes(Some(effect)));
+                    }
+                }
+                Ok(Met::No)
+            }
+            Call::All(parts) => {
+                let mut shown = None;
+                for part in parts {
+                    match part.met(effects, fuel)? {
+                        Met::No => return Ok(Met::No),
+                        Met::Yes(effect) => shown = shown.or(effect),
+                    }
+                }
+                Ok(Met::Yes(shown))
+            }
+            Call::Any(parts) => {
+                for part in parts {
+                    if let Met::Yes(effect) = part.met(effects, fuel)? {
+                        return Ok(Met::Yes(effect));
+                    }
+                }
+                Ok(Met::No)
+            }
+            Call::Not(part) => match part.met(effects, fuel)? {
+                Met::No => Ok(Met::Yes(None)),
+                Met::Yes(_) => Ok(Met::No),
+            },
+        }
+    }
+}
+
+/// What must hold for one effect: all of it.
+#[derive(Debug, Default)]
+pub(super) struct Pattern {
+    pub(super) kinds: Kinds,
+    pub(super) programs: Option<Names>,
+    pub(super) is: Vec<String>,
+    pub(super) is_any: Vec<String>,
+    pub(super) is_not: Vec<String>,
+    pub(super) from: Option<Origins>,
+    pub(super) not_from: Option<Origins>,
+    pub(super) path: Option<PathTest>,
+    pub(super) host: Option<HostTest>,
+    pub(super) any: Vec<Pattern>,
+    pub(super) not: Option<Box<Pattern>>,
+    pub(super) text: Option<Regex>,
+    pub(super) not_text: Option<Regex>,
+    pub(super) evidence: Option<Regex>,
+}
+
+impl Pattern {
+    /// Whether `effect` is such. What is cheap to tell comes first.
+    pub(super) fn matches(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+        if !self.kinds.has(effect.kind) {
+            return Ok(false);
+        }
+        fuel.spend(1)?;
+        let cheap = self.is.iter().all(|tag| effect.is(tag))
+            && (self.is_any.is_empty() || self.is_any.iter().any(|tag| effect.is(tag)))
+            && !self.is_not.iter().any(|tag| effect.is(tag))
+            && self.from.is_none_or(|from| effect.origins.any(from))
+            && !self.not_from.is_some_and(|from| effect.origins.any(from))
+            && self
+                .programs
+                .as_ref()
+                .is_none_or(|names| names.have(&effect.program));
+        if !cheap {
+            return Ok(false);
+        }
+        let place = |test: &PathTest| effect.path.as_ref().is_some_and(|p| test.holds(p));
+        let host = |test: &HostTest| effect.host.as_ref().is_some_and(|h| test.holds(h));
+        if !self.path.as_ref().is_none_or(place) || !self.host.as_ref().is_none_or(host) {
+            return Ok(false);
+        }
+        let text = effect.text.as_deref();
+        Ok(self.one_of_any(effect, fuel)?
+            && !self.is_excluded(effect, fuel)?
+            && finds(self.evidence.as_ref(), Some(&effect.evidence), fuel)?.unwrap_or(true)
+            && finds(self.text.as_ref(), text, fuel)?.unwrap_or(true)
+            && !finds(self.not_text.as_ref(), text, fuel)?.unwrap_or(false))
+    }
+
+    fn one_of_any(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+        for pattern in &self.any {
+            if pattern.matches(effect, fuel)? {
+                return Ok(true);
+            }
+        }
+        Ok(self.any.is_empty())
+    }
+
+    fn is_excluded(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+        match &self.not {
+            Some(pattern) => pattern.matches(effect, fuel),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Whether a regex is found in a text; `None` if there is no regex. A text that is not there holds
+/// nothing.
+fn finds(
+    regex: Option<&Regex>,
+    text: Option<&str>,
+    fuel: &Fuel,
+) -> Result<Option<bool>, OutOfFuel> {
+    let Some(regex) = regex else {
+        return Ok(None);
+    };
+    let text = text.unwrap_or_default();
+    // A kilobyte of text takes a regex about as long as a step elsewhere.
+    fuel.spend(1 + text.len() as u64 / 1024)?;
+    Ok(Some(regex.is_match(text)))
+}
+
+/// Names, and patterns of names.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) exact: Vec<String>,
+    pub(super) globs: Option<GlobSet>,
+}
+
+impl Names {
+    fn have(&self, name: &str) -> bool {
+        self.exact.iter().any(|n| n == name)
+            || self
+                .globs
+                .as_ref()
+                .is_some_and(|globs| globs.is_match(name))
+    }
+}
+
+/// What must hold for a path: all of it.
+#[derive(Debug)]
+pub(super) struct PathTest {
+    pub(super) within: Vec<PathClass>,
+    pub(super) outside: Vec<PathClass>,
+    pub(super) globs: Option<GlobSet>,
+    pub(super) not_globs: Option<GlobSet>,
+}
+
+impl PathTest {
+    fn holds(&self, place: &Place) -> bool {
+        let any = |globs: &GlobSet| globs.is_match(&place.short) || globs.is_match(&place.text);
+        (self.within.is_empty() || self.within.iter().any(|class| place.is(*class)))
+            && !self.outside.iter().any(|class| place.is(*class))
+            && self.globs.as_ref().is_none_or(any)
+            && !self.not_globs.as_ref().is_some_and(any)
+    }
+}
+
+/// What must hold for a host: all of it.
+#[derive(Debug)]
+pub(super) struct HostTest {
+    pub(super) within: Vec<HostClass>,
+    pub(super) outside: Vec<HostClass>,
+    pub(super) names: Option<Names>,
+}
+
+impl HostTest {
+    fn holds(&self, host: &Host) -> bool {
+        (self.within.is_empty() || self.within.contains(&host.class))
+            && !self.outside.contains(&host.class)
+            && self
+                .names
+                .as_ref()
+                .is_none_or(|names| names.have(&host.name))
+    }
+}
