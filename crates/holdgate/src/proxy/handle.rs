@@ -1,5 +1,6 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
+use super::answer::{Answer, is_encoded, media_type};
 use super::body::{Body, BoxError, GuardedBody, full};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, upstream};
@@ -12,7 +13,7 @@ use holdgate_core::wire::anthropic::error_body;
 use holdgate_core::wire::carries_calls;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -234,56 +235,26 @@ async fn pass_through(
     }
 }
 
-/// Whether a body must be decoded before it can be read. Every header counts: clients decode them
-/// one after the other.
-fn is_encoded(headers: &HeaderMap) -> bool {
-    let encodings = headers.get_all(header::CONTENT_ENCODING);
-    encodings
-        .iter()
-        .any(|e| !e.as_bytes().eq_ignore_ascii_case(b"identity"))
-}
-
 async fn guard_response(
     app: &Arc<App>,
     judge: Judge,
     response: Response<Incoming>,
 ) -> Result<Response<Body>, Refused> {
-    let status = response.status();
-    if status.is_redirection() {
-        return Err(Refused::by_rule(
-            "upstream-redirect",
-            "the upstream redirects the request, which would lead the client around the guard; \
-             set the upstream's final address",
-        ));
-    }
-    if !status.is_success() {
-        // An error tells the client what is wrong, and no client acts on one.
+    let answer = Answer::of(response.status(), response.headers())
+        .map_err(|unreadable| Refused::by_rule(unreadable.rule, unreadable.why))?;
+    if answer == Answer::Error {
         return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
-    }
-    if is_encoded(response.headers()) || has_other_charset(response.headers()) {
-        return Err(Refused::by_rule(
-            "unreadable-response",
-            "the upstream's answer is encoded although that was not asked for",
-        ));
     }
     let (mut head, body) = response.into_parts();
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.remove(header::CONTENT_ENCODING);
-    match media_type(&head.headers).as_str() {
-        "text/event-stream" => {
-            let guard = StreamGuard::new(judge, app.now());
-            let body = GuardedBody::new(app.clone(), body, guard);
-            Ok(Response::from_parts(head, body.boxed_unsync()))
-        }
-        "application/json" => {
-            let body = guard_whole(app, judge, body).await?;
-            Ok(Response::from_parts(head, full(body)))
-        }
-        other => Err(Refused::by_rule(
-            "unreadable-response",
-            format!("the upstream answers with `{other}` where events or JSON were expected"),
-        )),
+    if answer == Answer::Message {
+        let body = guard_whole(app, judge, body).await?;
+        return Ok(Response::from_parts(head, full(body)));
     }
+    let guard = StreamGuard::new(judge, app.now());
+    let body = GuardedBody::new(app.clone(), body, guard);
+    Ok(Response::from_parts(head, body.boxed_unsync()))
 }
 
 /// A message that is not streamed: read whole, judged, and written anew if it holds calls.
@@ -336,27 +307,4 @@ async fn read_answer(app: &App, body: Incoming) -> Result<Bytes, Refused> {
             Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message))
         }
     }
-}
-
-/// Clients may decode text by the charset that is named; we read UTF-8.
-fn has_other_charset(headers: &HeaderMap) -> bool {
-    headers.get_all(header::CONTENT_TYPE).iter().any(|value| {
-        let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-        let charset = value.split_once("charset").map(|(_, rest)| rest.to_owned());
-        charset.is_some_and(|c| !c.replace([' ', '"', '=', '-'], "").starts_with("utf8"))
-    })
-}
-
-/// The content type without its parameters; with several, nobody knows which one counts.
-fn media_type(headers: &HeaderMap) -> String {
-    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-    let first = values
-        .next()
-        .and_then(|v| v.to_str().ok())
-        .unwrap_or_default();
-    if values.next().is_some() {
-        return "several content types".to_owned();
-    }
-    let kind = first.split(';').next().unwrap_or_default();
-    kind.trim().to_ascii_lowercase()
 }

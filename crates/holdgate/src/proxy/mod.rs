@@ -3,11 +3,12 @@
 //! One thread accepts; a few workers, each with a runtime of its own, carry the connections, so
 //! that an event never changes threads on its way through. `handle.rs` takes it from here.
 
+pub(crate) mod answer;
 mod body;
 mod handle;
 mod route;
 mod stall;
-mod upstream;
+pub(crate) mod upstream;
 
 use crate::config::Config;
 use crate::judging::{self, SystemClock};

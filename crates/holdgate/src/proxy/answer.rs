@@ -1,0 +1,86 @@
+//! How the upstream's answer has to be read, by its status and headers alone.
+
+use hyper::StatusCode;
+use hyper::header::{self, HeaderMap};
+
+/// What an answer to a request for a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// An error: it tells the client what is wrong, and no client acts on one.
+    Error,
+    /// A stream of events.
+    Events,
+    /// A message in one piece.
+    Message,
+}
+
+/// Why an answer cannot be read.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    pub(crate) rule: &'static str,
+    pub(crate) why: String,
+}
+
+impl Answer {
+    /// Reads status and headers.
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Result<Answer, Unreadable> {
+        let unreadable = |why: String| Unreadable {
+            rule: "unreadable-response",
+            why,
+        };
+        if status.is_redirection() {
+            return Err(Unreadable {
+                rule: "upstream-redirect",
+                why: "the upstream redirects the request, which would lead the client around the \
+                      guard; set the upstream's final address"
+                    .to_owned(),
+            });
+        }
+        if !status.is_success() {
+            return Ok(Answer::Error);
+        }
+        if is_encoded(headers) || has_other_charset(headers) {
+            let why = "the upstream's answer is encoded although that was not asked for";
+            return Err(unreadable(why.to_owned()));
+        }
+        match media_type(headers).as_str() {
+            "text/event-stream" => Ok(Answer::Events),
+            "application/json" => Ok(Answer::Message),
+            other => Err(unreadable(format!(
+                "the upstream answers with `{other}` where events or JSON were expected"
+            ))),
+        }
+    }
+}
+
+/// Whether a body must be decoded before it can be read. Every header counts: clients decode them
+/// one after the other.
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    encodings
+        .iter()
+        .any(|e| !e.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Clients may decode text by the charset that is named; we read UTF-8.
+fn has_other_charset(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_TYPE).iter().any(|value| {
+        let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        let charset = value.split_once("charset").map(|(_, rest)| rest.to_owned());
+        charset.is_some_and(|c| !c.replace([' ', '"', '=', '-'], "").starts_with("utf8"))
+    })
+}
+
+/// The content type without its parameters; with several, nobody knows which one counts.
+pub(crate) fn media_type(headers: &HeaderMap) -> String {
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let first = values
+        .next()
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default();
+    if values.next().is_some() {
+        return "several content types".to_owned();
+    }
+    let kind = first.split(';').next().unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}
