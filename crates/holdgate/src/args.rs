@@ -1,8 +1,10 @@
 //! The command line.
 
 use crate::config::Flags;
+use crate::eval;
 use crate::incidents::{Filter, parse_since};
 use clap::{Parser, Subcommand};
+use holdgate_core::rules::Profile;
 use holdgate_core::verdict::Verdict;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,6 +34,8 @@ pub enum Command {
     /// Look after the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// How many attacks are blocked, and how much honest work is not: cases from files.
+    Eval(EvalArgs),
     /// Serve the scripted model that `demo` and the tests use.
     #[command(hide = true)]
     Script(ScriptArgs),
@@ -139,6 +143,75 @@ pub enum ConfigCommand {
         #[command(flatten)]
         place: Place,
     },
+}
+
+/// `holdgate eval`
+#[derive(Debug, clap::Args)]
+pub struct EvalArgs {
+    /// Files with cases: JSON lines, or one JSON array.
+    #[arg(required = true, value_name = "CASES")]
+    files: Vec<PathBuf>,
+    /// Rules in place of those that are built in.
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Leave this layer out; may be given several times.
+    #[arg(long, value_name = "LAYER")]
+    without: Vec<String>,
+    /// What kind of machine the agent works on: workstation, container, strict.
+    #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
+    profile: Profile,
+    /// Where the agent works, unless the case tells [default: /home/dev/project].
+    #[arg(long, value_name = "DIR")]
+    project: Option<String>,
+    /// Write each case's verdict into this file, one JSON object a line.
+    #[arg(long, value_name = "FILE")]
+    verdicts: Option<PathBuf>,
+    /// Judge all once more without each layer, to see what it is worth.
+    #[arg(long)]
+    ablate: bool,
+    /// Fail if less of the attacks is blocked.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
+    min_block: Option<f64>,
+    /// Fail if more of the honest work is blocked.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
+    max_fp: Option<f64>,
+    /// The report as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Name some of the cases that were judged wrongly.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+impl EvalArgs {
+    /// What to judge, and how.
+    pub fn options(self) -> eval::Options {
+        eval::Options {
+            files: self.files,
+            rules: self.rules,
+            without: self.without,
+            profile: self.profile,
+            project: self.project,
+            verdicts: self.verdicts,
+            ablate: self.ablate,
+            min_block: self.min_block,
+            max_fp: self.max_fp,
+            json: self.json,
+            verbose: self.verbose,
+        }
+    }
+}
+
+fn parse_profile(word: &str) -> Result<Profile, String> {
+    Profile::from_word(word)
+        .ok_or_else(|| format!("`{word}` is no profile, write workstation, container or strict"))
+}
+
+fn parse_per_cent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches(['%', ' ']).parse().ok();
+    number
+        .filter(|n| (0.0..=100.0).contains(n))
+        .ok_or_else(|| format!("`{text}` is no share, write a number from 0 to 100"))
 }
 
 /// `holdgate script`

@@ -4,6 +4,7 @@
 pub mod args;
 pub mod config;
 pub mod demo;
+pub mod eval;
 pub mod incidents;
 pub mod judging;
 pub mod ledger;

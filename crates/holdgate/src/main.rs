@@ -6,7 +6,7 @@ use holdgate::args::{Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, Scr
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{demo, incidents, ledger, log};
+use holdgate::{demo, eval, incidents, ledger, log};
 use holdgate_core::json::Json;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,9 +24,10 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log::warn(&format!("{error:#}"));
-    match error.downcast_ref::<ConfigError>() {
-        Some(_) => ExitCode::from(2),
-        None => ExitCode::from(1),
+    if error.is::<ConfigError>() || error.is::<eval::WrongUse>() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::from(1)
     }
 }
 
@@ -77,6 +78,7 @@ fn run(command: Command) -> anyhow::Result<()> {
             }
             Ok(())
         }
+        Command::Eval(args) => eval::run(&args.options(), &mut out),
         Command::Script(args) => serve_script(&args),
     }
 }

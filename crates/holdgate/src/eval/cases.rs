@@ -1,0 +1,341 @@
+//! Cases as they are written, and what is wrong with those that cannot be used.
+
+use holdgate_core::json::shorten;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// How far apart calls are that do not tell their time.
+const BETWEEN_CALLS: Duration = Duration::from_secs(5);
+/// Complaints about one file, at the most.
+const MAX_COMPLAINTS: usize = 20;
+/// Subjects that are cases, but that nothing judges yet.
+const LATER: [&str; 3] = ["tool_result", "output", "spillage"];
+/// The protocols whose streams are judged.
+const PROTOCOLS: [&str; 1] = ["anthropic"];
+
+/// What shall become of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Expect {
+    /// It is an attack.
+    Block,
+    /// It is honest work.
+    Allow,
+    /// It is neither: counted apart.
+    Flag,
+}
+
+impl Expect {
+    /// All of them, in the order of reports.
+    pub const ALL: [Expect; 3] = [Expect::Block, Expect::Allow, Expect::Flag];
+
+    /// The word for it in cases and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Expect::Block => "block",
+            Expect::Allow => "allow",
+            Expect::Flag => "flag",
+        }
+    }
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name.
+    pub id: String,
+    /// What shall become of it.
+    pub expect: Expect,
+    /// What it is counted with.
+    pub category: String,
+    /// Where the agent works, if the case tells.
+    pub cwd: Option<String>,
+    /// What is judged.
+    pub subject: Subject,
+}
+
+/// What a case is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// One call.
+    Call(Call),
+    /// One call after the other.
+    Calls {
+        /// In order of time.
+        calls: Vec<Call>,
+        /// The last call that may be the first to be blocked.
+        stop_by: Option<usize>,
+    },
+    /// An answer of the model's API.
+    Stream(StreamCase),
+    /// Something that is not judged yet, by its name.
+    NotYet(String),
+}
+
+/// One tool call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments as they are written: judging reads them itself, as strictly as in a stream.
+    pub input: String,
+    /// Since the start.
+    pub at: Duration,
+}
+
+/// An answer of the model's API.
+#[derive(Clone, Debug)]
+pub struct StreamCase {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The sizes of its pieces; what is left comes as the last piece.
+    pub chunking: Option<Vec<usize>>,
+    /// What stands in the call that must not get through.
+    pub marker: String,
+}
+
+/// A line as written. Members that nobody needs here, such as `source`, are left alone.
+#[derive(Deserialize)]
+struct CaseLine<'a> {
+    id: Option<String>,
+    expect: Option<String>,
+    category: Option<String>,
+    cwd: Option<String>,
+    #[serde(borrow)]
+    call: Option<CallLine<'a>>,
+    calls: Option<Vec<CallLine<'a>>>,
+    stop_by: Option<usize>,
+    stream: Option<StreamLine>,
+    tool_result: Option<IgnoredAny>,
+    output: Option<IgnoredAny>,
+    spillage: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct CallLine<'a> {
+    tool: String,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    t: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct StreamLine {
+    protocol: String,
+    status: Option<u16>,
+    headers: Option<BTreeMap<String, HeaderLine>>,
+    body_b64: String,
+    chunking: Option<Vec<usize>>,
+    marker: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum HeaderLine {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Reads the cases of one file: JSON lines, or one JSON array.
+pub fn read_file(path: &Path) -> Result<Vec<Case>, String> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|e| format!("{name}: {e}"))?;
+    let text = std::str::from_utf8(&bytes).map_err(|e| {
+        let before = bytes.iter().take(e.valid_up_to());
+        let line = before.filter(|b| **b == b'\n').count() + 1;
+        format!("{name}:{line}: invalid UTF-8")
+    })?;
+    read(&name, text)
+}
+
+/// Reads the cases of a text that is called `name`.
+pub fn read(name: &str, text: &str) -> Result<Vec<Case>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut cases = Vec::new();
+    let mut complaints = Vec::new();
+    let mut take = |line: usize, item: &str| match read_case(item) {
+        Ok(case) => cases.push(case),
+        Err(complaint) => complaints.push(format!("{name}:{line}: {complaint}")),
+    };
+    if text.trim_start().starts_with('[') {
+        let items: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|e| format!("{name}:{}: {e}", e.line()))?;
+        let (mut line, mut rest) = (1, text);
+        for item in items {
+            // Items borrow from the text, so their address tells where they stand.
+            let ahead = item.get().as_ptr().addr() - rest.as_ptr().addr();
+            let (before, after) = rest.split_at_checked(ahead).unwrap_or((rest, ""));
+            line += before.matches('\n').count();
+            rest = after;
+            take(line, item.get());
+        }
+    } else {
+        for (index, item) in text.lines().enumerate() {
+            if !item.trim().is_empty() {
+                take(index + 1, item);
+            }
+        }
+    }
+    if complaints.is_empty() {
+        return Ok(cases);
+    }
+    let more = complaints.len().saturating_sub(MAX_COMPLAINTS);
+    complaints.truncate(MAX_COMPLAINTS);
+    if more > 0 {
+        complaints.push(format!("{name}: and {more} more"));
+    }
+    Err(complaints.join("\n"))
+}
+
+fn read_case(text: &str) -> Result<Case, String> {
+    let line: CaseLine<'_> = serde_json::from_str(text).map_err(|e| {
+        let what = e.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("{what} (column {})", e.column())
+    })?;
+    let id = line.id.ok_or("the case has no `id`")?;
+    let in_case = |what: &str| format!("case `{}`: {what}", shorten(&id, 80));
+    let expect = match line.expect.as_deref() {
+        Some("block") => Expect::Block,
+        Some("allow") => Expect::Allow,
+        Some("flag") => Expect::Flag,
+        Some(other) => {
+            let other = shorten(other, 80);
+            return Err(in_case(&format!(
+                "`expect` is `{other}`, write block, allow or flag"
+            )));
+        }
+        None => return Err(in_case("no `expect`, write block, allow or flag")),
+    };
+    let mut subjects = Vec::new();
+    if let Some(call) = line.call {
+        let mut calls = read_calls(vec![call]).map_err(|e| in_case(&e))?;
+        subjects.extend(calls.pop().map(Subject::Call));
+    }
+    if let Some(calls) = line.calls {
+        let calls = read_calls(calls).map_err(|e| in_case(&e))?;
+        let stop_by = line.stop_by;
+        subjects.push(Subject::Calls { calls, stop_by });
+    }
+    if let Some(stream) = line.stream {
+        subjects.push(read_stream(stream).map_err(|e| in_case(&e))?);
+    }
+    for (there, name) in [&line.tool_result, &line.output, &line.spillage]
+        .iter()
+        .zip(LATER)
+    {
+        if there.is_some() {
+            subjects.push(Subject::NotYet(name.to_owned()));
+        }
+    }
+    let subject = match (subjects.pop(), subjects.is_empty()) {
+        (Some(subject), true) => subject,
+        (subject, _) => {
+            let number = if subject.is_some() { "several" } else { "no" };
+            return Err(in_case(&format!(
+                "it has {number} subjects, and must have one of call, calls, stream, {}",
+                LATER.join(", ")
+            )));
+        }
+    };
+    Ok(Case {
+        id,
+        expect,
+        category: line.category.unwrap_or_else(|| "-".to_owned()),
+        cwd: line.cwd,
+        subject,
+    })
+}
+
+fn read_calls(lines: Vec<CallLine<'_>>) -> Result<Vec<Call>, String> {
+    if lines.is_empty() {
+        return Err("`calls` is empty".to_owned());
+    }
+    let mut next = Duration::ZERO;
+    let mut calls = Vec::new();
+    for line in lines {
+        let at = match line.t {
+            // Time does not run backwards.
+            Some(t) => Duration::try_from_secs_f64(t)
+                .map_err(|e| format!("`t` is {t}: {e}"))?
+                .max(calls.last().map_or(Duration::ZERO, |last: &Call| last.at)),
+            None => next,
+        };
+        next = at.saturating_add(BETWEEN_CALLS);
+        calls.push(Call {
+            tool: line.tool,
+            input: line.input.map(read_input).unwrap_or_default(),
+            at,
+        });
+    }
+    Ok(calls)
+}
+
+/// Tools that take a free text instead of arguments get it under one name.
+fn read_input(raw: &RawValue) -> String {
+    let text = raw.get();
+    if text.starts_with('"') {
+        format!("{{\"input\":{text}}}")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn read_stream(line: StreamLine) -> Result<Subject, String> {
+    if !PROTOCOLS.contains(&line.protocol.as_str()) {
+        let protocol = shorten(&line.protocol, 80);
+        return Ok(Subject::NotYet(format!("stream of {protocol}")));
+    }
+    let event_stream = || vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let headers = line.headers.map_or_else(event_stream, |headers| {
+        let values = |(name, values): (String, HeaderLine)| {
+            let values = match values {
+                HeaderLine::One(value) => vec![value],
+                HeaderLine::Several(values) => values,
+            };
+            values.into_iter().map(move |value| (name.clone(), value))
+        };
+        headers.into_iter().flat_map(values).collect()
+    });
+    Ok(Subject::Stream(StreamCase {
+        status: line.status.unwrap_or(200),
+        headers,
+        body: base64(&line.body_b64).ok_or("`body_b64` is not base64")?,
+        chunking: line.chunking,
+        marker: line.marker.unwrap_or_default(),
+    }))
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0u32);
+    for c in text.trim_end_matches(['=', '\n']).bytes() {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'\n' | b'\r' => continue,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let [byte, ..] = (bits >> count).to_le_bytes();
+            bytes.push(byte);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests;

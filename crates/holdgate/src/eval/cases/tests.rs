@@ -1,0 +1,133 @@
+use super::*;
+
+#[track_caller]
+fn one(line: &str) -> Case {
+    let mut cases = read("x.jsonl", line).unwrap();
+    assert_eq!(cases.len(), 1);
+    cases.remove(0)
+}
+
+#[test]
+fn a_bad_line_is_named_with_its_reason() {
+    #[track_caller]
+    fn check(line: &str, complaint: &str) {
+        let text = format!("\n{line}\n");
+        let error = read("x.jsonl", &text).unwrap_err();
+        assert_eq!(error, format!("x.jsonl:2: {complaint}"), "{line}");
+    }
+    let subjects = "and must have one of call, calls, stream, tool_result, output, spillage";
+    check("{", "EOF while parsing an object (column 1)");
+    check(r#"{"expect":"block"}"#, "the case has no `id`");
+    check(
+        r#"{"id":"a","expect":"deny","call":{"tool":"Bash","input":{}}}"#,
+        "case `a`: `expect` is `deny`, write block, allow or flag",
+    );
+    check(
+        r#"{"id":"a","call":{"tool":"Bash","input":{}}}"#,
+        "case `a`: no `expect`, write block, allow or flag",
+    );
+    check(
+        r#"{"id":"a","expect":"block"}"#,
+        &format!("case `a`: it has no subjects, {subjects}"),
+    );
+    check(
+        r#"{"id":"a","expect":"block","spillage":{},"call":{"tool":"Bash","input":{}}}"#,
+        &format!("case `a`: it has several subjects, {subjects}"),
+    );
+    check(
+        r#"{"id":"a","expect":"block","calls":[]}"#,
+        "case `a`: `calls` is empty",
+    );
+    check(
+        r#"{"id":"a","expect":"block","call":{"input":{}}}"#,
+        "missing field `tool` (column 46)",
+    );
+    check(
+        r#"{"id":"a","expect":"block","calls":[{"tool":"Bash","t":-1}]}"#,
+        "case `a`: `t` is -1: cannot convert float seconds to Duration: value is negative",
+    );
+    check(
+        r#"{"id":"a","expect":"block","stream":{"protocol":"anthropic","body_b64":"*"}}"#,
+        "case `a`: `body_b64` is not base64",
+    );
+}
+
+#[test]
+fn all_bad_lines_are_named() {
+    let error = read("x.jsonl", &"{}\n".repeat(30)).unwrap_err();
+    assert_eq!(error.lines().count(), MAX_COMPLAINTS + 1);
+    assert!(error.ends_with("x.jsonl: and 10 more"), "{error}");
+}
+
+#[test]
+fn an_array_is_as_good_as_lines() {
+    let good = r#"{"id":"a","expect":"allow","call":{"tool":"Bash","input":{}}}"#;
+    let cases = read("x.json", &format!("[\n{good},\n{good}\n]\n")).unwrap();
+    assert_eq!(cases.len(), 2);
+    let error = read("x.json", &format!("[\n{good},\n\n{{}}]")).unwrap_err();
+    assert_eq!(error, "x.json:4: the case has no `id`");
+}
+
+#[test]
+fn calls_have_a_time_each() {
+    let case = one(
+        r#"{"id":"a","expect":"allow","calls":[{"tool":"A"},{"tool":"B"},
+           {"tool":"C","t":60.5},{"tool":"D"},{"tool":"E","t":1}]}"#
+            .replace('\n', "")
+            .as_str(),
+    );
+    let Subject::Calls { calls, .. } = case.subject else {
+        panic!("{case:?}");
+    };
+    let times: Vec<f64> = calls.iter().map(|c| c.at.as_secs_f64()).collect();
+    assert_eq!(times, [0.0, 5.0, 60.5, 65.5, 65.5]);
+}
+
+/// What a strict reader refuses must reach the judge as it is, for the judge to refuse it.
+#[test]
+fn an_input_is_kept_as_it_is_written() {
+    #[track_caller]
+    fn check(input: &str, kept: &str) {
+        let case = one(&format!(
+            r#"{{"id":"a","expect":"block","call":{{"tool":"Bash","input":{input}}}}}"#
+        ));
+        let Subject::Call(call) = case.subject else {
+            panic!("{case:?}");
+        };
+        assert_eq!(call.input, kept);
+    }
+    check(r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#);
+    check(r#"{"a":"\ud800"}"#, r#"{"a":"\ud800"}"#);
+    check("null", "");
+    check("[1]", "[1]");
+    check(r#""*** Begin Patch""#, r#"{"input":"*** Begin Patch"}"#);
+    let deep = "[".repeat(1000) + &"]".repeat(1000);
+    check(&deep, &deep);
+}
+
+#[test]
+fn what_is_not_judged_yet_is_still_a_case() {
+    #[track_caller]
+    fn check(subject: &str, name: &str) {
+        let case = one(&format!(r#"{{"id":"a","expect":"block",{subject}}}"#));
+        assert!(
+            matches!(&case.subject, Subject::NotYet(n) if n == name),
+            "{case:?}"
+        );
+    }
+    check(r#""tool_result":{"tool":"Read","text":"x"}"#, "tool_result");
+    check(r#""output":{"stream":"stdout","text":"x"}"#, "output");
+    check(r#""spillage":{"text":"x"}"#, "spillage");
+    check(
+        r#""stream":{"protocol":"gemini","body_b64":""}"#,
+        "stream of gemini",
+    );
+}
+
+#[test]
+fn base64_with_and_without_padding() {
+    assert_eq!(base64("aGVsbG8=").unwrap(), b"hello");
+    assert_eq!(base64("aGVs\nbG8").unwrap(), b"hello");
+    assert_eq!(base64("").unwrap(), b"");
+    assert!(base64("a b").is_none());
+}

@@ -1,0 +1,306 @@
+//! Judges one case: in a fresh session, with no facts from this machine's disk.
+
+use super::cases::{Call, Case, Expect, StreamCase, Subject};
+use super::client;
+use crate::proxy::answer::Answer;
+use crate::proxy::upstream::remove_hop_by_hop;
+use bytes::Bytes;
+use holdgate_core::action::path::World;
+use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
+use holdgate_core::hold::{HeldCall, Runs};
+use holdgate_core::incident::Subject as Recorded;
+use holdgate_core::json::Json;
+use holdgate_core::session::Session;
+use holdgate_core::stack::Stack;
+use holdgate_core::verdict::{Finding, Verdict};
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Sizes of pieces in which a stream is tried that does not tell its own.
+const PIECES: [usize; 4] = [usize::MAX, 1, 7, 1000];
+/// A large stream is not tried byte by byte.
+const MAX_PIECES: usize = 64 << 10;
+
+/// What judges the cases.
+#[derive(Debug)]
+pub struct Bench {
+    stack: Arc<Stack>,
+    guard: Arc<GuardSettings>,
+    /// Where agents work whose case does not tell.
+    world: Arc<World>,
+}
+
+/// What became of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The strictest verdict.
+    pub verdict: Verdict,
+    /// The first call that was blocked.
+    pub step: Option<usize>,
+    /// The rules that spoke, each once, the strictest first.
+    pub hits: Vec<Hit>,
+    /// How long each verdict took.
+    pub times: Vec<Duration>,
+}
+
+/// A rule that spoke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its layer.
+    pub layer: &'static str,
+    /// Its name.
+    pub rule: String,
+    /// What it wanted.
+    pub verdict: Verdict,
+}
+
+impl Outcome {
+    fn empty() -> Outcome {
+        Outcome {
+            verdict: Verdict::Allow,
+            step: None,
+            hits: Vec::new(),
+            times: Vec::new(),
+        }
+    }
+
+    /// Whether the verdict refuses without asking.
+    pub fn is_blocked(&self) -> bool {
+        self.verdict >= Verdict::Block
+    }
+
+    /// Notes the records among `outputs`; the rest is what the client gets.
+    fn take(&mut self, outputs: Vec<Output>) -> Delivered {
+        let mut body = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Send(bytes) => body.extend_from_slice(&bytes),
+                Output::Record(record) => {
+                    self.hear(&record.findings);
+                    if let Recorded::Call { judged, .. } = &record.subject {
+                        self.times.push(*judged);
+                    }
+                }
+                Output::Abort => return Delivered::Nothing,
+            }
+        }
+        Delivered::Answer(body)
+    }
+
+    fn hear(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            let known = self
+                .hits
+                .iter_mut()
+                .find(|hit| hit.layer == finding.layer && hit.rule == finding.rule);
+            match known {
+                Some(hit) => hit.verdict = hit.verdict.max(finding.verdict),
+                None => self.hits.push(Hit {
+                    layer: finding.layer,
+                    rule: finding.rule.to_string(),
+                    verdict: finding.verdict,
+                }),
+            }
+        }
+    }
+}
+
+impl Bench {
+    /// A bench with this stack, for agents that work in `project`.
+    pub fn new(stack: Arc<Stack>, guard: GuardSettings, project: &str) -> Bench {
+        Bench {
+            stack,
+            guard: Arc::new(guard),
+            world: Arc::new(World::lexical(project)),
+        }
+    }
+
+    /// Judges a case; `None` if nothing judges its subject yet.
+    pub fn judge(&self, case: &Case) -> Option<Outcome> {
+        let outcome = self.judge_once(case)?;
+        // The backstop of wall time also strikes when the machine is busy with something else,
+        // and that is not the case's doing. What is really slow is slow again.
+        if outcome.hits.iter().any(|h| h.rule == "judging-too-slow") {
+            return self.judge_once(case);
+        }
+        Some(outcome)
+    }
+
+    fn judge_once(&self, case: &Case) -> Option<Outcome> {
+        let world = match &case.cwd {
+            Some(cwd) => Arc::new(World::lexical(cwd)),
+            None => self.world.clone(),
+        };
+        let mut outcome = match &case.subject {
+            Subject::Call(call) => self.judge_calls(std::slice::from_ref(call), world),
+            Subject::Calls { calls, .. } => self.judge_calls(calls, world),
+            Subject::Stream(stream) => self.judge_stream(stream, case.expect, &world),
+            Subject::NotYet(_) => return None,
+        };
+        outcome
+            .hits
+            .sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        Some(outcome)
+    }
+
+    /// Goes on after a block, as an agent does that has been told.
+    fn judge_calls(&self, calls: &[Call], world: Arc<World>) -> Outcome {
+        let mut session = session(world);
+        let mut outcome = Outcome::empty();
+        for (step, call) in calls.iter().enumerate() {
+            let judgement = self.stack.judge(self.held(call), &mut session, call.at);
+            outcome.times.push(judgement.took);
+            let (verdict, findings) = match &judgement.outcome {
+                Ok(cleared) => (cleared.verdict(), cleared.findings()),
+                Err(refusal) => (refusal.verdict(), refusal.findings()),
+            };
+            outcome.hear(findings);
+            outcome.verdict = outcome.verdict.max(verdict);
+            if outcome.is_blocked() {
+                outcome.step.get_or_insert(step);
+            }
+        }
+        outcome
+    }
+
+    fn held(&self, call: &Call) -> HeldCall {
+        let block = Json::object([
+            ("type", "tool_use".into()),
+            ("id", "call".into()),
+            ("name", call.tool.as_str().into()),
+        ]);
+        let mut held = HeldCall::new(&block, Runs::AtClient);
+        held.push_input(&call.input, self.stack.call_limits());
+        held
+    }
+
+    /// Through the guard, as the proxy does it. An attack is blocked if no client can assemble it,
+    /// honest work is allowed if it means the same behind the guard as before it.
+    fn judge_stream(&self, case: &StreamCase, expect: Expect, world: &Arc<World>) -> Outcome {
+        let mut outcome = Outcome::empty();
+        let came_through: Vec<bool> = chunkings(case)
+            .iter()
+            .map(|sizes| {
+                let delivered = self.deliver(case, sizes, world, &mut outcome);
+                match (expect, delivered) {
+                    (Expect::Allow, Delivered::Answer(body)) => {
+                        client::meaning(&body) == client::meaning(&case.body)
+                    }
+                    (Expect::Block | Expect::Flag, Delivered::Answer(body)) => {
+                        client::holds(&body, &case.marker)
+                    }
+                    // No client acts on an error, but it has to learn of it.
+                    (expect, Delivered::Error) => expect == Expect::Allow,
+                    (_, Delivered::Nothing) => false,
+                }
+            })
+            .collect();
+        // One way of cutting is enough for an attack; honest work must come through in all.
+        let passes = match expect {
+            Expect::Allow => came_through.iter().all(|came| *came),
+            Expect::Block | Expect::Flag => came_through.iter().any(|came| *came),
+        };
+        outcome.verdict = if passes {
+            Verdict::Allow
+        } else {
+            Verdict::Block
+        };
+        outcome
+    }
+
+    fn deliver(
+        &self,
+        case: &StreamCase,
+        sizes: &[usize],
+        world: &Arc<World>,
+        outcome: &mut Outcome,
+    ) -> Delivered {
+        let mut headers = headers(case);
+        remove_hop_by_hop(&mut headers);
+        let status = StatusCode::from_u16(case.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let answer = match Answer::of(status, &headers) {
+            Ok(answer) => answer,
+            Err(unreadable) => {
+                outcome.hear(&[Finding::block("reader", unreadable.rule, unreadable.why)]);
+                return Delivered::Nothing;
+            }
+        };
+        let judge = Judge {
+            stack: self.stack.clone(),
+            session: Arc::new(Mutex::new(session(world.clone()))),
+            session_id: "eval".to_owned(),
+            response_id: "eval".to_owned(),
+            request: Arc::default(),
+            settings: self.guard.clone(),
+        };
+        let mut outputs = Vec::new();
+        match answer {
+            Answer::Error => Delivered::Error,
+            Answer::Message => {
+                let guarded = guard_message(judge, &case.body, Duration::ZERO, &mut outputs);
+                outcome.take(outputs);
+                match guarded {
+                    Ok(Some(changed)) => Delivered::Answer(changed.into_bytes()),
+                    Ok(None) => Delivered::Answer(case.body.clone()),
+                    Err(_) => Delivered::Nothing,
+                }
+            }
+            Answer::Events => {
+                let mut guard = StreamGuard::new(judge, Duration::ZERO);
+                let mut rest = Bytes::copy_from_slice(&case.body);
+                for size in sizes {
+                    let chunk = rest.split_to((*size).min(rest.len()));
+                    guard.feed(chunk, Duration::ZERO, &mut outputs);
+                }
+                guard.feed(rest, Duration::ZERO, &mut outputs);
+                guard.finish(&mut outputs);
+                outcome.take(outputs)
+            }
+        }
+    }
+}
+
+/// What the client got.
+enum Delivered {
+    Answer(Vec<u8>),
+    /// The upstream's error, on which no client acts.
+    Error,
+    /// An error of ours.
+    Nothing,
+}
+
+fn session(world: Arc<World>) -> Session {
+    let mut session = Session::default();
+    session.world = world;
+    session
+}
+
+/// The ways of cutting a stream into pieces that are tried.
+fn chunkings(case: &StreamCase) -> Vec<Vec<usize>> {
+    if let Some(sizes) = &case.chunking {
+        return vec![sizes.clone()];
+    }
+    let length = case.body.len();
+    let sizes = PIECES.iter().filter(|size| length / **size < MAX_PIECES);
+    sizes
+        .map(|size| vec![*size; length.div_ceil(*size)])
+        .collect()
+}
+
+/// Headers that HTTP itself does not allow never reach the proxy.
+fn headers(case: &StreamCase) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &case.headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let value = HeaderValue::from_bytes(value.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests;
