@@ -11,6 +11,17 @@ macro_rules! files {
 }
 
 files! {
-    "starter-delete.yaml",
-    "starter-secret.yaml",
+    "destructive.yaml",
+    "exfiltration.yaml",
+    "execution.yaml",
+    "credentials.yaml",
+    "privilege.yaml",
+    "persistence.yaml",
+    "evasion.yaml",
+    "containers.yaml",
+    "processes.yaml",
+    "system.yaml",
+    "packages.yaml",
+    "vcs.yaml",
+    "self.yaml",
 }
