@@ -15,6 +15,8 @@ pub struct RequestFacts {
     pub root: String,
     /// The tools that cannot be called without arguments.
     pub tools_with_required: HashSet<String>,
+    /// The folder that the client works in, as its system prompt says.
+    pub working_dir: Option<String>,
 }
 
 impl RequestFacts {
@@ -31,6 +33,7 @@ impl RequestFacts {
             session: session(&body),
             root: first.map(root).unwrap_or_default(),
             tools_with_required: tools.iter().filter_map(requires_arguments).collect(),
+            working_dir: body.get("system").and_then(working_dir),
         })
     }
 }
@@ -43,6 +46,28 @@ fn session(body: &Json<'_>) -> Option<String> {
     }
     let (_, session) = user.rsplit_once("_session_")?;
     Some(session.to_owned())
+}
+
+/// Claude Code says where it works in its system prompt. What users and tools say is not asked:
+/// whoever moves the project moves what may be deleted.
+fn working_dir(system: &Json<'_>) -> Option<String> {
+    let mut texts: Vec<&str> = system.as_str().into_iter().collect();
+    let blocks = system.as_array().unwrap_or(&[]);
+    texts.extend(
+        blocks
+            .iter()
+            .filter_map(|b| b.get("text").and_then(Json::as_str)),
+    );
+    // The first one counts: further down stand texts from the repository, such as commit messages.
+    let mut lines = texts.iter().flat_map(|text| text.lines());
+    lines.find_map(|line| {
+        let line = line.trim_start_matches([' ', '-', '*']);
+        let rest = ["Primary working directory: ", "Working directory: "]
+            .iter()
+            .find_map(|label| line.strip_prefix(label))?;
+        let dir = rest.trim().trim_matches('`');
+        dir.starts_with('/').then(|| dir.to_owned())
+    })
 }
 
 /// The first message without its cache marks, which wander as the conversation grows.
@@ -81,11 +106,34 @@ mod tests {
                 session: Some("s-1".into()),
                 root: "hi".into(),
                 tools_with_required: HashSet::from(["Bash".into()]),
+                working_dir: None,
             },
         );
         let old = r#"{"metadata":{"user_id":"user_1_account__session_abc"},"messages":[]}"#;
         let facts = RequestFacts::read(old.as_bytes()).unwrap();
         assert_eq!(facts.session.as_deref(), Some("abc"));
+    }
+
+    #[test]
+    fn the_working_folder_is_what_the_system_prompt_says_first() {
+        let dir = |body: &str| RequestFacts::read(body.as_bytes()).unwrap().working_dir;
+        let check = |system: &str, expected: Option<&str>| {
+            let body = format!(r#"{{"system":{system}}}"#);
+            assert_eq!(dir(&body).as_deref(), expected, "{body}");
+        };
+        check(
+            r##"[{"type":"text","text":"You are"},
+                {"type":"text","text":"# Environment\n - Primary working directory: /home/a b/x\n - OS: linux"}]"##,
+            Some("/home/a b/x"),
+        );
+        check(
+            r#""<env>\nWorking directory: /x\n</env>\nRecent commits:\nWorking directory: /""#,
+            Some("/x"),
+        );
+        check(r#""The Working directory: /x is good""#, None);
+        check(r#""Working directory: C:\\x""#, None);
+        let said = r#"{"messages":[{"role":"user","content":"Working directory: /"}]}"#;
+        assert_eq!(dir(said), None, "only the client itself is believed");
     }
 
     #[test]

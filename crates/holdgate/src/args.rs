@@ -10,6 +10,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+/// Wrong use that only shows when it is tried: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongUse(pub String);
+
 /// The safety layer around AI coding agents: text flows, tool calls are judged first.
 #[derive(Debug, Parser)]
 #[command(name = "holdgate", version, about)]
@@ -26,6 +31,11 @@ pub enum Command {
     Demo,
     /// Stand between a client and the model's API.
     Proxy(ProxyArgs),
+    /// Judge one command or tool call, and say why. Exit code 0 if it passes, 1 if not.
+    Check(CheckArgs),
+    /// Look at the rules.
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// What was decided, from the ledger.
     Incidents(IncidentArgs),
     /// Look after the ledger.
@@ -75,6 +85,62 @@ pub struct ProxyArgs {
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
+}
+
+/// `holdgate check`
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// The tool that is called [default: Bash].
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// The project's folder [default: this one].
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// What kind of machine this is: workstation, container or strict [default: as in the settings].
+    #[arg(long, value_name = "PROFILE", value_parser = parse_profile)]
+    pub profile: Option<Profile>,
+    /// For programs.
+    #[arg(long)]
+    pub json: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+    /// The command, as one text or word by word; without it a command or a tool call in JSON,
+    /// `{"tool": "Write", "input": {…}}`, is read from standard input.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `holdgate rules`
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Read rules, try their examples, and say what is wrong.
+    Check(RuleFiles),
+    /// All rules, one a line.
+    List {
+        /// For programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Everything about one rule.
+    Explain {
+        /// Its name.
+        id: String,
+    },
+    /// Try the examples and show each.
+    Test(RuleFiles),
+    /// The reference of all rules, in Markdown.
+    Docs,
+}
+
+/// Which rules.
+#[derive(Debug, clap::Args)]
+pub struct RuleFiles {
+    /// Files with rules, which join the built-in ones [default: the built-in ones].
+    pub files: Vec<PathBuf>,
+    /// Use the files alone, without the built-in rules.
+    #[arg(long, requires = "files")]
+    pub alone: bool,
 }
 
 /// `holdgate incidents`

@@ -121,6 +121,10 @@ pub struct Config {
     pub ignored: Vec<String>,
     /// Where ledger and models live.
     pub state_dir: PathBuf,
+    /// Where settings live.
+    pub config_dir: Option<PathBuf>,
+    /// The user's home.
+    pub home: Option<String>,
     /// The door.
     pub proxy: ProxySettings,
     /// Where requests go.
@@ -220,6 +224,8 @@ impl Config {
             .clone()
             .or_else(|| variable("HOLDGATE_CONFIG").map(PathBuf::from));
         let usual = home("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("holdgate.toml"));
+        let dir = named.as_deref().or(usual.as_deref()).and_then(Path::parent);
+        let config_dir = dir.map(Path::to_owned);
         let file = named.or_else(|| usual.filter(|path| path.exists()));
 
         let mut written = match &file {
@@ -248,6 +254,8 @@ impl Config {
             })?;
         let mut config = settle(written, state_dir);
         config.file = file;
+        config.config_dir = config_dir;
+        config.home = variable("HOME");
         config.ignored = ignored;
         if let Some(listen) = flags.listen {
             config.proxy.listen = listen;
@@ -278,6 +286,8 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         file: None,
         ignored: Vec::new(),
         state_dir,
+        config_dir: None,
+        home: None,
         proxy: ProxySettings {
             listen: proxy
                 .listen

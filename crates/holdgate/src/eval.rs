@@ -16,6 +16,7 @@ pub use judge::{Bench, Hit, Outcome};
 pub use stats::{Latency, Rate, micros};
 pub use tally::{Counts, Spoke, Tally};
 
+use crate::args::WrongUse;
 use crate::config::{Config, Flags};
 use crate::judging;
 use anyhow::Context as _;
@@ -54,11 +55,6 @@ pub struct Options {
     /// Name the cases that were judged wrongly.
     pub verbose: bool,
 }
-
-/// Options or cases that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct WrongUse(String);
 
 /// A rate that was asked for and not reached.
 #[derive(Debug, thiserror::Error)]
@@ -159,10 +155,13 @@ fn bench(options: &Options, without: &[String]) -> anyhow::Result<Bench> {
 }
 
 fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
-    if options.rules.is_some() {
-        return Err(WrongUse("--rules: rules cannot be read from files yet".into()).into());
-    }
-    Ok(RuleSet::built_in(options.profile)?)
+    let Some(path) = &options.rules else {
+        return Ok(RuleSet::built_in(options.profile)?);
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
+    let rules = RuleSet::read(options.profile, &[(&name, &text)]);
+    rules.map_err(|errors| WrongUse(errors.to_string()).into())
 }
 
 fn ablate(options: &Options, files: &Files) -> anyhow::Result<Vec<Ablation>> {

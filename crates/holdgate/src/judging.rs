@@ -2,10 +2,12 @@
 
 use anyhow::bail;
 use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::World;
 use holdgate_core::hold::{CallLimits, HeldCall, Runs};
 use holdgate_core::json::Json;
 use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::session::Session;
 use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,6 +59,13 @@ pub fn call(tool: &str, input: Json<'_>) -> HeldCall {
         ("input", input),
     ]);
     HeldCall::new(&block, Runs::AtClient)
+}
+
+/// A session in which nothing has been done yet.
+pub fn session(world: World) -> Session {
+    let mut session = Session::default();
+    session.world = Arc::new(world);
+    session
 }
 
 /// Time since the clock was made.

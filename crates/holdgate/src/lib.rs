@@ -2,12 +2,15 @@
 //! `holdgate-core` crate decides.
 
 pub mod args;
+pub mod check;
 pub mod config;
 pub mod demo;
 pub mod eval;
+pub mod facts;
 pub mod incidents;
 pub mod judging;
 pub mod ledger;
 pub mod log;
 pub mod proxy;
+pub mod rules;
 pub mod script;

@@ -2,20 +2,23 @@
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use holdgate::args::{Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs};
+use holdgate::args::{
+    Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs, WrongUse,
+};
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{demo, eval, incidents, ledger, log};
+use holdgate::{check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let done = run(Args::parse().command);
-    let Err(error) = done else {
-        return ExitCode::SUCCESS;
+    let error = match run(Args::parse().command) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => return ExitCode::from(1),
+        Err(error) => error,
     };
     let broken_pipe = error
         .downcast_ref::<std::io::Error>()
@@ -24,28 +27,27 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log::warn(&format!("{error:#}"));
-    if error.is::<ConfigError>() || error.is::<eval::WrongUse>() {
-        ExitCode::from(2)
-    } else {
-        ExitCode::from(1)
+    if error.is::<ConfigError>() || error.is::<WrongUse>() {
+        return ExitCode::from(2);
     }
+    ExitCode::from(1)
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
+/// Whether the answer is yes: the call passes, the check holds, the work is done.
+fn run(command: Command) -> anyhow::Result<bool> {
     let mut out = anstream::stdout().lock();
     match command {
-        Command::Demo => demo::run(&mut out),
-        Command::Proxy(args) => proxy(&args),
+        Command::Demo => demo::run(&mut out)?,
+        Command::Proxy(args) => proxy(&args)?,
+        Command::Check(args) => {
+            let config = load(&args.place.flags())?;
+            return check::run(&args, &config, &mut out);
+        }
+        Command::Rules(command) => return rules::run(&command, &mut out),
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;
-            Ok(incidents::print(
-                dir,
-                &args.filter(),
-                args.json,
-                args.follow,
-                &mut out,
-            )?)
+            incidents::print(dir, &args.filter(), args.json, args.follow, &mut out)?;
         }
         Command::Ledger(LedgerCommand::Verify { json, place }) => {
             let verified = ledger::verify(&load(&place.flags())?.state_dir)?;
@@ -67,7 +69,6 @@ fn run(command: Command) -> anyhow::Result<()> {
                     verified.records, verified.files, verified.hash
                 )?;
             }
-            Ok(())
         }
         Command::Config(ConfigCommand::Check { place }) => {
             // A failed check, not a wrong use: exit code 1.
@@ -76,11 +77,11 @@ fn run(command: Command) -> anyhow::Result<()> {
                 Some(file) => writeln!(out, "{}: ok", file.display())?,
                 None => writeln!(out, "no settings file: the defaults are in force")?,
             }
-            Ok(())
         }
-        Command::Eval(args) => eval::run(&args.options(), &mut out),
-        Command::Script(args) => serve_script(&args),
+        Command::Eval(args) => eval::run(&args.options(), &mut out)?,
+        Command::Script(args) => serve_script(&args)?,
     }
+    Ok(true)
 }
 
 fn load(flags: &Flags) -> Result<Config, ConfigError> {

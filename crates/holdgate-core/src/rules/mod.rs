@@ -215,20 +215,25 @@ impl RuleSet {
         Ok(Arc::new(RuleSet { profile, rules }))
     }
 
+    /// The built-in rules and those of these files. Their examples are not tried.
+    pub fn joined(profile: Profile, files: &[(&str, &str)]) -> Result<Arc<RuleSet>, RuleErrors> {
+        let all = built_in::FILES.iter().chain(files).copied();
+        let rules = Arc::new(read_all(all)?);
+        Ok(Arc::new(RuleSet { profile, rules }))
+    }
+
     /// The built-in rules and those of these files, whose examples must hold.
-    pub fn with_files(
+    pub fn load(
         profile: Profile,
         files: &[(&str, &str)],
         know: &Knowledge,
     ) -> Result<Arc<RuleSet>, RuleErrors> {
-        let all = built_in::FILES.iter().chain(files).copied();
-        let rules = Arc::new(read_all(all)?);
-        let set = RuleSet { profile, rules };
+        let set = RuleSet::joined(profile, files)?;
         let own = |rule: &Rule| files.iter().any(|(name, _)| *name == rule.source.name);
         let tried = try_examples(&set, know, own);
         let errors: Vec<RuleError> = tried.into_iter().filter_map(|t| t.error).collect();
         if errors.is_empty() {
-            Ok(Arc::new(set))
+            Ok(set)
         } else {
             Err(RuleErrors(errors))
         }

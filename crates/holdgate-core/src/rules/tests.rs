@@ -301,8 +301,8 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("  because: it is so\n", ""),
-        "t.yaml:1:3: the field `because` is missing",
-        "id",
+        "t.yaml:5:3: the field `because` is missing",
+        "examples",
     );
     wrong(
         &but("a-rule", "A rule"),
@@ -326,7 +326,7 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("deny: [x]", "deny: [x], ask: [z]"),
-        "t.yaml:6:30: this rule's verdict is `deny`, so write `deny:` here",
+        "t.yaml:6:31: this rule's verdict is `deny`, so write `deny:` here",
         "[",
     );
     wrong(

@@ -11,15 +11,19 @@ mod stall;
 pub(crate) mod upstream;
 
 use crate::config::Config;
+use crate::facts::Place;
 use crate::judging::{self, SystemClock};
 use crate::ledger::Ledger;
 use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::World;
 use holdgate_core::rules::RuleSet;
-use holdgate_core::session::{Sessions, SharedSession};
+use holdgate_core::session::{self, Sessions, SharedSession};
 use holdgate_core::stack::{Clock, Stack};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
+use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -30,6 +34,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 /// An idle connection is closed after this, as other servers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// Working folders that are remembered.
+const MAX_WORLDS: usize = 1024;
 /// Bytes of a request's head, and of a read.
 const MAX_HEAD_BYTES: usize = 128 << 10;
 
@@ -50,6 +56,9 @@ pub(crate) struct App {
     pub(crate) ledger: Ledger,
     guard: Arc<holdgate_core::guard::GuardSettings>,
     sessions: Mutex<Sessions>,
+    /// By working folder.
+    worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
+    know: Arc<Knowledge>,
     clock: SystemClock,
     responses: AtomicU64,
     /// Tells this process's ids from another's.
@@ -69,6 +78,8 @@ impl App {
             ledger,
             guard: Arc::new(config.guard.clone()),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
+            worlds: Mutex::default(),
+            know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
@@ -87,9 +98,37 @@ impl App {
         format!("{:06x}-{number}", self.boot)
     }
 
-    fn session(&self, id: &str) -> SharedSession {
+    /// The session `id`, in which the client works in this folder now.
+    fn session(&self, id: &str, working_dir: Option<&str>) -> SharedSession {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(id, self.now())
+        let session = sessions.get(id, self.now());
+        drop(sessions);
+        let mut known = session::lock(&session);
+        // Not every request of a session says where it is; the settings go over those that do.
+        let unknown = known.world.own.is_empty();
+        if self.config.project.is_some() {
+            if unknown {
+                known.world = self.world(None);
+            }
+        } else if working_dir.is_some() || unknown {
+            known.world = self.world(working_dir);
+        }
+        drop(known);
+        session
+    }
+
+    fn world(&self, working_dir: Option<&str>) -> Arc<World> {
+        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = working_dir.map(str::to_owned);
+        if let Some(world) = worlds.get(&key) {
+            return world.clone();
+        }
+        if worlds.len() >= MAX_WORLDS {
+            worlds.clear();
+        }
+        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
+        worlds.insert(key, world.clone());
+        world
     }
 }
 

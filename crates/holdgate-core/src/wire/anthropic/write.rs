@@ -6,7 +6,7 @@ use crate::hold::Runs;
 use crate::json::{Json, LoneSurrogates, write_string};
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, Verdict};
 use bytes::Bytes;
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
@@ -164,7 +164,11 @@ pub(super) fn notice(refusal: &Refusal, incident: &str) -> String {
         (_, Some(tool)) => format!("The call to `{}`", short(tool)),
         (_, None) => "A tool call".to_owned(),
     };
-    let mut text = format!("[holdgate] {what} was blocked and did not run.\n");
+    let ask = match refusal.verdict() {
+        Verdict::Ask => ": a person must decide about it, and nobody can be asked here yet",
+        Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill => "",
+    };
+    let mut text = format!("[holdgate] {what} was blocked and did not run{ask}.\n");
     let mut worst: Vec<&Finding> = refusal.findings().iter().collect();
     worst.retain(|f| !f.verdict.lets_pass());
     worst.sort_by_key(|f| std::cmp::Reverse(f.verdict));

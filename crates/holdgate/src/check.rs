@@ -1,0 +1,228 @@
+//! `holdgate check`: one call through the same judging as in the proxy, and why it ends as it does.
+
+use crate::args::{CheckArgs, WrongUse};
+use crate::config::Config;
+use crate::facts::Place;
+use crate::incidents::verdict_style;
+use crate::judging;
+use anstyle::Style;
+use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::effect::Effect;
+use holdgate_core::action::path::World;
+use holdgate_core::hold::HeldCall;
+use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::stack::Judgement;
+use holdgate_core::verdict::{Finding, Verdict};
+use std::io::{Read as _, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes of standard input: the largest call, and the JSON around it.
+const MAX_INPUT: u64 = 32 << 20;
+const MAX_DEPTH: usize = 64;
+const SHELL: &str = "Bash";
+
+/// Judges the call and prints what was found. Returns whether it passes.
+pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::Result<bool> {
+    let text = match args.command.as_slice() {
+        [] => from_stdin()?,
+        [command] => command.clone(),
+        words => words
+            .iter()
+            .map(|w| quoted(w))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    let call = call(&text, args.tool.as_deref())?;
+    let profile = args.profile.unwrap_or(config.profile);
+    let stack = judging::stack(profile, &[], RateLimits::NONE)?;
+    let mut session = judging::session(world(args.project.as_deref(), config)?);
+    let judgement = stack.judge(call, &mut session, Duration::ZERO);
+    let (verdict, findings) = match &judgement.outcome {
+        Ok(cleared) => (cleared.verdict(), cleared.findings()),
+        Err(refusal) => (refusal.verdict(), refusal.findings()),
+    };
+    if args.json {
+        print_json(&judgement, verdict, findings, out)?;
+    } else {
+        print(&judgement, verdict, findings, out)?;
+    }
+    Ok(verdict.lets_pass())
+}
+
+fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<World> {
+    let here = std::env::current_dir().context("this folder")?;
+    let project = match project {
+        Some(dir) => here.join(dir),
+        None => here,
+    };
+    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let place = Place {
+        project: project.to_str().map(str::to_owned),
+        ..Place::of(config, None)
+    };
+    Ok(place.world(&know))
+}
+
+fn from_stdin() -> anyhow::Result<String> {
+    let mut text = String::new();
+    let mut input = std::io::stdin().lock().take(MAX_INPUT);
+    input
+        .read_to_string(&mut text)
+        .context("standard input cannot be read")?;
+    if text.trim().is_empty() {
+        let what = "nothing to judge: write `holdgate check -- COMMAND`, or give a command or a \
+                    tool call in JSON on standard input";
+        return Err(WrongUse(what.into()).into());
+    }
+    Ok(text)
+}
+
+/// A tool call in JSON, the input of a tool that is named, or else a command.
+fn call(text: &str, tool: Option<&str>) -> Result<HeldCall, WrongUse> {
+    let command = || {
+        let input = Json::object([("command", text.trim_end_matches('\n').into())]);
+        judging::call(tool.unwrap_or(SHELL), input)
+    };
+    let Ok(json) = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse) else {
+        return Ok(command());
+    };
+    if json.as_object().is_none() {
+        return Ok(command());
+    }
+    let named = ["tool", "name"].iter().find_map(|key| json.get(key));
+    match (named.and_then(Json::as_str), json.get("input"), tool) {
+        (Some(name), Some(input), _) => Ok(judging::call(tool.unwrap_or(name), input.clone())),
+        (_, _, Some(tool)) => Ok(judging::call(tool, json)),
+        _ => Err(WrongUse(
+            "a tool call in JSON needs its name and its input: `{\"tool\": \"Write\", \"input\": \
+             {…}}`; or name the tool with --tool"
+                .into(),
+        )),
+    }
+}
+
+/// A word as it must be written in a shell to mean itself.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn print_json(
+    judgement: &Judgement,
+    verdict: Verdict,
+    findings: &[Finding],
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let effects = judgement.effects.iter().map(Effect::to_json).collect();
+    let findings = findings.iter().map(Finding::to_json).collect();
+    let json = Json::object([
+        ("verdict", verdict.word().into()),
+        ("effects", Json::Array(effects)),
+        ("findings", Json::Array(findings)),
+        ("us", micros(judgement.took).into()),
+    ]);
+    Ok(writeln!(out, "{json}")?)
+}
+
+fn print(
+    judgement: &Judgement,
+    verdict: Verdict,
+    findings: &[Finding],
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    if !judgement.effects.is_empty() {
+        writeln!(out, "{bold}What it does{bold:#}")?;
+    }
+    for effect in &judgement.effects {
+        let program = shorten(&effect.program, 40);
+        let mut line = format!("  {:<16} {program}", effect.kind.word());
+        if let Some(path) = &effect.path {
+            let classes: Vec<&str> = path.classes.names().collect();
+            let (path, classes) = (shorten(&path.text, 100), classes.join(", "));
+            line.push_str(&format!("  {path} {dim}({classes}){dim:#}"));
+        }
+        if let Some(host) = &effect.host {
+            let (name, class) = (shorten(&host.name, 100), host.class.word());
+            line.push_str(&format!("  {name} {dim}({class}){dim:#}"));
+        }
+        if !effect.tags.is_empty() {
+            let tags = effect.tags.join(", ");
+            line.push_str(&format!("  {dim}[{}]{dim:#}", shorten(&tags, 100)));
+        }
+        let origins: Vec<&str> = effect.origins.names().collect();
+        if !origins.is_empty() {
+            line.push_str(&format!("  {dim}from {}{dim:#}", origins.join(", ")));
+        }
+        writeln!(out, "{line}")?;
+    }
+    for finding in findings {
+        let style = verdict_style(finding.verdict.word());
+        let (word, rule) = (finding.verdict.word(), &finding.rule);
+        let (layer, reason) = (finding.layer, shorten(&finding.reason, 400));
+        writeln!(out, "{style}{word}{style:#} {rule} ({layer}): {reason}")?;
+        if let Some(evidence) = &finding.evidence {
+            writeln!(out, "  matched: {}", shorten(evidence, 400))?;
+        }
+        if let Some(instead) = &finding.instead {
+            writeln!(out, "  instead: {instead}")?;
+        }
+    }
+    let style = verdict_style(verdict.word());
+    let word = verdict.word();
+    let asks = if verdict == Verdict::Ask {
+        ": a person must decide; with nobody to ask, it is blocked"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "{bold}verdict{bold:#} {style}{word}{style:#}{asks} {dim}({} µs){dim:#}",
+        micros(judgement.took)
+    )?;
+    Ok(())
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_what_the_text_says() {
+        let check = |text: &str, tool: Option<&str>, expected: (&str, &str)| {
+            let call = call(text, tool).unwrap();
+            assert_eq!(
+                (call.name.as_deref().unwrap(), call.start_input.as_str()),
+                expected
+            );
+        };
+        check("rm -rf ~\n", None, ("Bash", r#"{"command":"rm -rf ~"}"#));
+        check("{rm,-rf,/}", None, ("Bash", r#"{"command":"{rm,-rf,/}"}"#));
+        check("42", None, ("Bash", r#"{"command":"42"}"#));
+        let whole = r#"{"tool":"Write","input":{"file_path":"x"}}"#;
+        check(whole, None, ("Write", r#"{"file_path":"x"}"#));
+        let wire = r#"{"type":"tool_use","id":"1","name":"Read","input":{"file_path":"x"}}"#;
+        check(wire, None, ("Read", r#"{"file_path":"x"}"#));
+        check(r#"{"path":"x"}"#, Some("View"), ("View", r#"{"path":"x"}"#));
+        assert!(call(r#"{"path":"x"}"#, None).is_err());
+    }
+
+    #[test]
+    fn words_keep_their_meaning() {
+        assert_eq!(quoted("--x=a/b"), "--x=a/b");
+        assert_eq!(quoted("fix rm -rf"), "'fix rm -rf'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,149 @@
+//! What this machine's disk says about paths, and where the agent works on it.
+
+use crate::config::Config;
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::{Facts, World, absolute, is_under};
+use holdgate_core::action::value::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// This machine's disk.
+#[derive(Debug)]
+struct Disk;
+
+impl Facts for Disk {
+    fn real(&self, path: &str) -> Option<String> {
+        // Links there lead to what this process has open, not to what the agent has.
+        if is_under(path, "/proc") || is_under(path, "/dev") {
+            return None;
+        }
+        let real = soft_canonicalize::soft_canonicalize(path).ok()?;
+        real.into_os_string().into_string().ok()
+    }
+}
+
+/// Where an agent works.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The project's folder, if it is known.
+    pub project: Option<String>,
+    /// The user's home on this machine.
+    pub home: Option<String>,
+    /// Holdgate's own folders and files.
+    pub own: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The place of `project`, or of the one in the settings, on a machine with these settings.
+    pub fn of(config: &Config, project: Option<&str>) -> Place {
+        let project = config.project.as_deref().and_then(Path::to_str).or(project);
+        Place {
+            project: project.map(str::to_owned),
+            home: config.home.clone(),
+            own: own_paths(config),
+        }
+    }
+
+    /// The world of a project: with what the disk says, if the project is on this machine.
+    pub fn world(&self, know: &Knowledge) -> World {
+        let project = self.project.as_deref().filter(|dir| dir.starts_with('/'));
+        let project = project.map(|dir| absolute(dir, "/", "/"));
+        let here = project.as_deref().is_none_or(|dir| Path::new(dir).is_dir());
+        let mut world = match &project {
+            Some(project) => World::lexical(project),
+            None => World::default(),
+        };
+        if here && let Some(home) = self.home.as_deref().filter(|home| home.starts_with('/')) {
+            world.facts = Some(Arc::new(Disk));
+            home.clone_into(&mut world.home);
+        }
+        // In the form in which paths of calls are compared with them.
+        let plain = world.clone();
+        let form = |path: &str| know.paths.place(&Value::known(path), "/", &plain).text;
+        world.home = form(&plain.home);
+        world.cwd = form(&plain.cwd);
+        let own = self.own.iter().filter_map(|path| path.to_str());
+        world.own = own.map(form).collect();
+        // What holds a home is no project: inside of it nothing would be outside.
+        let cwd = Some(world.cwd.clone());
+        world.project = cwd.filter(|project| !is_under(&world.home, project));
+        world
+    }
+}
+
+/// What of Holdgate an agent must leave alone on this machine.
+fn own_paths(config: &Config) -> Vec<PathBuf> {
+    let named = [Some(&config.state_dir), config.config_dir.as_ref()];
+    let named = named.into_iter().flatten();
+    let mut own: Vec<PathBuf> = named.filter_map(|p| std::path::absolute(p).ok()).collect();
+    own.extend(std::env::current_exe());
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use holdgate_core::action::path::PathClass;
+
+    fn class(world: &World, path: &str, class: PathClass) -> bool {
+        let know = Knowledge::built_in().unwrap();
+        let place = know.paths.place(&Value::known(path), &world.cwd, world);
+        place.is(class)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_project_leads_out_of_it() {
+        let know = Knowledge::built_in().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in ["home/me", "home/me/project/src", "outside"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let project = root.join("home/me/project");
+        std::os::unix::fs::symlink(root.join("outside"), project.join("link")).unwrap();
+        std::os::unix::fs::symlink("src", project.join("inner")).unwrap();
+        let place = Place {
+            project: project.to_str().map(str::to_owned),
+            home: root.join("home/me").to_str().map(str::to_owned),
+            own: vec![root.join("outside/state")],
+        };
+        let world = place.world(&know);
+        let inside = |path: &str| class(&world, path, PathClass::Project);
+        assert!(inside("src/new/file"));
+        assert!(inside("inner/new"));
+        assert!(!inside("link"));
+        assert!(!inside("link/new/file"));
+        assert!(class(&world, "link/state/ledger", PathClass::Holdgate));
+        assert!(class(&world, "~", PathClass::HomeRoot));
+    }
+
+    #[test]
+    fn a_project_elsewhere_is_read_by_its_name() {
+        let know = Knowledge::built_in().unwrap();
+        let place = Place {
+            project: Some("/home/nobody-here/code/./x".into()),
+            home: Some("/root".into()),
+            own: Vec::new(),
+        };
+        let world = place.world(&know);
+        assert_eq!(world.project.as_deref(), Some("/home/nobody-here/code/x"));
+        assert_eq!(world.home, "/home/nobody-here/code");
+        assert!(world.facts.is_none());
+    }
+
+    #[test]
+    fn what_holds_a_home_is_no_project() {
+        let know = Knowledge::built_in().unwrap();
+        for (project, home) in [("/", "/root"), ("/tmp", "/tmp/x"), ("/tmp", "/tmp")] {
+            let place = Place {
+                project: Some(project.into()),
+                home: Some(home.into()),
+                own: Vec::new(),
+            };
+            let world = place.world(&know);
+            assert_eq!(world.project, None, "{project}");
+            assert_eq!(world.cwd, project);
+        }
+    }
+}

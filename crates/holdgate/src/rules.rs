@@ -1,0 +1,174 @@
+//! `holdgate rules`: what rules there are, what they say, and whether they hold.
+
+mod docs;
+
+use crate::args::{RuleFiles, RulesCommand, WrongUse};
+use crate::incidents::verdict_style;
+use anstyle::Style;
+use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
+use holdgate_core::json::{Json, shorten};
+use holdgate_core::rules::{Expect, Profile, Rule, RuleErrors, RuleSet, nearest, try_examples};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Does what `holdgate rules …` asks for. Returns whether all is well.
+pub fn run(command: &RulesCommand, out: &mut impl Write) -> anyhow::Result<bool> {
+    let built_in = || RuleSet::built_in(Profile::default());
+    match command {
+        RulesCommand::Check(files) => check(files, false, out),
+        RulesCommand::Test(files) => check(files, true, out),
+        RulesCommand::List { json } => list(&*built_in()?, *json, out),
+        RulesCommand::Explain { id } => explain(&*built_in()?, id, out),
+        RulesCommand::Docs => {
+            write!(out, "{}", docs::reference(&*built_in()?))?;
+            Ok(true)
+        }
+    }
+}
+
+/// Reads the rules of `files` and tries their examples, or those of the built-in rules.
+fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Result<bool> {
+    let texts = read(files)?;
+    let set = match set(&texts, files.alone) {
+        Ok(set) => set,
+        Err(errors) => return report(&errors, out),
+    };
+    let own = |rule: &Rule| {
+        let place = rule.place();
+        let of = |name: &str| place.strip_prefix(name).is_some_and(|r| r.starts_with(':'));
+        texts.is_empty() || texts.iter().any(|(name, _)| of(name))
+    };
+    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let tried = try_examples(&set, &know, own);
+    let rules = set.rules().iter().filter(|rule| own(rule)).count();
+    if verbose {
+        let mut rule = "";
+        for tried in &tried {
+            if tried.rule != rule {
+                rule = &tried.rule;
+                writeln!(out, "{rule}")?;
+            }
+            let (style, word) = match (&tried.error, tried.expect) {
+                (Some(_), _) => (verdict_style("block"), "WRONG"),
+                (None, Expect::Fire) => (Style::new(), "fires"),
+                (None, Expect::Allow) => (Style::new(), "passes"),
+            };
+            let text = shorten(&tried.text, 120);
+            writeln!(out, "  {style}{word:<6}{style:#}  {text}")?;
+        }
+    }
+    let count = tried.len();
+    let errors: Vec<_> = tried.into_iter().filter_map(|t| t.error).collect();
+    let wrong = errors.len();
+    if wrong > 0 {
+        report(&RuleErrors(errors), out)?;
+        writeln!(out, "{wrong} of {count} examples do not hold")?;
+    } else {
+        writeln!(out, "{rules} rules, {count} examples: all hold")?;
+    }
+    Ok(wrong == 0)
+}
+
+/// Names and texts.
+fn read(files: &RuleFiles) -> anyhow::Result<Vec<(String, String)>> {
+    let one = |path: &std::path::PathBuf| {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        Ok((name, text))
+    };
+    files.files.iter().map(one).collect()
+}
+
+fn set(texts: &[(String, String)], alone: bool) -> Result<Arc<RuleSet>, RuleErrors> {
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(n, t)| (&**n, &**t)).collect();
+    if alone {
+        RuleSet::read(Profile::default(), &texts)
+    } else {
+        RuleSet::joined(Profile::default(), &texts)
+    }
+}
+
+fn report(errors: &RuleErrors, out: &mut impl Write) -> anyhow::Result<bool> {
+    writeln!(out, "{errors}\n")?;
+    Ok(false)
+}
+
+fn list(set: &RuleSet, json: bool, out: &mut impl Write) -> anyhow::Result<bool> {
+    if json {
+        let rules = set.rules().iter().map(to_json).collect();
+        writeln!(out, "{}", Json::Array(rules))?;
+        return Ok(true);
+    }
+    let width = set.rules().iter().map(|r| r.id.len()).max().unwrap_or(0);
+    for rule in set.rules() {
+        let verdicts = Profile::ALL.map(|p| rule.word(p));
+        let [usual, container, strict] = verdicts;
+        let mut line = format!("{:<width$}  {usual:<5}  {}", rule.id, rule.category);
+        for (profile, word) in [("container", container), ("strict", strict)] {
+            if word != usual {
+                line.push_str(&format!("  {profile}: {word}"));
+            }
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(true)
+}
+
+fn to_json(rule: &Rule) -> Json<'static> {
+    let texts = |items: &[String]| Json::Array(items.iter().map(|i| i.clone().into()).collect());
+    let examples = |expect: Expect| {
+        let examples = rule.examples.iter().filter(|e| e.expect == expect);
+        Json::Array(examples.map(|e| e.text().into()).collect())
+    };
+    let mut json = Json::object([
+        ("id", rule.id.clone().into()),
+        ("category", rule.category.clone().into()),
+        ("stage", rule.stage.word().into()),
+        ("because", rule.because.clone().into()),
+        ("owasp", texts(&rule.owasp)),
+        ("fires", examples(Expect::Fire)),
+        ("passes", examples(Expect::Allow)),
+    ]);
+    for profile in Profile::ALL {
+        json.set(profile.word(), rule.word(profile).into());
+    }
+    if let Some(instead) = &rule.instead {
+        json.set("instead", instead.clone().into());
+    }
+    json
+}
+
+fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool> {
+    let Some(rule) = set.rule(id) else {
+        let near = nearest(id, set.rules().iter().map(|r| r.id.as_str()));
+        let near = near.map_or_else(
+            || "`holdgate rules list` shows all".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return Err(WrongUse(format!("there is no rule `{id}`, {near}")).into());
+    };
+    let bold = Style::new().bold();
+    writeln!(out, "{bold}{}{bold:#}  {}", rule.id, rule.place())?;
+    writeln!(out, "  because   {}", rule.because)?;
+    if let Some(instead) = &rule.instead {
+        writeln!(out, "  instead   {instead}")?;
+    }
+    let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
+    writeln!(out, "  verdict   {}", verdicts.join(", "))?;
+    writeln!(out, "  category  {}", rule.category)?;
+    writeln!(out, "  stage     {}", rule.stage.word())?;
+    if !rule.owasp.is_empty() {
+        writeln!(out, "  OWASP     {}", rule.owasp.join(", "))?;
+    }
+    for line in rule.condition().lines() {
+        writeln!(out, "  {line}")?;
+    }
+    for (title, expect) in [("fires on", Expect::Fire), ("lets pass", Expect::Allow)] {
+        writeln!(out, "  {title}")?;
+        for example in rule.examples.iter().filter(|e| e.expect == expect) {
+            writeln!(out, "    {}", example.text().replace('\n', "\n    "))?;
+        }
+    }
+    Ok(true)
+}
