@@ -267,7 +267,8 @@ impl PathTable {
                 place.classes.remove(PathClass::Root);
                 // A project may lie in a folder for temporary files: it is a project all the same.
                 place.classes.remove(PathClass::Temp);
-                if text == project {
+                let folder = text.trim_end_matches("/.*").trim_end_matches("/*");
+                if folder == project {
                     place.classes.add(PathClass::ProjectRoot);
                 }
             }

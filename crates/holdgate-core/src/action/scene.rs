@@ -183,13 +183,9 @@ impl<'a> Scene<'a> {
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
         let carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
         if url.origins.any(carried) {
-            self.emit(
-                actor
-                    .does(Kind::Send)
-                    .with(host.clone())
-                    .about(&url.text)
-                    .of(url),
-            )?;
+            let effect = actor.does(Kind::Send).with(host.clone()).about(&url.text).of(url);
+            let effect = self.tag_by_source(effect, url);
+            self.emit(effect)?;
         }
         self.emit(actor.does(Kind::Fetch).with(host).about(&url.text))?;
         Ok(answer)
@@ -199,8 +195,26 @@ impl<'a> Scene<'a> {
     pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Done<Value> {
         let host = self.know.hosts.host(url);
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
-        self.emit(actor.does(Kind::Send).with(host).about(&url.text).of(data))?;
+        let effect = actor.does(Kind::Send).with(host).about(&url.text).of(data);
+        let effect = self.tag_by_source(effect, data);
+        self.emit(effect)?;
         Ok(answer)
+    }
+
+    /// Whose files the data came from.
+    fn tag_by_source(&self, mut effect: Effect, data: &Value) -> Effect {
+        for source in data.sources.iter().filter(|s| s.starts_with('/')) {
+            let place = self.place(&Value::known(source.to_string()));
+            let own = [PathClass::Project, PathClass::Temp, PathClass::Cache, PathClass::Workspace];
+            if own.iter().any(|class| place.is(*class)) {
+                effect = effect.tagged("project-file");
+            } else if place.is(PathClass::System) {
+                effect = effect.tagged("system-file");
+            } else if place.is(PathClass::Home) {
+                effect = effect.tagged("private-file");
+            }
+        }
+        effect
     }
 
     /// A shell runs `code`. Returns what it prints.

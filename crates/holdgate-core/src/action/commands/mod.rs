@@ -35,6 +35,8 @@ struct Gathered {
     reads: bool,
     urls: Vec<Value>,
     sent: Vec<Value>,
+    /// Raw connections.
+    connections: Vec<Value>,
     writes: Vec<(Value, bool)>,
     transfers: Vec<Value>,
     commands: Vec<Value>,
@@ -286,6 +288,7 @@ fn act(
             gathered.sent.push(data);
         }
         Role::Connect => {
+            gathered.connections.push(value.clone());
             let host = scene.know.hosts.host(value);
             scene.emit(actor.does(Kind::Connect).with(host).about(&value.text))?;
         }
@@ -345,6 +348,7 @@ fn finish(
         transfers,
         commands,
         output,
+        connections,
         ..
     } = gathered;
     let mut output = output;
@@ -370,9 +374,11 @@ fn finish(
             fetched.push(&scene.fetch(actor, url)?);
         }
     }
-    if urls.is_empty() {
-        for data in &sent {
-            scene.send(actor, &Value::unknown(Origins::UNKNOWN), data)?;
+    if urls.is_empty() && !sent.is_empty() {
+        let nowhere = [Value::unknown(Origins::UNKNOWN)];
+        let targets = if connections.is_empty() { &nowhere[..] } else { &connections };
+        for (target, data) in targets.iter().flat_map(|t| sent.iter().map(move |d| (t, d))) {
+            scene.send(actor, target, data)?;
         }
     }
     if !urls.is_empty() {

@@ -440,7 +440,9 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
     }
     match remote(target) {
         Some(host) => {
-            scene.send(actor, &host, &content)?;
+            let mut actor = actor.clone();
+            actor.tags.push("transfer".into());
+            scene.send(&actor, &host, &content)?;
         }
         None => scene.write(actor, target, &content, false)?,
     }

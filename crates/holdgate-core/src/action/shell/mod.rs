@@ -51,6 +51,8 @@ pub(super) struct Shell<'s, 'a> {
     /// What variables held before something uncertain changed them.
     before: Vec<(String, Vec<Value>)>,
     calls: u32,
+    /// Functions that run now: one that calls itself does the same again.
+    active: Vec<String>,
     /// An interactive shell was started in the pipeline that runs now.
     bare_shell: bool,
 }
@@ -86,6 +88,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             maybe: 0,
             before: Vec::new(),
             calls: 0,
+            active: Vec::new(),
             bare_shell: false,
         }
     }
@@ -372,7 +375,7 @@ impl<'s, 'a> Shell<'s, 'a> {
         if let Some(body) = self
             .functions
             .get(&name.text)
-            .filter(|_| self.calls < MAX_CALLS)
+            .filter(|_| self.calls < MAX_CALLS && !self.active.contains(&name.text))
             .cloned()
         {
             return self.redirected(redirects, |shell| shell.call(&body, words));
@@ -390,7 +393,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         let arguments = words.get(1..).unwrap_or(&[]).to_vec();
         let outer = std::mem::replace(&mut self.arguments, arguments);
         self.calls += 1;
+        self.active.extend(words.first().map(|w| w.text.clone()));
         let output = self.node(body);
+        self.active.pop();
         self.calls -= 1;
         self.arguments = outer;
         output
