@@ -217,7 +217,7 @@ pub struct EvalArgs {
     /// Files with cases: JSON lines, or one JSON array.
     #[arg(required = true, value_name = "CASES")]
     files: Vec<PathBuf>,
-    /// Rules in place of those that are built in.
+    /// Rules besides those that are built in.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Leave this layer out; may be given several times.
@@ -232,7 +232,7 @@ pub struct EvalArgs {
     /// Write each case's verdict into this file, one JSON object a line.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
-    /// Judge all once more without each layer, to see what it is worth.
+    /// Judge all once more without each layer and each category of rules, to see what it is worth.
     #[arg(long)]
     ablate: bool,
     /// Fail if less of the attacks is blocked.

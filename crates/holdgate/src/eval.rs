@@ -8,6 +8,7 @@ pub mod client;
 mod json;
 mod judge;
 mod report;
+mod setup;
 mod stats;
 mod tally;
 
@@ -17,14 +18,12 @@ pub use stats::{Latency, Rate, micros};
 pub use tally::{Counts, Spoke, Tally};
 
 use crate::args::WrongUse;
-use crate::config::{Config, Flags};
-use crate::judging;
 use anyhow::Context as _;
-use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::rules::Profile;
+use setup::{Part, SetUp};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Where agents work whose case does not tell.
 pub const PROJECT: &str = "/home/dev/project";
@@ -34,7 +33,7 @@ pub const PROJECT: &str = "/home/dev/project";
 pub struct Options {
     /// The files with cases.
     pub files: Vec<PathBuf>,
-    /// Rules in place of those that are built in.
+    /// Rules besides those that are built in.
     pub rules: Option<PathBuf>,
     /// Layers that are left out.
     pub without: Vec<String>,
@@ -71,7 +70,8 @@ pub(crate) struct Ablation {
 /// Judges all cases and reports.
 pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
     let files = read_all(&options.files)?;
-    let bench = bench(options, &options.without)?;
+    let set_up = SetUp::new(options)?;
+    let bench = set_up.bench(&Part::Nothing)?;
     let mut verdicts = options.verdicts.as_deref().map(create).transpose()?;
     let mut tallies = Vec::new();
     let mut total = Tally::default();
@@ -92,7 +92,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         file.flush().with_context(|| path.display().to_string())?;
     }
     let ablations = if options.ablate {
-        Some(ablate(options, &files)?)
+        Some(ablate(&set_up, &files)?)
     } else {
         None
     };
@@ -134,55 +134,20 @@ fn read_all(paths: &[PathBuf]) -> Result<Files, WrongUse> {
     }
 }
 
-/// The defaults, whatever this machine's settings are: the same cases give the same figures
-/// everywhere.
-fn bench(options: &Options, without: &[String]) -> anyhow::Result<Bench> {
-    let known = |name: &String| judging::LAYERS.contains(&name.as_str());
-    if let Some(unknown) = without.iter().find(|name| !known(name)) {
-        let layers = judging::LAYERS.join(", ");
-        let message = format!("--without: `{unknown}` is no layer, the layers are {layers}");
-        return Err(WrongUse(message).into());
-    }
-    let flags = Flags {
-        state_dir: Some(PathBuf::new()),
-        ..Flags::default()
-    };
-    let config = Config::load(&flags, [])?;
-    let rules = rules(options)?;
-    let stack = judging::stack_with(rules, without, config.rates, config.judge)?;
-    let project = options.project.as_deref().unwrap_or(PROJECT);
-    Ok(Bench::new(Arc::new(stack), config.guard, project))
-}
-
-fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
-    let Some(path) = &options.rules else {
-        return Ok(RuleSet::built_in(options.profile)?);
-    };
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
-    let rules = RuleSet::read(options.profile, &[(&name, &text)]);
-    rules.map_err(|errors| WrongUse(errors.to_string()).into())
-}
-
-fn ablate(options: &Options, files: &Files) -> anyhow::Result<Vec<Ablation>> {
-    let mut ablations = Vec::new();
-    for layer in judging::LAYERS {
-        if options.without.iter().any(|name| name == layer) {
-            continue;
-        }
-        let mut without = options.without.clone();
-        without.push((*layer).to_owned());
-        let bench = bench(options, &without)?;
+/// All cases once more for each part that can be left out.
+fn ablate(set_up: &SetUp, files: &Files) -> anyhow::Result<Vec<Ablation>> {
+    let ablated = |part: Part| {
+        let bench = set_up.bench(&part)?;
         let mut tally = Tally::default();
         for case in files.iter().flat_map(|(_, cases)| cases) {
             tally.count(case, bench.judge(case).as_ref());
         }
-        ablations.push(Ablation {
-            without: (*layer).to_owned(),
+        Ok(Ablation {
+            without: part.to_string(),
             tally,
-        });
-    }
-    Ok(ablations)
+        })
+    };
+    set_up.parts().into_iter().map(ablated).collect()
 }
 
 fn create(path: &Path) -> anyhow::Result<(&Path, BufWriter<File>)> {

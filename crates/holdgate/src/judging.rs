@@ -38,6 +38,15 @@ pub fn stack_with(
     limits: RateLimits,
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
+    stack_of(layers(rules, without, limits)?, judge)
+}
+
+/// All layers but those named in `without`.
+pub fn layers(
+    rules: Arc<RuleSet>,
+    without: &[String],
+    limits: RateLimits,
+) -> anyhow::Result<Vec<Box<dyn Layer>>> {
     if let Some(unknown) = without.iter().find(|name| !LAYERS.contains(&name.as_str())) {
         bail!(
             "`{unknown}` is no layer, the layers are {}",
@@ -46,6 +55,11 @@ pub fn stack_with(
     }
     let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Gate::new(limits, rules))];
     layers.retain(|layer| !without.iter().any(|name| name == layer.name()));
+    Ok(layers)
+}
+
+/// A stack of these layers, with a clock that runs.
+pub fn stack_of(layers: Vec<Box<dyn Layer>>, judge: JudgeLimits) -> anyhow::Result<Stack> {
     let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
     let clock = Arc::new(SystemClock::default());
     Ok(Stack::new(layers, know, clock, judge))

@@ -21,7 +21,7 @@ pub(super) fn file(
 ) -> io::Result<()> {
     writeln!(out, "{name}: {} cases", tally.cases())?;
     let mut table = Table::new(&[
-        "expect",
+        "<expect",
         "<category",
         "n",
         "blocked %",
@@ -80,7 +80,8 @@ pub(super) fn file(
 
 /// Writes what became of all cases.
 pub(super) fn total(out: &mut impl Write, files: usize, tally: &Tally) -> io::Result<()> {
-    writeln!(out, "all {files} files: {} cases", tally.cases())?;
+    let name = if files == 1 { "the file" } else { "all files" };
+    writeln!(out, "{name}: {} cases", tally.cases())?;
     let (attacks, honest, flagged) = (
         tally.of(Expect::Block),
         tally.of(Expect::Allow),

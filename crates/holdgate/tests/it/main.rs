@@ -13,6 +13,7 @@
 mod chaos;
 mod cli;
 mod client;
+mod eval;
 mod guarding;
 mod hostile;
 mod keep_alive;
