@@ -75,7 +75,7 @@ pub fn understand(
         Ok(scene.effects)
     };
     let mut effects = if call.text.contains(value::HOLE) {
-        read(&views::written(&call.input))?
+        read(&views::without_holes(call.input.clone()))?
     } else {
         read(&call.input)?
     };
@@ -86,7 +86,7 @@ pub fn understand(
     let mut seen: HashSet<Same> = effects.iter().map(Same::of).collect();
     for View { input, tag } in others {
         fuel.spend_on(call.text.len())?;
-        for effect in read(&views::written(&input))? {
+        for effect in read(&views::without_holes(input))? {
             // How something looks is a guess: if it cannot be read, it tells nothing.
             let idle = tag == views::UNICODE && effect.kind == Kind::Unreadable;
             if !idle && seen.insert(Same::of(&effect)) {

@@ -5,7 +5,11 @@ mod unified;
 
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
+use crate::action::text;
 use crate::action::value::Value;
+
+/// Of longer new text only the beginning is read.
+pub(crate) const MAX_CONTENT: usize = 256 << 10;
 
 /// One thing that a patch does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +22,10 @@ enum Change {
     Move(String, String),
 }
 
-/// Says in `scene` what the patch `text` does.
-pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Done {
-    scene.fuel.spend_on(text.text.len())?;
-    let Some(changes) = read(&text.text) else {
+/// Says in `scene` what a patch does.
+pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done {
+    scene.fuel.spend_on(patch.text.len())?;
+    let Some(changes) = read(&patch.text) else {
         return scene.emit(
             actor
                 .does(Kind::Unreadable)
@@ -32,12 +36,13 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Done 
     for change in changes {
         match change {
             Change::Write(path, added) => {
-                scene.write(actor, &text.map(path), &text.map(added), false)?;
+                let added = text::beginning(&added, MAX_CONTENT).to_owned();
+                scene.write(actor, &patch.map(path), &patch.map(added), false)?;
             }
-            Change::Delete(path) => scene.delete(actor, &text.map(path))?,
+            Change::Delete(path) => scene.delete(actor, &patch.map(path))?,
             Change::Move(from, to) => {
-                scene.touch(actor, Kind::Move, &text.map(from))?;
-                scene.write(actor, &text.map(to), &Value::default(), false)?;
+                scene.touch(actor, Kind::Move, &patch.map(from))?;
+                scene.write(actor, &patch.map(to), &Value::default(), false)?;
             }
         }
     }

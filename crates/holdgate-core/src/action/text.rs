@@ -49,6 +49,12 @@ pub fn without_holes(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The first `most` bytes of `text`, or a little less where a character would be cut.
+pub fn beginning(text: &str, most: usize) -> &str {
+    text.split_at_checked(text.floor_char_boundary(most))
+        .map_or(text, |(start, _)| start)
+}
+
 /// The ASCII text that `text` looks like, if it is not ASCII and every letter of it has such a twin:
 /// `cat` for the Cyrillic `сат`.
 pub fn skeleton_ascii(text: &str) -> Option<String> {
@@ -184,12 +190,10 @@ fn is_ignorable(c: char) -> bool {
 }
 
 fn would_quote(c: char) -> bool {
-    if c.is_ascii() {
-        return false;
-    }
-    std::iter::once(c)
-        .nfkc()
-        .any(|c| matches!(c, '"' | '\'' | '`' | '$' | '\\' | '\n' | '\r'))
+    matches!(
+        c,
+        '＂' | '＇' | '｀' | '＄' | '＼' | '﹩' | '﹨' | '\u{1FEF}'
+    )
 }
 
 /// The confusables table ends at small capitals, which look like the letters for all purposes here.

@@ -70,6 +70,8 @@ pub enum Does {
     Database,
     /// Types and clicks on a screen.
     Computer,
+    /// Asks the client for more rights.
+    Elevate,
     /// Does nothing outside of the client.
     Inert,
 }
@@ -122,6 +124,10 @@ pub enum Role {
     Action,
     /// The kind of a notebook's cell.
     Cell,
+    /// What the command reads.
+    Stdin,
+    /// Variables that are set for the command.
+    Environment,
     /// Out of the sandbox.
     Sandbox,
     /// In the background.
@@ -222,8 +228,8 @@ impl ToolTable {
         self.roles.get(&plain(key)).copied().unwrap_or_default()
     }
 
-    /// Whether an argument of this name may be a list, an object or a boolean, so that a client turns
-    /// text into one.
+    /// Whether an argument of this name may be a list or an object, so that a client makes one of
+    /// text.
     pub(crate) fn takes_structure(&self, key: &str) -> bool {
         let roles = self.roles(key);
         [
@@ -233,12 +239,18 @@ impl ToolTable {
             Role::Items,
             Role::Envelope,
             Role::Sandbox,
-            Role::Background,
             Role::Url,
             Role::Query,
+            Role::Environment,
         ]
         .into_iter()
         .any(|role| roles.has(role))
+    }
+
+    /// Whether an argument of this name turns something on.
+    pub(crate) fn is_switch(&self, key: &str) -> bool {
+        let roles = self.roles(key);
+        roles.has(Role::Sandbox) || roles.has(Role::Background)
     }
 
     /// Whether an argument of this name is a command line.

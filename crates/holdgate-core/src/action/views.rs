@@ -34,99 +34,125 @@ pub(crate) const UNICODE: &str = "unicode-view";
 /// each other.
 pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<View> {
     let written = &call.input;
-    let ascii = call.text.is_ascii();
-    // The compact form has each backslash doubled.
-    let escaped = call.text.contains("\\\\u");
     let runs = tools.does(&call.name) == Some(Does::Shell);
+    let structure = |key: &str, text: &str| {
+        let wanted = match text.trim().chars().next()? {
+            '[' | '{' => tools.takes_structure(key),
+            't' | 'f' => matches!(text.trim(), "true" | "false") && tools.is_switch(key),
+            _ => false,
+        };
+        wanted.then(|| structure_in(text)).flatten()
+    };
+    let tidy = |key: &str, text: &str| {
+        let command = runs && tools.is_command(key);
+        command
+            .then(|| tidied(text, world))
+            .flatten()
+            .map(Json::from)
+    };
+    let decode = |_: &str, text: &str| unescaped(text).map(Json::from);
+    let look = |key: &str, text: &str| match text::as_it_looks(text) {
+        Cow::Owned(looks) if !tools.is_content(key) => Some(Json::from(looks)),
+        Cow::Owned(_) | Cow::Borrowed(_) => None,
+    };
     let edited = |input: Json<'static>| {
-        let input = structured(input, tools);
-        if runs {
-            tidied(input, world, tools)
-        } else {
-            input
-        }
+        let input = mapped(&input, &structure).unwrap_or(input);
+        mapped(&input, &tidy).unwrap_or(input)
     };
 
     let mut views: Vec<View> = Vec::new();
-    let mut add = |input: Json<'static>, tag| {
-        if input != *written && !views.iter().any(|view| view.input == input) {
+    let mut add = |input: &Json<'static>, tag| {
+        if input != written && !views.iter().any(|view| view.input == *input) {
+            let input = input.clone();
             views.push(View { input, tag });
         }
     };
-    add(structured(written.clone(), tools), CLIENT);
-    if runs {
-        add(tidied(written.clone(), world, tools), CLIENT);
-    }
-    let mut last = edited(written.clone());
-    if escaped {
-        let once = map_texts(written, &|_, text| unescaped(text));
-        add(edited(once.clone()), CLIENT);
-        let mut fully = once;
+    let structured = mapped(written, &structure);
+    let tidied = mapped(written, &tidy);
+    // The compact form has each backslash doubled.
+    let decoded = call
+        .text
+        .contains("\\\\u")
+        .then(|| mapped(written, &decode))
+        .flatten();
+    // The last of these is what Claude Code makes of it.
+    let mut last = None;
+    if let Some(once) = decoded {
+        let mut fully = once.clone();
         for _ in 1..MAX_ROUNDS {
-            let next = map_texts(&fully, &|_, text| unescaped(text));
-            if next == fully {
+            let Some(next) = mapped(&fully, &decode) else {
                 break;
-            }
+            };
             fully = next;
         }
-        last = edited(fully);
+        add(&edited(once), CLIENT);
+        last = Some(edited(fully));
+    } else if structured.is_some() || tidied.is_some() {
+        last = Some(edited(written.clone()));
     }
-    add(last.clone(), CLIENT);
-    if !ascii || escaped {
-        let look = |key: &str, text: &str| {
-            if tools.is_content(key) {
-                None
-            } else {
-                changed(text::as_it_looks(text))
+    for view in [structured, tidied, last.clone()].iter().flatten() {
+        add(view, CLIENT);
+    }
+    if !call.text.is_ascii() || last.is_some() {
+        for view in [Some(written), last.as_ref()].into_iter().flatten() {
+            if let Some(looks) = mapped(view, &look) {
+                add(&looks, UNICODE);
             }
-        };
-        add(map_texts(written, &look), UNICODE);
-        add(map_texts(&last, &look), UNICODE);
+        }
     }
     views
 }
 
-/// The arguments as written, but for what would pass for unknown.
-pub(crate) fn written(input: &Json<'static>) -> Json<'static> {
-    map_texts(input, &|_, text| changed(text::without_holes(text)))
-}
-
-fn changed(text: Cow<'_, str>) -> Option<String> {
-    match text {
+/// The arguments with nothing in them that would pass for unknown.
+pub(crate) fn without_holes(input: Json<'static>) -> Json<'static> {
+    let change = |_: &str, text: &str| match text::without_holes(text) {
+        Cow::Owned(text) => Some(Json::from(text)),
         Cow::Borrowed(_) => None,
-        Cow::Owned(text) => Some(text),
-    }
+    };
+    mapped(&input, &change).unwrap_or(input)
 }
 
-/// A copy with every text as `change` makes it, told under which name it stands.
-fn map_texts(
+/// A copy with every text as `change` makes it, told under which name it stands; `None` if it
+/// changes none.
+fn mapped(
     json: &Json<'static>,
-    change: &impl Fn(&str, &str) -> Option<String>,
-) -> Json<'static> {
-    map_texts_of("", json, change)
+    change: &impl Fn(&str, &str) -> Option<Json<'static>>,
+) -> Option<Json<'static>> {
+    mapped_under("", json, change)
 }
 
-fn map_texts_of(
+fn mapped_under(
     key: &str,
     json: &Json<'static>,
-    change: &impl Fn(&str, &str) -> Option<String>,
-) -> Json<'static> {
+    change: &impl Fn(&str, &str) -> Option<Json<'static>>,
+) -> Option<Json<'static>> {
     match json {
-        Json::String(text) => match change(key, text) {
-            Some(changed) => Json::String(Cow::Owned(changed)),
-            None => json.clone(),
-        },
+        Json::String(text) => change(key, text),
         Json::Array(items) => {
-            let items = items.iter().map(|item| map_texts_of(key, item, change));
-            Json::Array(items.collect())
+            let mut copy: Option<Vec<_>> = None;
+            for (at, item) in items.iter().enumerate() {
+                if let Some(changed) = mapped_under(key, item, change) {
+                    let copy = copy.get_or_insert_with(|| items.clone());
+                    if let Some(place) = copy.get_mut(at) {
+                        *place = changed;
+                    }
+                }
+            }
+            copy.map(Json::Array)
         }
         Json::Object(members) => {
-            let member = |(key, value): &(Cow<'static, str>, Json<'static>)| {
-                (key.clone(), map_texts_of(key, value, change))
-            };
-            Json::Object(members.iter().map(member).collect())
+            let mut copy: Option<Vec<_>> = None;
+            for (at, (key, value)) in members.iter().enumerate() {
+                if let Some(changed) = mapped_under(key, value, change) {
+                    let copy = copy.get_or_insert_with(|| members.clone());
+                    if let Some((_, place)) = copy.get_mut(at) {
+                        *place = changed;
+                    }
+                }
+            }
+            copy.map(Json::Object)
         }
-        Json::Null | Json::Bool(_) | Json::Number(_) => json.clone(),
+        Json::Null | Json::Bool(_) | Json::Number(_) => None,
     }
 }
 
@@ -186,75 +212,47 @@ fn flush(out: &mut String, half: Option<(u32, &str)>) {
     }
 }
 
-/// Texts that hold a list, an object or a boolean as that, where a tool wants one.
-fn structured(input: Json<'static>, tools: &ToolTable) -> Json<'static> {
-    let Json::Object(members) = input else {
-        return input;
-    };
-    let read = |(key, value): (Cow<'static, str>, Json<'static>)| {
-        let text = value.as_str().filter(|_| tools.takes_structure(&key));
-        let parsed = text.and_then(structure_in);
-        (key, parsed.unwrap_or(value))
-    };
-    Json::Object(members.into_iter().map(read).collect())
-}
-
+/// A text that holds a list, an object or a boolean as that.
 fn structure_in(text: &str) -> Option<Json<'static>> {
-    let text = text.trim();
-    let may_be = text.starts_with(['[', '{']) || matches!(text, "true" | "false");
-    if !may_be {
-        return None;
-    }
-    let json = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse).ok()?;
+    let json = Json::read(text.trim().as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse).ok()?;
     Some(json.into_owned())
 }
 
-/// A shell's command lines as the client tidies them.
-fn tidied(input: Json<'static>, world: &World, tools: &ToolTable) -> Json<'static> {
-    let Json::Object(members) = input else {
-        return input;
-    };
-    let tidy = |(key, value): (Cow<'static, str>, Json<'static>)| {
-        let command = value.as_str().filter(|_| tools.is_command(&key));
-        let tidied = command.map(|c| without_cd(c.replace("\\\\;", "\\;"), world).into());
-        (key, tidied.unwrap_or(value))
-    };
-    Json::Object(members.into_iter().map(tidy).collect())
+/// A command line as the client tidies it, if it does.
+fn tidied(command: &str, world: &World) -> Option<String> {
+    let semicolons = command
+        .contains("\\\\;")
+        .then(|| command.replace("\\\\;", "\\;"));
+    let tidy = without_cd(semicolons.as_deref().unwrap_or(command), world);
+    tidy.or(semicolons)
 }
 
 /// Without the first `cd <working directory> && `.
 ///
 /// The client's working directory may be another than ours. To go to where one is already changes
 /// nothing, so that a guess matters only if it joins what stands around it to a new word.
-fn without_cd(command: String, world: &World) -> String {
+fn without_cd(command: &str, world: &World) -> Option<String> {
+    if !command.contains("cd ") {
+        return None;
+    }
     let folders = [Some(&world.cwd), world.project.as_ref()];
     for folder in folders.into_iter().flatten() {
         let cd = format!("cd {folder} && ");
         if command.contains(&cd) {
-            return command.replacen(&cd, "", 1);
+            return Some(command.replacen(&cd, "", 1));
         }
     }
-    let mut from = 0;
-    while let Some(at) = command.get(from..).and_then(|rest| rest.find("cd /")) {
-        let start = from + at;
-        from = start + "cd /".len();
-        let glued = command
-            .get(..start)
-            .and_then(|before| before.chars().next_back())
-            .is_some_and(|c| {
-                !c.is_whitespace() && !matches!(c, ';' | '&' | '|' | '(' | '"' | '\'')
-            });
-        let end = command.get(from..).and_then(|rest| rest.find(" && "));
-        if let (true, Some(length)) = (glued, end) {
-            let (before, rest) = command.split_at_checked(start).unwrap_or_default();
-            let skipped = "cd /".len() + length + " && ".len();
-            let after = rest
-                .split_at_checked(skipped)
-                .map_or("", |(_, after)| after);
-            return format!("{before}{after}");
-        }
-    }
-    command
+    let ends_word =
+        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | '"' | '\'' | '`' | '{');
+    let glued = command.match_indices("cd /").find(|(at, _)| {
+        let before = command
+            .get(..*at)
+            .and_then(|before| before.chars().next_back());
+        before.is_some_and(|c| !ends_word(c))
+    });
+    let (before, from_cd) = command.split_at_checked(glued?.0)?;
+    let (_, after) = from_cd.split_once(" && ")?;
+    Some(format!("{before}{after}"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod find;
 mod git;
 mod role;
 mod spec;
-mod special;
+pub(crate) mod special;
 
 pub(crate) use role::Role;
 pub use spec::CommandTable;

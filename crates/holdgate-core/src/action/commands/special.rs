@@ -331,7 +331,7 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
 }
 
 /// What a statement does to the data.
-pub(super) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     let text = value.text.to_ascii_lowercase();
     let words: Vec<&str> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))

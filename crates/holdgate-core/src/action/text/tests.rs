@@ -117,6 +117,16 @@ fn compressed_text_is_bounded() {
     assert_eq!(gunzip(b"plain", 100), None);
 }
 
+#[test]
+fn all_characters_that_would_quote_are_known() {
+    for c in ('\u{80}'..=char::MAX).filter(|c| !is_ignorable(*c)) {
+        let quotes = std::iter::once(c)
+            .nfkc()
+            .any(|c| matches!(c, '"' | '\'' | '`' | '$' | '\\' | '\n' | '\r'));
+        assert_eq!(would_quote(c), quotes, "{c:?} {:x}", u32::from(c));
+    }
+}
+
 proptest! {
     #[test]
     fn normal_text_stays_normal(text in any::<String>()) {

@@ -97,6 +97,10 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done
             scene.emit(run.tagged("computer").about(keys))?;
             Ok(true)
         }
+        Does::Elevate => {
+            scene.emit(call.actor.does(Kind::Elevate).tagged("sandbox"))?;
+            Ok(true)
+        }
         Does::Inert => {
             let run = call.actor.does(Kind::Run).tagged("tool");
             scene.emit(run.tagged("inert"))?;
@@ -127,6 +131,17 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
         .fields
         .text(Role::Method)
         .is_some_and(|m| !["get", "head", "options"].contains(&m.to_ascii_lowercase().as_str()));
+    let lower = call.name.to_ascii_lowercase();
+    let uploads = ["upload", "send", "post", "put"]
+        .iter()
+        .any(|w| lower.contains(w));
+    let mut files = call.fields.paths();
+    files.extend(call.fields.texts(Role::To).into_iter().map(Value::known));
+    if uploads {
+        for path in &files {
+            data.push(&scene.read(&call.actor, path)?);
+        }
+    }
     for url in &urls {
         let url = Value::known(*url);
         if changes || !data.text.is_empty() {
@@ -135,9 +150,11 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
             scene.fetch(&call.actor, &url)?;
         }
     }
-    if let Some(path) = call.fields.text(Role::To).filter(|_| !urls.is_empty()) {
+    if !uploads && !urls.is_empty() {
         let content = Value::unknown(Origins::FETCHED);
-        scene.write(&call.actor, &Value::known(path), &content, false)?;
+        for path in &files {
+            scene.write(&call.actor, path, &content, false)?;
+        }
     }
     Ok(!urls.is_empty())
 }

@@ -3,6 +3,7 @@
 use super::{Role, Roles, ToolTable};
 use crate::action::effect::Actor;
 use crate::action::scene::{Done, Scene};
+use crate::action::text::decode;
 use crate::action::value::Value;
 use crate::json::Json;
 
@@ -44,6 +45,19 @@ impl<'j> Fields<'j> {
             push_texts(value, &mut texts);
         }
         texts
+    }
+
+    /// The paths: what is a URL of something else than a file is none.
+    pub(super) fn paths(&self) -> Vec<Value> {
+        let path = |text: &str| match text.strip_prefix("file://") {
+            Some(path) => Some(Value::known(decode::percent_decode(path))),
+            None if text.is_empty() || text.contains("://") => None,
+            None => Some(Value::known(text)),
+        };
+        self.texts(Role::Path)
+            .into_iter()
+            .filter_map(path)
+            .collect()
     }
 
     /// The first text of a role.

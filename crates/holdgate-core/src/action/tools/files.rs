@@ -1,19 +1,17 @@
 //! Tools that read and change files.
 
 use super::Role;
-use super::fields::{Call, Fields};
+use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
 use crate::action::code::Language;
 use crate::action::effect::{Actor, Kind};
-use crate::action::patch;
+use crate::action::patch::{self, MAX_CONTENT};
 use crate::action::scene::{Done, Scene};
-use crate::action::text::decode;
+use crate::action::text::{self, decode};
 use crate::action::value::Value;
 use crate::json::Json;
 use std::borrow::Cow;
 
-/// Of longer content only the beginning is read.
-const MAX_CONTENT: usize = 256 << 10;
 /// Files that one text may be put into by one call.
 const MAX_TARGETS: usize = 16;
 
@@ -28,9 +26,14 @@ pub(super) fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 }
 
 fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<bool> {
-    let paths = fields.texts(Role::Path);
+    let mut paths = fields.paths();
+    // Some are given globs of what to read.
+    let globs = fields.all(Role::Glob).filter(|(key, _)| *key != "pattern");
+    for (_, value) in globs {
+        paths.extend(list_of_words(value).unwrap_or_default());
+    }
     for path in &paths {
-        scene.read(actor, &Value::known(*path))?;
+        scene.read(actor, path)?;
     }
     Ok(!paths.is_empty())
 }
@@ -39,10 +42,9 @@ fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<b
 pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bool> {
     let mut actor = call.actor.clone();
     actor.tags.push(tag.into());
-    let mut folders = call.fields.texts(Role::Path);
-    folders.retain(|folder| !folder.is_empty());
+    let mut folders = call.fields.paths();
     if folders.is_empty() {
-        folders.push(".");
+        folders.push(Value::known("."));
     }
     // What is searched for is no glob.
     let globs: Vec<&str> = call
@@ -52,12 +54,12 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bo
         .filter_map(|(_, value)| value.as_str())
         .collect();
     for folder in folders {
-        scene.touch(&actor, Kind::Read, &Value::known(folder))?;
+        scene.touch(&actor, Kind::Read, &folder)?;
         for glob in &globs {
             let path = if glob.starts_with(['/', '~']) {
                 (*glob).to_owned()
             } else {
-                format!("{folder}/{glob}")
+                format!("{}/{glob}", folder.text)
             };
             scene.touch(&actor, Kind::Read, &Value::known(path))?;
         }
@@ -67,12 +69,14 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bo
 
 /// New text for files: at once, or part by part.
 pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
-    let paths = call.fields.texts(Role::Path);
+    let paths = call.fields.paths();
+    let mut found = !paths.is_empty();
     let mut content = content_of(&call.fields);
     for item in call.fields.items() {
         let fields = Fields::of(scene, item)?;
         let added = content_of(&fields);
-        let own = fields.texts(Role::Path);
+        let own = fields.paths();
+        found |= !own.is_empty();
         if own.is_empty() {
             push_part(&mut content, &added);
         } else {
@@ -80,14 +84,14 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
         }
     }
     change(scene, &call.actor, &call.fields, &paths, &content)?;
-    Ok(!paths.is_empty() || call.fields.items().next().is_some())
+    Ok(found)
 }
 
 fn change(
     scene: &mut Scene<'_>,
     actor: &Actor,
     fields: &Fields<'_>,
-    paths: &[&str],
+    paths: &[Value],
     content: &str,
 ) -> Done {
     if paths.len() > MAX_TARGETS {
@@ -98,11 +102,11 @@ fn change(
     let deletes = ["delete", "remove"].iter().any(|v| verb.starts_with(v));
     let content = decoded(fields, content);
     for path in paths {
-        let path = Value::known(*path);
         if deletes && content.is_empty() {
-            scene.delete(actor, &path)?;
+            scene.delete(actor, path)?;
         } else {
-            scene.write(actor, &path, &Value::known(beginning(&content)), false)?;
+            let content = Value::known(text::beginning(&content, MAX_CONTENT));
+            scene.write(actor, path, &content, false)?;
         }
     }
     Ok(())
@@ -151,12 +155,6 @@ fn push_part(content: &mut String, part: &str) {
     content.push_str(part);
 }
 
-fn beginning(content: &str) -> &str {
-    content
-        .split_at_checked(content.floor_char_boundary(MAX_CONTENT))
-        .map_or(content, |(start, _)| start)
-}
-
 /// Several verbs in one tool.
 pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     match call.fields.text(Role::Action).unwrap_or_default() {
@@ -169,7 +167,7 @@ pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 
 pub(super) fn patch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     enter_folder(scene, call);
-    let paths = call.fields.texts(Role::Path);
+    let paths = call.fields.paths();
     let patches = call.fields.texts(Role::Patch);
     // A patch beside the name of its one file is only the hunks.
     if !paths.is_empty() {
@@ -198,7 +196,10 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
             .unwrap_or(Language::Python);
         scene.apart(|scene| {
             scene.written = true;
-            scene.code(language, &Value::known(beginning(&source)))
+            scene.code(
+                language,
+                &Value::known(text::beginning(&source, MAX_CONTENT)),
+            )
         })?;
     }
     Ok(found)
@@ -207,9 +208,9 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     let mut actor = call.actor.clone();
     actor.tags.push("folder".into());
-    let paths = call.fields.texts(Role::Path);
+    let paths = call.fields.paths();
     for path in &paths {
-        scene.touch(&actor, Kind::Write, &Value::known(*path))?;
+        scene.touch(&actor, Kind::Write, path)?;
     }
     Ok(!paths.is_empty())
 }
@@ -221,9 +222,9 @@ pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     if is_on("recursive") || ["dir", "folder", "path"].iter().any(|w| whole.contains(w)) {
         actor.tags.push("recursive".into());
     }
-    let paths = call.fields.texts(Role::Path);
+    let paths = call.fields.paths();
     for path in &paths {
-        scene.delete(&actor, &Value::known(*path))?;
+        scene.delete(&actor, path)?;
     }
     Ok(!paths.is_empty())
 }

@@ -27,7 +27,7 @@ pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Do
 /// A call's folder is where its relative paths start.
 pub(super) fn enter_folder(scene: &mut Scene<'_>, call: &Call<'_>) {
     if let Some(folder) = call.fields.text(Role::Folder) {
-        scene.cwd = scene.place(&Value::known(folder)).text;
+        scene.enter(&Value::known(folder));
     }
 }
 
@@ -41,11 +41,20 @@ pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
         .collect::<Done<_>>()?;
     let all = || std::iter::once(&call.fields).chain(&parts);
     let bytes = all()
-        .flat_map(|fields| fields.texts(Role::Command))
+        .flat_map(|fields| {
+            let roles = [Role::Command, Role::Shell, Role::Arguments, Role::Stdin];
+            roles.map(|role| fields.texts(role)).concat()
+        })
         .map(str::len)
         .sum();
     if too_long(scene, &call.actor, bytes)? {
         return Ok(true);
+    }
+    for (_, variables) in call.fields.all(Role::Environment) {
+        for (name, value) in variables.as_object().unwrap_or_default() {
+            let value = Value::known(value.as_str().unwrap_or_default());
+            scene.set_environment(&call.actor, name, &value)?;
+        }
     }
     let mut found = false;
     for fields in all() {
@@ -76,13 +85,15 @@ fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done
             continue;
         };
         found = true;
-        let several = key.ends_with('s') && key.starts_with('c');
+        let several = ["commands", "cmds"]
+            .iter()
+            .any(|k| key.eq_ignore_ascii_case(k));
         if several {
             for line in &words {
                 command_line(scene, call, fields, &line.text)?;
             }
         } else {
-            argv(scene, &words)?;
+            argv(scene, fields, &words)?;
         }
     }
     Ok(found)
@@ -103,18 +114,35 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
     let mut all: Vec<Value> = vec![Value::known(line)];
     all.extend(rest);
     if all.len() > 1 {
-        argv(scene, &all)?;
+        argv(scene, fields, &all)?;
     }
     // A program's name alone with arguments beside it is no command line.
     if all.len() == 1 || line.contains(char::is_whitespace) {
-        scene.shell(&call.actor, &Value::known(line))?;
+        let fed = match fields.text(Role::Stdin) {
+            None => line.to_owned(),
+            Some(stdin) => {
+                let Some(fed) = fed(line, stdin) else {
+                    let effect = call.actor.does(Kind::Unreadable).tagged("stdin");
+                    return scene.emit(effect.about("what the command reads ends it"));
+                };
+                fed
+            }
+        };
+        scene.shell(&call.actor, &Value::known(fed))?;
     }
     Ok(())
 }
 
-fn argv(scene: &mut Scene<'_>, words: &[Value]) -> Done {
+/// A command line with a text that it reads, as one script.
+fn fed(line: &str, stdin: &str) -> Option<String> {
+    let mark = format!("END_OF_{}_BYTES", stdin.len());
+    (!stdin.contains(&mark)).then(|| format!("{{ {line}\n}} <<'{mark}'\n{stdin}\n{mark}\n"))
+}
+
+fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Done {
     if !words.is_empty() {
-        scene.argv(words, None)?;
+        let stdin = fields.text(Role::Stdin).map(Value::known);
+        scene.argv(words, stdin.as_ref())?;
     }
     Ok(())
 }
@@ -131,7 +159,19 @@ pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Do
         let language = shape::language(scene, call, text);
         run_code(scene, &call.actor, language, text)?;
     }
-    Ok(!texts.is_empty())
+    // A workflow in a file: the interpreter is told to run it.
+    let files = call.fields.paths();
+    if texts.is_empty()
+        && let (Some(path), Some(language)) = (files.first(), scene.know.tools.language(call.name))
+    {
+        let program = if language == Language::JavaScript {
+            "node"
+        } else {
+            language.word()
+        };
+        scene.argv(&[Value::known(program), path.clone()], None)?;
+    }
+    Ok(!texts.is_empty() || !files.is_empty())
 }
 
 pub(super) fn run_code(

@@ -3,12 +3,11 @@
 use super::fields::Call;
 use super::{Role, act, files, run};
 use crate::action::code::Language;
+use crate::action::commands::special::sql;
 use crate::action::effect::Kind;
 use crate::action::scene::{Done, Scene};
+use crate::action::value::Value;
 use crate::json::Json;
-
-/// Statements of one query that are looked at.
-const MAX_STATEMENTS: usize = 64;
 
 /// Every reading that the arguments allow.
 pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
@@ -16,8 +15,12 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
     run::shell(scene, call)?;
     code(scene, call, says(RUNS))?;
-    let on_files = call.fields.texts(Role::Path);
-    if !on_files.is_empty() {
+    let has_items = call.fields.items().next().is_some();
+    let has_url = call.fields.all(Role::Url).any(names_host);
+    if has_url {
+        // What is loaded down or up beside it is the fetch's own.
+        act::fetch(scene, call)?;
+    } else if !call.fields.paths().is_empty() || has_items {
         let has_text = call
             .fields
             .all(Role::Content)
@@ -25,7 +28,7 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
             .any(|(key, value)| value.as_str().is_some() && key != "body" && key != "data");
         if says(&["delete", "remove", "unlink", "trash"]) {
             files::delete(scene, call)?;
-        } else if has_text || call.fields.items().next().is_some() || says(WRITES) {
+        } else if has_text || has_items || says(WRITES) {
             files::write(scene, call)?;
         } else if says(&["list", "tree", "glob", "find", "exists", "stat"]) {
             files::look(scene, call, "list")?;
@@ -37,17 +40,6 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
     } else if says(&["move", "rename"]) {
         files::relocate(scene, call, Kind::Move)?;
     }
-    let names_host = |(key, value): (&str, &Json<'_>)| {
-        let is_url = |text: &str| text.contains("://") || key.eq_ignore_ascii_case("url");
-        match value {
-            Json::String(text) => is_url(text),
-            Json::Array(items) => items.iter().filter_map(Json::as_str).any(is_url),
-            Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => false,
-        }
-    };
-    if call.fields.all(Role::Url).any(names_host) {
-        act::fetch(scene, call)?;
-    }
     let is_sql = |(key, _): (&str, &Json<'_>)| key.to_ascii_lowercase().contains("sql");
     if says(DATABASES) || call.fields.all(Role::Query).any(is_sql) {
         queries(scene, call)?;
@@ -55,17 +47,40 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
     Ok(())
 }
 
+fn names_host((key, value): (&str, &Json<'_>)) -> bool {
+    let is_url = |text: &str| {
+        let other = text.contains("://") && !text.starts_with("file://");
+        other || key.eq_ignore_ascii_case("url")
+    };
+    match value {
+        Json::String(text) => is_url(text),
+        Json::Array(items) => items.iter().filter_map(Json::as_str).any(is_url),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => false,
+    }
+}
+
 /// Words in the names of tools that run what they are given.
 const RUNS: &[&str] = &[
     "exec", "run", "eval", "shell", "bash", "terminal", "command", "repl", "python", "script",
     "console",
 ];
-const WRITES: &[&str] = &["write", "save", "append", "create", "overwrite", "mkdir"];
+const WRITES: &[&str] = &[
+    "write",
+    "save",
+    "append",
+    "create",
+    "mkdir",
+    "screenshot",
+    "export",
+    "download",
+    "output",
+    "record",
+    "generate",
+];
 const DATABASES: &[&str] = &[
     "sql",
     "postgres",
     "database",
-    "query",
     "supabase",
     "snowflake",
     "redshift",
@@ -207,49 +222,18 @@ pub(super) fn urls_in(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Statements that change a database. Those that only read are no effect.
+/// What is asked of a database.
 pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     let texts = call.fields.texts(Role::Query);
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if run::too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
     for text in &texts {
         scene.fuel.spend_on(text.len())?;
-        for statement in text.split(';').take(MAX_STATEMENTS) {
-            let verb = first_keyword(statement);
-            let reads = [
-                "", "select", "show", "explain", "describe", "desc", "with", "values", "use",
-                "set", "begin", "commit", "pragma",
-            ];
-            if reads.contains(&verb.as_str()) {
-                continue;
-            }
-            let mut effect = call.actor.does(Kind::Database).tagged(&verb);
-            let lower = statement.to_ascii_lowercase();
-            if matches!(verb.as_str(), "delete" | "update") && !lower.contains("where") {
-                effect = effect.tagged("everything");
-            }
-            scene.emit(effect.about(statement.trim()))?;
-        }
-    }
-    if !texts.is_empty() {
-        scene.emit(call.actor.does(Kind::Run).tagged("tool"))?;
+        sql(scene, &call.actor, &Value::known(*text))?;
     }
     Ok(!texts.is_empty())
-}
-
-/// The first word of a statement behind any comments, in lower case.
-fn first_keyword(statement: &str) -> String {
-    let mut rest = statement.trim_start();
-    loop {
-        if let Some(comment) = rest.strip_prefix("--") {
-            rest = comment.split_once('\n').map_or("", |(_, after)| after);
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            rest = comment.split_once("*/").map_or("", |(_, after)| after);
-        } else {
-            break;
-        }
-        rest = rest.trim_start();
-    }
-    let word = rest.chars().take_while(char::is_ascii_alphabetic).take(20);
-    word.flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::action::effect::Effect;
 use crate::action::path::World;
 use crate::action::{Knowledge, understand};
 use crate::fuel::Fuel;
@@ -6,8 +7,7 @@ use crate::hold::{Runs, ToolCall};
 use crate::json::{Json, LoneSurrogates};
 use std::sync::Arc;
 
-/// The effects of a call as lines: kind, path, host, tags.
-pub(crate) fn effects(name: &str, input: &str) -> Vec<String> {
+fn understood(name: &str, input: &str) -> Vec<Effect> {
     let input = Json::read(input.as_bytes(), 64, LoneSurrogates::Refuse)
         .unwrap()
         .into_owned();
@@ -21,8 +21,12 @@ pub(crate) fn effects(name: &str, input: &str) -> Vec<String> {
     };
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/home/dev/app");
-    let effects = understand(&call, &world, &know, &Fuel::new(10_000_000)).unwrap();
-    effects
+    understand(&call, &world, &know, &Fuel::new(10_000_000)).unwrap()
+}
+
+/// The effects of a call as lines: kind, path, host, tags.
+fn effects(name: &str, input: &str) -> Vec<String> {
+    understood(name, input)
         .iter()
         .map(|effect| {
             let mut line = effect.kind.word().to_owned();
@@ -177,6 +181,58 @@ fn files_are_written_by_any_name_of_the_tool() {
 }
 
 #[test]
+fn commands_are_run_by_any_name_of_the_tool() {
+    for (name, input) in [
+        ("Bash", r#"{"command":"frob x"}"#),
+        (
+            "shell",
+            r#"{"command":["bash","-lc","frob x"],"workdir":"/tmp"}"#,
+        ),
+        ("shell", r#"{"command":["frob","x"]}"#),
+        ("exec_command", r#"{"cmd":"frob x","workdir":"/etc"}"#),
+        (
+            "local_shell_call",
+            r#"{"action":{"type":"exec","command":["frob","x"]}}"#,
+        ),
+        ("shell_call", r#"{"action":{"commands":["ls","frob x"]}}"#),
+        ("run_command", r#"{"CommandLine":"frob x","Cwd":"/"}"#),
+        (
+            "write_stdin",
+            r#"{"session_id":1,"chars":"froz\u007fb x\r"}"#,
+        ),
+        (
+            "create_and_run_task",
+            r#"{"task":{"command":"frob","args":["x"]}}"#,
+        ),
+        ("mcp__x__launch", r#"{"command":"frob","args":["x"]}"#),
+        ("mcp__x__launch", r#"{"script":"frob x"}"#),
+        ("shell_execute", r#"{"command":["bash"],"stdin":"frob x"}"#),
+        ("run_command", r#"{"command":"bash -s","stdin":"frob x\n"}"#),
+        ("terminal", r#"{"command":"$TOOL x","env":{"TOOL":"frob"}}"#),
+        ("run_command", r#"{"command":"[\"frob\",\"x\"]"}"#),
+        ("Bash", r#"{"command":"\\u0066rob x"}"#),
+        ("Bash", r#"{"command":"fcd /home/dev/app && rob x"}"#),
+        ("Bash", r#"{"command":"frоb x"}"#),
+    ] {
+        let effects = understood(name, input);
+        let runs = effects
+            .iter()
+            .any(|e| e.kind.word() == "run" && &*e.program == "frob");
+        assert!(runs, "{name} {input}: {effects:?}");
+    }
+    check_has(
+        "run_shell_command",
+        r#"{"command":"echo x > hosts","dir_path":"/etc"}"#,
+        "write /etc/hosts",
+    );
+    check(
+        "write_stdin",
+        r#"{"session_id":1,"chars":""}"#,
+        &["run +tool +typed"],
+    );
+}
+
+#[test]
 fn hosts_are_asked_and_sent_to() {
     check(
         "WebFetch",
@@ -293,7 +349,7 @@ fn unknown_tools_are_read_by_their_shape() {
     check(
         "mcp__db__query",
         r#"{"sql":"/* x */ DROP TABLE t; SELECT 1"}"#,
-        &["run +tool", "database +drop", "run +tool"],
+        &["run +tool", "database +drop"],
     );
     check(
         "mcp__docs__search",
