@@ -129,31 +129,34 @@ fn mapped_under(
     match json {
         Json::String(text) => change(key, text),
         Json::Array(items) => {
-            let mut copy: Option<Vec<_>> = None;
-            for (at, item) in items.iter().enumerate() {
-                if let Some(changed) = mapped_under(key, item, change) {
-                    let copy = copy.get_or_insert_with(|| items.clone());
-                    if let Some(place) = copy.get_mut(at) {
-                        *place = changed;
-                    }
-                }
-            }
-            copy.map(Json::Array)
+            let change = |item: &_| mapped_under(key, item, change);
+            changed_list(items, change).map(Json::Array)
         }
         Json::Object(members) => {
-            let mut copy: Option<Vec<_>> = None;
-            for (at, (key, value)) in members.iter().enumerate() {
-                if let Some(changed) = mapped_under(key, value, change) {
-                    let copy = copy.get_or_insert_with(|| members.clone());
-                    if let Some((_, place)) = copy.get_mut(at) {
-                        *place = changed;
-                    }
-                }
-            }
-            copy.map(Json::Object)
+            let change = |(key, value): &(Cow<'static, str>, _)| {
+                Some((key.clone(), mapped_under(key, value, change)?))
+            };
+            changed_list(members, change).map(Json::Object)
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => None,
     }
+}
+
+/// A copy of a list in which something changes.
+fn changed_list<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<Vec<T>> {
+    let mut copy: Option<Vec<T>> = None;
+    for (at, item) in items.iter().enumerate() {
+        match (change(item), &mut copy) {
+            (Some(changed), Some(copy)) => copy.push(changed),
+            (Some(changed), None) => {
+                let before = items.iter().take(at).cloned();
+                copy = Some(before.chain([changed]).collect());
+            }
+            (None, Some(copy)) => copy.push(item.clone()),
+            (None, None) => {}
+        }
+    }
+    copy
 }
 
 /// Each literal `\uXXXX` as the character, pairs of surrogates as one. A half alone stays.

@@ -89,9 +89,8 @@ fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done
             .iter()
             .any(|k| key.eq_ignore_ascii_case(k));
         if several {
-            for line in &words {
-                command_line(scene, call, fields, &line.text)?;
-            }
+            let lines: Vec<&str> = words.iter().map(|line| line.text.as_str()).collect();
+            command_line(scene, call, fields, &lines.join("\n"))?;
         } else {
             argv(scene, fields, &words)?;
         }
@@ -113,6 +112,8 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
         .flatten();
     let mut all: Vec<Value> = vec![Value::known(line)];
     all.extend(rest);
+    // They come again for each spelling of the command's name that is there.
+    scene.fuel.spend(all.len() as u64)?;
     if all.len() > 1 {
         argv(scene, fields, &all)?;
     }
@@ -121,6 +122,7 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
         let fed = match fields.text(Role::Stdin) {
             None => line.to_owned(),
             Some(stdin) => {
+                scene.fuel.spend_on(stdin.len())?;
                 let Some(fed) = fed(line, stdin) else {
                     let effect = call.actor.does(Kind::Unreadable).tagged("stdin");
                     return scene.emit(effect.about("what the command reads ends it"));
@@ -200,14 +202,31 @@ pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     scene.emit(actor.does(Kind::Run).tagged("tool").tagged("typed"))?;
     for keys in texts {
         let (edited, plain) = typed_lines(keys);
-        if !edited.trim().is_empty() {
-            scene.shell(actor, &Value::known(edited.as_str()))?;
-        }
-        if plain != edited && !plain.trim().is_empty() {
-            scene.shell(actor, &Value::known(plain))?;
+        for lines in [Some(&edited), Some(&plain).filter(|p| **p != edited)] {
+            let lines = lines.filter(|lines| !lines.trim().is_empty());
+            if let Some(lines) = lines {
+                perhaps(scene, |scene| {
+                    scene.shell(actor, &Value::known(lines.as_str()))
+                })?;
+            }
         }
     }
     Ok(true)
+}
+
+/// Reads what may be of that language or not: that it breaks the language's rules tells nothing.
+pub(super) fn perhaps<T>(
+    scene: &mut Scene<'_>,
+    run: impl FnOnce(&mut Scene<'_>) -> Done<T>,
+) -> Done<T> {
+    let before = scene.effects.len();
+    let result = run(scene)?;
+    let mut at = 0;
+    scene.effects.retain(|effect| {
+        at += 1;
+        at <= before || effect.kind != Kind::Unreadable || !effect.is("syntax")
+    });
+    Ok(result)
 }
 
 /// The lines that a terminal makes of keys: with what erases obeyed, and with it left out.

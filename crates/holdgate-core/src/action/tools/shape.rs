@@ -116,7 +116,9 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Done {
     }
     for text in texts {
         let language = language(scene, call, text);
-        run::run_code(scene, &call.actor, language, text)?;
+        run::perhaps(scene, |scene| {
+            run::run_code(scene, &call.actor, language, text)
+        })?;
     }
     Ok(())
 }

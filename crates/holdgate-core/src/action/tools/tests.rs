@@ -220,6 +220,15 @@ fn commands_are_run_by_any_name_of_the_tool() {
             .any(|e| e.kind.word() == "run" && &*e.program == "frob");
         assert!(runs, "{name} {input}: {effects:?}");
     }
+    // What is typed need not be for a shell.
+    let typed = effects(
+        "write_stdin",
+        r#"{"session_id":1,"chars":"print('it\\'s (1'"}"#,
+    );
+    assert!(
+        !typed.iter().any(|e| e.starts_with("unreadable")),
+        "{typed:?}"
+    );
     check_has(
         "run_shell_command",
         r#"{"command":"echo x > hosts","dir_path":"/etc"}"#,
