@@ -51,9 +51,14 @@ pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<V
             .map(Json::from)
     };
     let decode = |_: &str, text: &str| unescaped(text).map(Json::from);
-    let look = |key: &str, text: &str| match text::as_it_looks(text) {
-        Cow::Owned(looks) if !tools.is_content(key) => Some(Json::from(looks)),
-        Cow::Owned(_) | Cow::Borrowed(_) => None,
+    let look = |key: &str, text: &str| {
+        if text.is_ascii() || tools.is_content(key) {
+            return None;
+        }
+        match text::as_it_looks(text) {
+            Cow::Owned(looks) => Some(Json::from(looks)),
+            Cow::Borrowed(_) => None,
+        }
     };
     let edited = |input: Json<'static>| {
         let input = mapped(&input, &structure).unwrap_or(input);
