@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use values::{Address, Count, OnBlockWord, ProfileWord, Span, UpstreamUrl, upstream_url};
+use values::{Address, Count, Folder, OnBlockWord, ProfileWord, Span, UpstreamUrl, upstream_url};
 
 /// The sections of the file, which begin the names of variables.
 const SECTIONS: &[&str] = &[
@@ -75,7 +75,7 @@ section!(GateFile {
     calls_per_minute: Count<0, 4096>,
     identical_in_a_row: u32,
 });
-section!(ProjectFile { dir: PathBuf });
+section!(ProjectFile { dir: Folder });
 section!(SessionsFile {
     max: Count<1, 1_000_000>,
     max_idle: Span,
@@ -327,7 +327,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
         },
         profile: gate.profile.map_or(Profile::default(), |p| p.0),
-        project: project.dir,
+        project: project.dir.map(|dir| dir.0),
         max_sessions: sessions.max.map_or(10_000, |c| c.0),
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
         ledger: LedgerSettings {

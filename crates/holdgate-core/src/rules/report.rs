@@ -77,8 +77,9 @@ impl fmt::Display for RuleError {
         let gutter = " ".repeat(number.to_string().len());
         // Tabs stay tabs, so that the caret stands below its place in any terminal.
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
-        let indent: String = line.chars().take(column - 1).map(blank).collect();
-        let rest = line.chars().count().saturating_sub(column - 1);
+        let before = column.saturating_sub(1);
+        let indent: String = line.chars().take(before).map(blank).collect();
+        let rest = line.chars().count().saturating_sub(before);
         let carets = "^".repeat(width.clamp(1, rest.max(1)));
         write!(
             f,

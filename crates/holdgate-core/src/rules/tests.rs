@@ -413,8 +413,23 @@ fn hostile_files_are_refused_and_not_followed() {
     }
 }
 
+proptest::proptest! {
+    #[test]
+    fn no_file_breaks_the_reader(
+        at in 0..1500usize,
+        with in "[-a-z:{}\\[\\]\"'*&!|>#%@`, \n\t\u{e9}]{0,6}",
+        cut in 0..40usize,
+    ) {
+        let whole: String = built_in::FILES.iter().map(|(_, text)| *text).collect();
+        let before = whole.chars().take(at);
+        let text: String = before.chain(with.chars()).chain(whole.chars().skip(at + cut)).collect();
+        if let Err(errors) = read_all([("t.yaml", text.as_str())].into_iter()) {
+            assert!(!errors.to_string().is_empty());
+        }
+    }
+}
+
 #[test]
-#[ignore = "until calls are read"]
 fn the_built_in_rules_hold_on_their_examples() {
     let set = RuleSet::built_in(Profile::default()).unwrap_or_else(|e| panic!("{e}"));
     let know = Knowledge::built_in().unwrap();

@@ -78,7 +78,17 @@ fn errors_show_place_and_fix() {
     check_error(
         "",
         &[("HOLDGATE_GATE_CALLS", "3")],
-        "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected `calls_per_minute` or `identical_in_a_row`",
+        "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected one of `profile`, `calls_per_minute`, `identical_in_a_row`",
+    );
+    check_error(
+        "[gate]\nprofile = \"server\"",
+        &[],
+        "holdgate.toml:2:11: `server` is no profile, write `workstation`, `container` or `strict`\n  |\n2 | profile = \"server\"\n  |           ^^^^^^^^",
+    );
+    check_error(
+        "",
+        &[("HOLDGATE_PROJECT_DIR", "work")],
+        "environment variable HOLDGATE_PROJECT_DIR: `work` is no full path, write it as `/home/me/project`",
     );
     check_error(
         "guard = 3",

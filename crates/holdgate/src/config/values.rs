@@ -5,6 +5,7 @@ use holdgate_core::rules::Profile;
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A length of time, written `250ms`, `10s`, `5m`.
@@ -89,6 +90,22 @@ impl<'de> Deserialize<'de> for OnBlockWord {
                 "`{other}` is no way to answer, write `explain` or `continue`"
             ))),
         }
+    }
+}
+
+/// A folder that means the same wherever Holdgate is started.
+#[derive(Clone, Debug)]
+pub(super) struct Folder(pub(super) PathBuf);
+
+impl<'de> Deserialize<'de> for Folder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if !text.starts_with('/') {
+            return Err(de::Error::custom(format!(
+                "`{text}` is no full path, write it as `/home/me/project`"
+            )));
+        }
+        Ok(Folder(text.into()))
     }
 }
 

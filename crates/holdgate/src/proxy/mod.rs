@@ -292,3 +292,43 @@ async fn work(
         crate::log::warn("some streams did not finish in time and were cut off");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    #[test]
+    fn a_session_works_where_its_client_last_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let project = project.to_str().unwrap();
+        let flags = Flags {
+            state_dir: Some(dir.path().join("state")),
+            ..Flags::default()
+        };
+        let home = ("HOME".to_owned(), "/home/someone".to_owned());
+        let mut config = Config::load(&flags, [home]).unwrap();
+        let app = App::new(config.clone()).unwrap();
+        let world = |dir| session::lock(&app.session("s", dir)).world.clone();
+        assert!(
+            !world(None).own.is_empty(),
+            "its own files are known at once"
+        );
+        assert_eq!(world(Some(project)).project.as_deref(), Some(project));
+        assert_eq!(world(Some(project)).home, "/home/someone");
+        assert!(world(Some(project)).facts.is_some());
+        assert_eq!(world(None).cwd, project, "a request that does not say");
+        assert_eq!(world(Some("/elsewhere/x")).cwd, "/elsewhere/x");
+        assert!(world(Some("/elsewhere/x")).facts.is_none());
+        drop(app);
+
+        config.project = Some(project.into());
+        let app = App::new(config).unwrap();
+        let world = session::lock(&app.session("s", Some("/elsewhere/x")))
+            .world
+            .clone();
+        assert_eq!(world.cwd, project, "the settings go over the request");
+    }
+}

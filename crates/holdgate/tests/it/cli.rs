@@ -1,7 +1,11 @@
 //! The built command.
 
 use crate::setup::{REQUEST, ledger, model, post};
-use std::io::{BufRead as _, BufReader};
+use holdgate_core::action::effect::Kind;
+use holdgate_core::action::host::HostClass;
+use holdgate_core::action::path::PathClass;
+use holdgate_core::action::value::Origins;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -133,6 +137,172 @@ fn wrong_use_is_exit_code_2() {
         "",
         "`soon` is no time",
     );
+}
+
+#[test]
+fn check_judges_a_command_or_a_call() {
+    let deletes = ["check", "--project", "/srv/x", "--", "rm", "-rf", "/"];
+    check(&deletes, 1, "recursive-delete", "");
+    check(&deletes, 1, "verdict block", "");
+    check(&["check", "--", "ls -la"], 0, "verdict allow", "");
+    check(
+        &["check", "--", "git", "commit", "-m", "stop rm -rf /"],
+        0,
+        "allow",
+        "",
+    );
+    check(
+        &["check", "--profile", "laptop", "--", "ls"],
+        2,
+        "",
+        "`laptop` is no profile",
+    );
+
+    let given = |input: &str, args: &[&str], code: i32, out: &str| {
+        let mut child = holdgate(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(out), "{output:?}");
+    };
+    let read = r#"{"tool":"Read","input":{"file_path":"/home/dev/.ssh/id_rsa"}}"#;
+    given(read, &["check", "--json"], 1, r#""verdict":"block""#);
+    given("rm -rf /\n", &["check"], 1, "verdict block");
+    given(
+        r#"{"file_path":"x"}"#,
+        &["check", "--tool", "Read"],
+        0,
+        "allow",
+    );
+    given(r#"{"file_path":"x"}"#, &["check"], 2, "");
+    given("", &["check"], 2, "");
+}
+
+#[test]
+fn rules_can_be_listed_explained_and_checked() {
+    check(&["rules", "check"], 0, ": all hold", "");
+    check(&["rules", "test"], 0, "  fires   rm -rf /", "");
+    check(&["rules", "list"], 0, "DENY", "");
+    check(
+        &["rules", "list", "--json"],
+        0,
+        r#""category":"destructive""#,
+        "",
+    );
+    let output = run(&["rules", "list"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let id = text.split_whitespace().next().unwrap();
+    check(&["rules", "explain", id], 0, "because", "");
+    check(
+        &["rules", "explain", &id[1..]],
+        2,
+        "",
+        &format!("did you mean `{id}`?"),
+    );
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mine.yaml");
+    let file = path.to_str().unwrap();
+    let rule = "- id: my-own-rule\n  do: ASK\n  category: mine\n  \
+                when: { effect: read, path: { glob: '/srv/**' } }\n  because: it is ours\n  \
+                instead: use `ls`\n  examples:\n    \
+                ask: [{ tool: Read, input: { file_path: /srv/x } }]\n    \
+                allow: [{ tool: Read, input: { file_path: x } }]\n";
+    let with = |from: &str, to: &str| std::fs::write(&path, rule.replace(from, to)).unwrap();
+    with("", "");
+    check(
+        &["rules", "check", file],
+        0,
+        "1 rules, 3 examples: all hold",
+        "",
+    );
+    check(&["rules", "check", "--alone", file], 0, ": all hold", "");
+    with("effect: read", "effect: write");
+    check(
+        &["rules", "check", file],
+        1,
+        "mine.yaml:8:11: `my-own-rule` does not fire",
+        "",
+    );
+    with("file_path: x }", "file_path: /home/dev/.ssh/id_rsa }");
+    check(
+        &["rules", "check", file],
+        1,
+        "this example must pass, but `",
+        "",
+    );
+    with("`ls`", "`rm -rf /`");
+    check(
+        &["rules", "check", file],
+        1,
+        "`rm -rf /` is no way out: `",
+        "",
+    );
+    with("glob", "glub");
+    check(
+        &["rules", "check", file],
+        1,
+        "unknown field `glub`, did you mean `glob`?",
+        "",
+    );
+    check(
+        &["rules", "check", "/nonexistent.yaml"],
+        1,
+        "",
+        "/nonexistent.yaml",
+    );
+}
+
+#[test]
+fn every_rule_file_is_built_in() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = run(&["rules", "list", "--json"]);
+    let listed = String::from_utf8(output.stdout).unwrap();
+    for file in std::fs::read_dir(root.join("rules")).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let first = text.lines().find_map(|l| l.strip_prefix("- id: "));
+        let first = first.unwrap_or_else(|| panic!("no rule in {}", path.display()));
+        assert!(
+            listed.contains(&format!("\"id\":\"{first}\"")),
+            "{} is not in the list of `rules/built_in.rs`",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_reference_of_the_rules_is_current() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let written = std::fs::read_to_string(root.join("docs/rules.md")).unwrap_or_default();
+    let output = run(&["rules", "docs"]);
+    assert!(
+        String::from_utf8(output.stdout).unwrap() == written,
+        "docs/rules.md is old: run `cargo run -p holdgate -- rules docs > docs/rules.md`"
+    );
+}
+
+#[test]
+fn the_page_on_rules_knows_every_word() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/rules-language.md")).unwrap();
+    let kinds = Kind::ALL.iter().map(|k| k.word());
+    let paths = PathClass::ALL.iter().map(|c| c.word());
+    let hosts = HostClass::ALL.iter().map(|c| c.word());
+    for word in kinds.chain(paths).chain(hosts).chain(Origins::all_names()) {
+        assert!(page.contains(&format!("`{word}`")), "`{word}` is missing");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
