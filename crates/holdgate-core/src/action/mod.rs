@@ -41,6 +41,8 @@ pub struct Knowledge {
     pub commands: CommandTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// What functions do with their arguments.
+    pub functions: code::FunctionTable,
 }
 
 impl Knowledge {
@@ -57,6 +59,7 @@ impl Knowledge {
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            functions: code::FunctionTable::read(include_str!("code/functions.yaml"))?,
         })
     }
 }

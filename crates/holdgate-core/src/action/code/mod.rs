@@ -1,7 +1,20 @@
 //! Inline code of other languages, read for what it does.
 
+mod act;
+mod decode;
+mod fold;
+mod functions;
+mod lex;
+mod read;
+mod thing;
+
+pub use functions::FunctionTable;
+
 use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
+
+/// Under this name the scene's variables hold what a program is fed with.
+pub(crate) const STANDARD_INPUT: &str = "<stdin>";
 
 /// A language whose code is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +88,23 @@ pub(crate) fn language_of_file(_path: &str, _content: &str) -> Option<Language> 
 }
 
 /// Says in `scene` what `code` does. Returns what it prints, if that is known.
-pub(crate) fn run(_scene: &mut Scene<'_>, _language: Language, _code: &Value) -> Done<Value> {
-    Ok(Value::default())
+pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+    match language {
+        Language::Shell => crate::action::shell::run(scene, code),
+        Language::Python
+        | Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Lua
+        | Language::Compiled => read::run(scene, language, code),
+        Language::Awk
+        | Language::Sed
+        | Language::PowerShell
+        | Language::Make
+        | Language::Embedded => Ok(Value::default()),
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,381 @@
+//! What a call of a well-known function does, said in the scene.
+
+mod files;
+mod network;
+mod programs;
+
+pub(super) use network::Network;
+#[cfg(test)]
+pub(super) use programs::HEARD;
+
+use crate::action::code::Language;
+use crate::action::code::fold;
+use crate::action::code::functions::{Act, Role, Which};
+use crate::action::code::read::{Arguments, Reader, constant};
+use crate::action::code::thing::{Object, Thing, unknown, unknown_like};
+use crate::action::effect::{Actor, Kind};
+use crate::action::scene::Done;
+use crate::action::value::{Origins, Value};
+use std::rc::Rc;
+
+/// A call under way: what the roles need of it.
+pub(super) struct Call<'c> {
+    pub(super) act: &'c Act,
+    pub(super) receiver: &'c Thing,
+    pub(super) arguments: &'c Arguments,
+    pub(super) actor: Actor,
+    pub(super) start: usize,
+}
+
+impl Call<'_> {
+    /// All that the `index`-th argument of the role may be.
+    pub(super) fn all(&self, index: usize) -> Vec<Thing> {
+        let Some(places) = self.act.arguments.get(index) else {
+            return Vec::new();
+        };
+        let positional = &self.arguments.positional;
+        let has_names = places.iter().any(|p| matches!(p, Which::Named(_)));
+        for place in places {
+            let found: Vec<Thing> = match place {
+                Which::At(at) => match positional.get(*at) {
+                    // Options in an object literal stand under their names.
+                    Some(Thing::Map(_)) if has_names => continue,
+                    Some(thing) => vec![thing.clone()],
+                    None => continue,
+                },
+                Which::From(at) => positional.get(*at..).unwrap_or(&[]).to_vec(),
+                Which::Last => positional.last().cloned().into_iter().collect(),
+                Which::Receiver => vec![self.receiver.clone()],
+                Which::Named(name) => match self.named(name) {
+                    Some(thing) => vec![thing],
+                    None => continue,
+                },
+            };
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The first thing of [`Call::all`].
+    pub(super) fn one(&self, index: usize) -> Option<Thing> {
+        self.all(index).into_iter().next()
+    }
+
+    /// An argument by its name, also inside of options.
+    pub(super) fn named(&self, name: &str) -> Option<Thing> {
+        let named = self.arguments.named.iter().find(|(n, _)| n == name);
+        if let Some((_, thing)) = named {
+            return Some(thing.clone());
+        }
+        let options = self.arguments.positional.iter();
+        options.filter_map(|thing| thing.get(name)).next().cloned()
+    }
+}
+
+impl Reader<'_, '_, '_> {
+    /// Does one thing that a function does. Returns what the call yields.
+    pub(super) fn perform(
+        &mut self,
+        act: &Act,
+        name: &str,
+        receiver: &Thing,
+        arguments: &Arguments,
+        start: usize,
+    ) -> Done<Thing> {
+        self.scene.fuel.spend(4)?;
+        let call = Call {
+            act,
+            receiver,
+            arguments,
+            actor: Actor::new(name, &self.evidence(start)),
+            start,
+        };
+        match act.role {
+            Role::Read
+            | Role::Write
+            | Role::Append
+            | Role::Open
+            | Role::PerlOpen
+            | Role::WriteTo
+            | Role::Delete
+            | Role::DeleteTree
+            | Role::DeleteMaybe
+            | Role::Move
+            | Role::Copy
+            | Role::Link
+            | Role::Mode
+            | Role::Folder
+            | Role::Patch => self.on_files(&call),
+            Role::Fetch
+            | Role::Download
+            | Role::Send
+            | Role::Request
+            | Role::Connect
+            | Role::ConnectPair
+            | Role::Host
+            | Role::Listen
+            | Role::Receive
+            | Role::SendOver
+            | Role::Redirect => self.on_network(&call),
+            Role::System
+            | Role::Shell
+            | Role::Program
+            | Role::ProgramWith
+            | Role::Command
+            | Role::ShellOrProgram
+            | Role::Code
+            | Role::RunFile
+            | Role::Load
+            | Role::Deserialise
+            | Role::Kill
+            | Role::Elevate
+            | Role::Fork
+            | Role::Terminal
+            | Role::Sql => self.on_programs(&call),
+            Role::SetVariable => {
+                let name = self.value(&call, 0)?;
+                let value = self.value(&call, 1)?;
+                self.sets_variable(&name.text, &value)?;
+                Ok(Thing::Nothing)
+            }
+            Role::Variable => {
+                let name = self.value(&call, 0)?;
+                if name.text.is_empty() {
+                    return Ok(Thing::value(Value::unknown(Origins::ENVIRONMENT)));
+                }
+                Ok(self.variable_named(&name.text))
+            }
+            Role::Environment => Ok(Thing::value(Value::unknown(Origins::ENVIRONMENT))),
+            Role::Print => {
+                for thing in call.all(0) {
+                    for one in thing.each() {
+                        let value = self.value_of(one)?;
+                        self.output.push(&value);
+                    }
+                }
+                self.output.push_text("\n");
+                Ok(Thing::Nothing)
+            }
+            Role::Input => Ok(Thing::value(self.standard_input())),
+            Role::Module => {
+                let name = self.value(&call, 0)?;
+                Ok(self.module(&name))
+            }
+            Role::Member => {
+                let object = call.one(0).unwrap_or_default();
+                let member = self.value(&call, 1)?;
+                match (object, member.as_known()) {
+                    (Thing::Name(object), Some(member)) => {
+                        Ok(Thing::Name(format!("{object}.{member}")))
+                    }
+                    (_, Some(member)) => Ok(Thing::Name(format!("?.{member}"))),
+                    _ => Ok(Thing::Nothing),
+                }
+            }
+            Role::Call => self.hands_over(&call, false),
+            Role::CallWith => self.hands_over(&call, true),
+            Role::Same => Ok(call.one(0).unwrap_or_default()),
+            Role::Join => {
+                let path = self.path_joined(&call.all(0))?;
+                Ok(Thing::value(path))
+            }
+            Role::Constant => Ok(Thing::value(constant(&act.word))),
+            Role::Decode => self.decodes(&call),
+            Role::Makes => self.makes(&call),
+            Role::Nothing => {
+                let mut all = Value::unknown(Origins::NONE);
+                for thing in &arguments.positional {
+                    let value = self.value_of(thing)?;
+                    all.taint(&value);
+                }
+                Ok(Thing::value(all))
+            }
+        }
+    }
+
+    /// The text of the role's `index`-th argument.
+    pub(super) fn value(&mut self, call: &Call<'_>, index: usize) -> Done<Value> {
+        match call.one(index) {
+            Some(thing) => self.value_of(&thing),
+            None => Ok(Value::default()),
+        }
+    }
+
+    /// All texts that the role's `index`-th argument may be: alternatives, and items of lists.
+    pub(super) fn values(&mut self, call: &Call<'_>, index: usize) -> Done<Vec<Value>> {
+        let mut values = Vec::new();
+        for thing in call.all(index) {
+            for one in thing.each() {
+                match one {
+                    Thing::List(items) => {
+                        for item in items.iter().take(64) {
+                            values.push(self.value_of(item)?);
+                        }
+                    }
+                    other => values.push(self.value_of(other)?),
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn module(&mut self, name: &Value) -> Thing {
+        match name.as_known() {
+            Some(name) => Thing::Name(crate::action::code::read::module(self.language, name)),
+            None => Thing::Nothing,
+        }
+    }
+
+    /// A function is called with the other arguments, or with the items of one of them.
+    fn hands_over(&mut self, call: &Call<'_>, with_items: bool) -> Done<Thing> {
+        let Some(function) = call.one(0) else {
+            return Ok(Thing::Nothing);
+        };
+        let rest: Vec<Thing> = if with_items {
+            match call.one(1) {
+                Some(Thing::List(items)) => items.to_vec(),
+                Some(other) => vec![other],
+                None => Vec::new(),
+            }
+        } else if let Some(Thing::List(items)) = call.named("args") {
+            items.to_vec()
+        } else {
+            let named = call.arguments.named.iter().any(|(n, _)| n == "target");
+            let skip = usize::from(!named);
+            let rest: Vec<Thing> = call.arguments.positional.iter().skip(skip).cloned().collect();
+            match rest.as_slice() {
+                [Thing::List(items)] => vec![Thing::Any(items.iter().take(64).cloned().collect())],
+                _ => rest,
+            }
+        };
+        let arguments = Arguments::of(rest);
+        match &function {
+            Thing::Text(code) if self.language == Language::JavaScript => {
+                let code = (**code).clone();
+                self.runs_code(call, &code)?;
+                Ok(Thing::Nothing)
+            }
+            Thing::Text(name) if name.is_known() => {
+                let name = name.text.clone();
+                self.call_name(&name, None, arguments, call.start)
+            }
+            Thing::Name(_) | Thing::Function(_) => self.call(function, arguments, call.start),
+            _ => Ok(Thing::Nothing),
+        }
+    }
+
+    fn decodes(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let act = call.act;
+        let things = call.all(0);
+        let Some(first) = things.first() else {
+            return Ok(Thing::Nothing);
+        };
+        if act.word == "character" {
+            let numbers: Vec<Thing> = match first {
+                Thing::List(items) => items.to_vec(),
+                _ => things.clone(),
+            };
+            if let Some(text) = fold::characters(&numbers) {
+                return Ok(text);
+            }
+            let value = self.value_of(first)?;
+            return Ok(Thing::value(unknown_like(&value).marked(Origins::DECODED)));
+        }
+        if let Thing::List(items) = first
+            && let Some(made) = fold::characters(items)
+        {
+            return Ok(made);
+        }
+        let second = self.value(call, 1)?;
+        let (value, encoding) = match act.word.as_str() {
+            "pack" => {
+                let value = match first {
+                    Thing::List(items) => match items.first() {
+                        Some(item) => self.value_of(item)?,
+                        None => Value::default(),
+                    },
+                    other => self.value_of(other)?,
+                };
+                (value, second.text.as_str())
+            }
+            "codec" => (self.value_of(first)?, second.text.as_str()),
+            word => (self.value_of(first)?, word),
+        };
+        self.scene.fuel.spend_on(value.text.len() * 2)?;
+        let made = fold::decoded(&value, encoding).unwrap_or_default();
+        if let Thing::Text(value) = &made {
+            self.scene.fuel.spend_on(value.text.len())?;
+        }
+        Ok(made)
+    }
+
+    fn makes(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let kind = call.act.word.clone();
+        if kind == "Path" {
+            let mut parts = call.all(0);
+            parts.extend(call.all(1));
+            let path = self.path_joined(&parts)?;
+            return Ok(self.object("Path", path));
+        }
+        let first = call.one(0).unwrap_or_default();
+        let text = match &first {
+            // An address is a pair of host and port.
+            Thing::List(items) => match items.first() {
+                Some(host) => self.value_of(host)?,
+                None => unknown(),
+            },
+            Thing::Nothing => Value::default(),
+            other => self.value_of(other)?,
+        };
+        let data = match call.one(1) {
+            Some(thing) => self.value_of(&thing)?,
+            None => Value::default(),
+        };
+        Ok(Thing::Object(Rc::new(Object { kind, text, data })))
+    }
+
+    /// What a variable of the environment holds.
+    pub(super) fn variable_named(&self, name: &str) -> Thing {
+        if let Some(values) = self.scene.variable(name) {
+            let all: Vec<Thing> = values.iter().cloned().map(Thing::value).collect();
+            return match <[Thing; 1]>::try_from(all) {
+                Ok([one]) => one,
+                Err(all) => Thing::Any(all.into()),
+            };
+        }
+        match name {
+            "HOME" | "USERPROFILE" => return Thing::text(self.scene.world.home.clone()),
+            "PWD" => return Thing::text(self.scene.cwd.clone()),
+            "TMPDIR" | "TEMP" | "TMP" => return Thing::text("/tmp"),
+            _ => {}
+        }
+        let upper = name.to_ascii_uppercase();
+        let secret = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "_KEY", "CREDENTIAL"]
+            .iter()
+            .any(|word| upper.contains(word));
+        Thing::value(Value::unknown(if secret {
+            Origins::ENVIRONMENT
+        } else {
+            Origins::UNKNOWN
+        }))
+    }
+
+    pub(super) fn sets_variable(&mut self, name: &str, value: &Value) -> Done {
+        let actor = Actor::new(self.language.word(), &format!("{name}={}", value.text));
+        let effect = actor.does(Kind::Env).about(&format!("{name}={}", value.text));
+        self.scene.emit(effect.of(value))?;
+        let values = vec![value.clone()];
+        self.scene.variables.insert(name.to_owned(), values);
+        Ok(())
+    }
+
+    /// What the code is fed with, if that is known.
+    pub(super) fn standard_input(&self) -> Value {
+        match self.scene.variable(super::STANDARD_INPUT) {
+            Some([value, ..]) => value.clone(),
+            _ => Value::unknown(Origins::OUTPUT),
+        }
+    }
+}

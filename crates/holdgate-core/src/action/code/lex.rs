@@ -1,0 +1,422 @@
+//! Cuts code of any C-like or scripting language into tokens.
+//!
+//! Forgiving: what is not understood becomes a mark of one character, and nothing is an error.
+//! Linear: no byte is looked at more than a fixed number of times.
+
+mod quote;
+mod text;
+
+pub(super) use text::{Part, parts};
+
+use crate::action::code::Language;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name, a variable with its sigil, or a keyword.
+    Name,
+    /// A number.
+    Number,
+    /// A literal; the token's text is what stands between the quotes.
+    Text(Quote),
+    /// An operator or a bracket.
+    Mark,
+    /// The start of a line, with its indentation.
+    Line(usize),
+}
+
+/// How a literal is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quote {
+    pub(super) escapes: Escapes,
+    pub(super) holes: Holes,
+    pub(super) meaning: Meaning,
+}
+
+/// Which backslashes mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// None: raw text.
+    None,
+    /// Only the backslash itself and the quote.
+    Quotes,
+    /// All that the language has.
+    All,
+}
+
+/// Which code may stand inside a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holes {
+    None,
+    /// `{x}`
+    Braces,
+    /// `${x}`
+    DollarBraces,
+    /// `#{x}`
+    HashBraces,
+    /// `$x`, `${x}`, `@x`
+    Sigils,
+}
+
+/// What a literal stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Text,
+    /// A shell runs it.
+    Command,
+    /// A list of words.
+    Words,
+    /// A pattern or the like: never a command or a path.
+    Pattern,
+}
+
+/// A piece of code.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+    /// Where it stands in the code, quotes included.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether white space stands before it.
+    pub(super) spaced: bool,
+}
+
+impl Token<'_> {
+    pub(super) fn is_mark(&self, mark: &str) -> bool {
+        self.kind == Kind::Mark && self.text == mark
+    }
+}
+
+/// Code as tokens, with the partner of each bracket.
+#[derive(Debug, Default)]
+pub(super) struct Tokens<'a> {
+    pub(super) code: &'a str,
+    pub(super) list: Vec<Token<'a>>,
+    /// For an opening bracket the index of the closing one; else 0.
+    pub(super) partners: Vec<u32>,
+}
+
+/// Cuts `code` into tokens.
+pub(super) fn tokens(code: &str, language: Language) -> Tokens<'_> {
+    let mut lexer = Lexer {
+        code,
+        bytes: code.as_bytes(),
+        at: 0,
+        language,
+        list: Vec::with_capacity(code.len() / 5),
+        resume: None,
+        lifetimes: language == Language::Compiled && code.contains("fn "),
+        spaced: false,
+    };
+    lexer.all();
+    let list = lexer.list;
+    let partners = partners(&list);
+    Tokens {
+        code,
+        list,
+        partners,
+    }
+}
+
+fn partners(list: &[Token<'_>]) -> Vec<u32> {
+    let mut partners = vec![0; list.len()];
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    for (index, token) in list.iter().enumerate() {
+        if token.kind != Kind::Mark {
+            continue;
+        }
+        match token.text {
+            "(" => open.push((index, b')')),
+            "[" => open.push((index, b']')),
+            "{" => open.push((index, b'}')),
+            ")" | "]" | "}" => {
+                let wanted = token.text.as_bytes().first().copied();
+                // A stray closing bracket is skipped; a missing one is made up for by the next.
+                let near = open.iter().rev().take(4);
+                if let Some(depth) = near.clone().position(|(_, b)| Some(*b) == wanted) {
+                    open.truncate(open.len() - depth);
+                    if let Some((opening, _)) = open.pop()
+                        && let Some(slot) = partners.get_mut(opening)
+                    {
+                        *slot = u32::try_from(index).unwrap_or(0);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    partners
+}
+
+struct Lexer<'a> {
+    code: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    language: Language,
+    list: Vec<Token<'a>>,
+    /// Where the code goes on after the here-documents that the current line has started.
+    resume: Option<usize>,
+    /// Whether `'a` may be a lifetime.
+    lifetimes: bool,
+    spaced: bool,
+}
+
+impl<'a> Lexer<'a> {
+    fn all(&mut self) {
+        if self.language == Language::Php && self.code.contains("<?") {
+            self.skip_page();
+        }
+        self.line_start();
+        while let Some(byte) = self.peek(0) {
+            if self.comment(byte) {
+                self.spaced = true;
+                continue;
+            }
+            match byte {
+                b'\n' => {
+                    self.at = self.resume.take().unwrap_or(self.at + 1);
+                    self.line_start();
+                }
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
+                    self.at += 1;
+                    self.spaced = true;
+                }
+                b'\\' if self.peek(1) == Some(b'\n') => {
+                    self.at += 2;
+                    self.spaced = true;
+                }
+                b'?' if self.language == Language::Php && self.peek(1) == Some(b'>') => {
+                    self.at += 2;
+                    self.skip_page();
+                }
+                b'"' | b'\'' | b'`' => self.quoted(),
+                b'0'..=b'9' => self.number(),
+                _ if self.begins_name(byte) => {
+                    if self.name() {
+                        return;
+                    }
+                }
+                _ if self.special_literal(byte) => {}
+                _ => self.mark(),
+            }
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.code.get(from..to).unwrap_or("")
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or(&[])
+    }
+
+    fn push(&mut self, kind: Kind, text: &'a str, start: usize) {
+        self.list.push(Token {
+            kind,
+            text,
+            start,
+            end: self.at,
+            spaced: self.spaced,
+        });
+        self.spaced = false;
+    }
+
+    fn line_start(&mut self) {
+        let start = self.at;
+        while let Some(b' ' | b'\t') = self.peek(0) {
+            self.at += 1;
+        }
+        let indent = self.at - start;
+        if matches!(self.peek(0), Some(b'\n' | b'\r') | None) {
+            return;
+        }
+        self.push(Kind::Line(indent), "", self.at);
+    }
+
+    /// The text of a page around the code in it.
+    fn skip_page(&mut self) {
+        match memchr::memmem::find(self.rest(), b"<?") {
+            Some(found) => {
+                self.at += found + 2;
+                if self.rest().starts_with(b"php") {
+                    self.at += 3;
+                } else if self.peek(0) == Some(b'=') {
+                    self.at += 1;
+                }
+            }
+            None => self.at = self.bytes.len(),
+        }
+    }
+
+    /// Skips a comment, if one starts here.
+    fn comment(&mut self, byte: u8) -> bool {
+        use Language::{Lua, Perl, Php, Python, Ruby};
+        match byte {
+            b'#' => {
+                let comments = match self.language {
+                    Python | Perl | Ruby => true,
+                    Php => self.peek(1) != Some(b'['),
+                    // Preprocessor lines and shebangs.
+                    _ => self.peek(1) == Some(b'!') && self.at == 0,
+                };
+                // `$#array` is a length.
+                if !comments || (self.at > 0 && self.bytes.get(self.at - 1) == Some(&b'$')) {
+                    return false;
+                }
+                self.skip_line();
+                true
+            }
+            b'/' if !matches!(self.language, Python | Perl | Ruby | Lua) => match self.peek(1) {
+                Some(b'/') => {
+                    self.skip_line();
+                    true
+                }
+                Some(b'*') => {
+                    self.at += 2;
+                    self.skip_past(b"*/");
+                    true
+                }
+                _ => false,
+            },
+            b'-' if self.language == Lua && self.peek(1) == Some(b'-') => {
+                if self.rest().starts_with(b"--[[") {
+                    self.skip_past(b"]]");
+                } else {
+                    self.skip_line();
+                }
+                true
+            }
+            b'=' if matches!(self.language, Perl | Ruby) && self.at_line_start() => {
+                let end: &[u8] = match self.language {
+                    Ruby if self.rest().starts_with(b"=begin") => b"\n=end",
+                    Perl if self.peek(1).is_some_and(|b| b.is_ascii_alphabetic()) => b"\n=cut",
+                    _ => return false,
+                };
+                self.skip_past(end);
+                self.skip_line();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn at_line_start(&self) -> bool {
+        self.at == 0 || self.bytes.get(self.at - 1) == Some(&b'\n')
+    }
+
+    fn skip_line(&mut self) {
+        self.at = memchr::memchr(b'\n', self.rest()).map_or(self.bytes.len(), |n| self.at + n);
+    }
+
+    fn skip_past(&mut self, end: &[u8]) {
+        self.at = memchr::memmem::find(self.rest(), end)
+            .map_or(self.bytes.len(), |n| self.at + n + end.len());
+    }
+
+    fn begins_name(&self, byte: u8) -> bool {
+        use Language::{JavaScript, Perl, Php, Ruby};
+        let next = self.peek(1).unwrap_or(0);
+        let names = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b >= 0x80;
+        match byte {
+            b'$' => match self.language {
+                JavaScript => true,
+                Perl => names(next) || next == b'$' || next.is_ascii_digit(),
+                Php | Ruby => names(next),
+                _ => false,
+            },
+            b'@' => match self.language {
+                Perl => names(next),
+                Ruby => names(next) || next == b'@',
+                _ => false,
+            },
+            b'%' => self.language == Perl && names(next) && !self.value_before(),
+            byte => names(byte),
+        }
+    }
+
+    /// A name, or a literal that starts like one. `true` where the code ends.
+    fn name(&mut self) -> bool {
+        let start = self.at;
+        self.at += 1;
+        if self.peek(0) == Some(b'$') || (self.peek(0) == Some(b'@') && self.at == start + 1) {
+            self.at += usize::from(matches!(self.bytes.get(start), Some(b'$' | b'@')));
+        }
+        while let Some(byte) = self.peek(0) {
+            let dollar = byte == b'$' && self.language == Language::JavaScript;
+            if !byte.is_ascii_alphanumeric() && byte != b'_' && byte < 0x80 && !dollar {
+                break;
+            }
+            self.at += 1;
+        }
+        let text = self.slice(start, self.at);
+        if matches!(text, "__END__" | "__DATA__") {
+            return true;
+        }
+        if self.prefixed(text, start) {
+            return false;
+        }
+        if self.language == Language::Ruby
+            && matches!(self.peek(0), Some(b'?' | b'!'))
+            && self.peek(1) != Some(b'=')
+        {
+            self.at += 1;
+        }
+        self.push(Kind::Name, text, start);
+        false
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while let Some(byte) = self.peek(0) {
+            // `1..2` and `1.method` end the number.
+            let point =
+                byte == b'.' && self.peek(1).is_some_and(|b| b.is_ascii_digit()) && self.at > start;
+            if !byte.is_ascii_alphanumeric() && byte != b'_' && !point {
+                break;
+            }
+            self.at += 1;
+        }
+        self.push(Kind::Number, self.slice(start, self.at), start);
+    }
+
+    fn mark(&mut self) {
+        let start = self.at;
+        let starts = |words: &[&[u8]]| words.iter().any(|w| self.rest().starts_with(w));
+        let length = if starts(&[b"===", b"!==", b"...", b"**=", b"||=", b"&&=", b"??=", b"<=>"]) {
+            3
+        } else if starts(&[
+            b"=>", b"->", b"::", b"==", b"!=", b"<=", b">=", b"+=", b"-=", b"*=", b"/=", b".=",
+            b"%=", b"|=", b"&=", b"^=", b"&&", b"||", b"??", b"?.", b"&.", b"..", b"**", b"//",
+            b"<<", b">>", b"=~", b"!~", b":=", b"++", b"--", b"<-",
+        ]) {
+            2
+        } else {
+            1
+        };
+        self.at += length;
+        self.push(Kind::Mark, self.slice(start, self.at), start);
+    }
+
+    /// Whether what was read last is a value, so that `/` divides and `%` is modulo.
+    fn value_before(&self) -> bool {
+        let Some(last) = self.list.last() else {
+            return false;
+        };
+        match last.kind {
+            Kind::Name => !matches!(
+                last.text,
+                "return" | "typeof" | "case" | "in" | "of" | "and" | "or" | "not" | "if"
+                    | "unless" | "while" | "when" | "split" | "grep" | "puts" | "print" | "else"
+            ),
+            Kind::Number | Kind::Text(_) => true,
+            Kind::Mark => matches!(last.text, ")" | "]" | "}"),
+            Kind::Line(_) => false,
+        }
+    }
+}
+

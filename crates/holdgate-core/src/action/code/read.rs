@@ -1,0 +1,314 @@
+//! Reads code from top to bottom, keeping what variables hold, and says what its calls do.
+//!
+//! No grammar of any one language: statements, assignments, calls and literals look alike in all
+//! of them. What is not understood is skipped, token by token.
+
+mod assign;
+mod call;
+mod define;
+mod expression;
+mod library;
+mod names;
+mod postfix;
+
+use crate::action::code::Language;
+use crate::action::code::act::Network;
+use crate::action::code::functions::Act;
+use crate::action::code::lex::{Kind, Token, Tokens, tokens};
+use crate::action::code::thing::Thing;
+use crate::action::effect::{Actor, Kind as EffectKind};
+use crate::action::scene::{Done, Scene};
+use crate::action::value::Value;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(super) use call::{Arguments, constant};
+pub(super) use names::module;
+
+/// Brackets in brackets, functions in functions.
+const MAX_DEPTH: u32 = 64;
+/// Calls of the code's own functions that are followed.
+const MAX_CALLS: u32 = 96;
+
+/// Code under reading.
+pub(super) struct Reader<'s, 'w, 'a> {
+    pub(super) scene: &'s mut Scene<'w>,
+    pub(super) language: Language,
+    pub(super) network: Network,
+    /// What the code prints.
+    pub(super) output: Value,
+    /// Where the unknown parts of the code come from.
+    taint: Value,
+    table: &'w HashMap<String, Vec<Act>>,
+    tokens: Rc<Tokens<'a>>,
+    at: usize,
+    depth: u32,
+    /// Inside of brackets, where line ends mean nothing.
+    loose: bool,
+    variables: HashMap<String, Thing>,
+    functions: Vec<Rc<define::Function<'a>>>,
+    /// Which function starts at which token.
+    definitions: HashMap<usize, usize>,
+    calls: u32,
+    returned: Thing,
+    too_deep: bool,
+}
+
+/// Says in `scene` what `code` does, and returns what it prints.
+pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+    let know = scene.know;
+    let Some(table) = know.functions.of(language) else {
+        return Ok(Value::default());
+    };
+    scene.fuel.spend_on(code.text.len())?;
+    let tokens = tokens(&code.text, language);
+    let end = tokens.list.len();
+    let mut reader = Reader {
+        scene,
+        language,
+        network: Network::default(),
+        output: Value::default(),
+        taint: code.map(String::new()),
+        table,
+        tokens: Rc::new(tokens),
+        at: 0,
+        depth: 0,
+        loose: false,
+        variables: HashMap::new(),
+        functions: Vec::new(),
+        definitions: HashMap::new(),
+        calls: 0,
+        returned: Thing::Nothing,
+        too_deep: false,
+    };
+    reader.find_functions()?;
+    reader.statements(end)?;
+    reader.finish()?;
+    if reader.too_deep {
+        let actor = Actor::new(language.word(), "");
+        let effect = actor
+            .does(EffectKind::Unreadable)
+            .about("code is nested too deep");
+        reader.scene.emit(effect)?;
+    }
+    Ok(reader.output)
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn token_at(&self, index: usize) -> Option<Token<'a>> {
+        self.tokens.list.get(index).copied()
+    }
+
+    /// The next token before `end`, line ends left out where they mean nothing.
+    fn peek(&mut self, end: usize) -> Option<Token<'a>> {
+        while self.at < end {
+            let token = self.token_at(self.at)?;
+            if !self.loose || !matches!(token.kind, Kind::Line(_)) {
+                return Some(token);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn is_mark(&self, index: usize, mark: &str) -> bool {
+        self.token_at(index).is_some_and(|t| t.is_mark(mark))
+    }
+
+    fn name_at(&self, index: usize) -> Option<&'a str> {
+        let token = self.token_at(index)?;
+        (token.kind == Kind::Name).then_some(token.text)
+    }
+
+    /// The index of the bracket that closes the one at `open`, at most `end`.
+    fn close_of(&self, open: usize, end: usize) -> usize {
+        match self.tokens.partners.get(open) {
+            Some(partner) if *partner > 0 => usize::try_from(*partner).unwrap_or(end).min(end),
+            _ => end,
+        }
+    }
+
+    /// The code from one token to another, for the explanation.
+    pub(super) fn evidence(&self, from: usize) -> String {
+        let start = self.token_at(from).map_or(0, |t| t.start);
+        let last = self.token_at(self.at.saturating_sub(1));
+        let end = last.map_or(start, |t| t.end).max(start);
+        let text = self.tokens.code.get(start..end).unwrap_or("");
+        crate::json::shorten(text, 200)
+    }
+
+    /// Whether any token is one of those asked for.
+    pub(super) fn has_token(&self, is: impl Fn(&Token<'_>) -> bool) -> bool {
+        self.tokens.list.iter().any(is)
+    }
+
+    fn statements(&mut self, end: usize) -> Done {
+        let loose = std::mem::replace(&mut self.loose, false);
+        while self.at < end {
+            let before = self.at;
+            self.statement(end)?;
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        self.loose = loose;
+        Ok(())
+    }
+
+    fn statement(&mut self, end: usize) -> Done {
+        self.scene.fuel.spend(1)?;
+        let Some(token) = self.token_at(self.at) else {
+            return Ok(());
+        };
+        match token.kind {
+            Kind::Line(_) => {
+                self.at += 1;
+                return Ok(());
+            }
+            Kind::Mark if !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<") => {
+                self.at += 1;
+                return Ok(());
+            }
+            Kind::Name => {
+                if self.keyword(token.text, end)? {
+                    return Ok(());
+                }
+            }
+            Kind::Number | Kind::Text(_) | Kind::Mark => {}
+        }
+        let thing = self.expression(end)?;
+        if self.language == Language::Python && self.name_at(self.at) == Some("as") {
+            if let Some(name) = self.name_at(self.at + 1) {
+                self.at += 2;
+                self.assign(name, thing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a keyword started the statement and is dealt with.
+    fn keyword(&mut self, word: &str, end: usize) -> Done<bool> {
+        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+        let followed_by_bracket = self.is_mark(self.at + 1, "(");
+        match (self.language, word) {
+            (Python, "import" | "from") => self.python_import(end)?,
+            (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
+                self.javascript_import(end)?;
+            }
+            (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end)?,
+            (Php | Perl, "use" | "namespace" | "package" | "no") => {
+                while self
+                    .token_at(self.at)
+                    .is_some_and(|t| !t.is_mark(";") && !matches!(t.kind, Kind::Line(_)))
+                {
+                    self.at += 1;
+                }
+            }
+            (Python | Ruby, "def")
+            | (JavaScript | Php | Lua, "function")
+            | (Perl, "sub")
+            | (Compiled, "fn" | "func" | "def" | "fun") => self.definition(end)?,
+            (_, "for" | "foreach") => self.for_loop(end)?,
+            (_, "while" | "until") => {
+                self.at += 1;
+                let after = self.at + usize::from(self.is_mark(self.at, "("));
+                let endless = self.token_at(after).is_some_and(|t| {
+                    matches!(t.text, "True" | "true" | "1" | "fork")
+                        && matches!(t.kind, Kind::Name | Kind::Number)
+                });
+                self.network.endless |= endless;
+            }
+            (Ruby | Compiled, "loop") => {
+                self.network.endless = true;
+                self.at += 1;
+            }
+            (_, "return") => {
+                self.at += 1;
+                let thing = self.expression(end)?;
+                self.returned = std::mem::take(&mut self.returned).or(thing);
+            }
+            (JavaScript, "const" | "let" | "var") => {
+                self.at += 1;
+                self.destructuring(end)?;
+            }
+            (Perl, "my" | "our" | "local") => {
+                self.at += 1;
+                if self.is_mark(self.at, "(") {
+                    self.destructuring(end)?;
+                }
+            }
+            (_, "class" | "struct" | "interface" | "module" | "trait" | "impl" | "enum") => {
+                self.at += 2;
+            }
+            _ if names::skipped(self.language, word) => self.at += 1,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `for x in list`, `for (x of list)`, `foreach (list as x)`, `for my $x (list)`.
+    fn for_loop(&mut self, end: usize) -> Done {
+        self.at += 1;
+        let start = self.at;
+        if self.is_mark(start, "(") && self.is_mark(start + 1, ";") {
+            self.network.endless = true;
+        }
+        let header = (start..end.min(start + 16)).find(|&index| {
+            matches!(self.name_at(index), Some("in" | "of" | "range"))
+                || self.token_at(index).is_none_or(|t| {
+                    t.is_mark("{") || t.is_mark(";") || matches!(t.kind, Kind::Line(_))
+                })
+        });
+        let separator = header.filter(|&index| self.name_at(index).is_some());
+        let mut names: Vec<&str> = Vec::new();
+        let items = match separator {
+            Some(separator) => {
+                names.extend((start..separator).filter_map(|index| self.name_at(index)));
+                self.at = separator + 1;
+                let in_brackets = self.is_mark(start, "(");
+                let loose = std::mem::replace(&mut self.loose, in_brackets);
+                let items = self.expression(end)?;
+                self.loose = loose;
+                items
+            }
+            None if self.language == Language::Php && self.is_mark(start, "(") => {
+                self.at += 1;
+                let items = self.expression(end)?;
+                if self.name_at(self.at) == Some("as") {
+                    let close = self.close_of(start, end);
+                    names.extend((self.at + 1..close).filter_map(|index| self.name_at(index)));
+                    self.at = close;
+                }
+                items
+            }
+            None if self.language == Language::Perl => {
+                let open = (start..start + 3).find(|index| self.is_mark(*index, "("));
+                let Some(open) = open else {
+                    return Ok(());
+                };
+                names.extend((start..open).filter_map(|index| self.name_at(index)));
+                self.at = open;
+                let items = self.expression(end)?;
+                if names.is_empty() {
+                    names.push("$_");
+                }
+                items
+            }
+            None => return Ok(()),
+        };
+        names.retain(|name| !names::skipped(self.language, name) && *name != "_");
+        let item = self.item_of(&items);
+        let last = names.len().saturating_sub(1);
+        for (index, name) in names.iter().enumerate() {
+            let value = match item.items() {
+                Some(parts) if parts.len() == names.len() => {
+                    parts.get(index).cloned().unwrap_or_default()
+                }
+                _ if index == last => item.clone(),
+                _ => Thing::Nothing,
+            };
+            self.assign(name, value)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,464 @@
+//! Names that code itself defines: imports, functions, variables.
+
+use super::{MAX_CALLS, MAX_DEPTH, Reader, names};
+use crate::action::code::Language;
+use crate::action::code::lex::{Kind, Tokens};
+use crate::action::code::read::Arguments;
+use crate::action::code::thing::{MAX_ALTERNATIVES, Thing};
+use crate::action::scene::Done;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A function that the code defines.
+pub(super) struct Function<'a> {
+    tokens: Rc<Tokens<'a>>,
+    parameters: Vec<&'a str>,
+    start: usize,
+    end: usize,
+    /// Whether the body is one expression, whose value is returned.
+    is_expression: bool,
+    /// What it returned when its parameters were not known.
+    result: RefCell<Thing>,
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Notes all functions that have a name, since they may be called before they are defined.
+    pub(super) fn find_functions(&mut self) -> Done {
+        let count = self.tokens.list.len();
+        for index in 0..count {
+            let word = match self.name_at(index) {
+                Some(word @ ("def" | "function" | "sub" | "func" | "fn" | "fun")) => word,
+                _ => continue,
+            };
+            let Some(name) = self.name_at(index + 1) else {
+                continue;
+            };
+            self.scene.fuel.spend(1)?;
+            let open = index + 2;
+            let (parameters, after) = if self.is_mark(open, "(") {
+                let close = self.close_of(open, count);
+                (self.parameters(open + 1, close), close + 1)
+            } else {
+                (Vec::new(), open)
+            };
+            let Some((start, end)) = self.body(index, after, word) else {
+                continue;
+            };
+            let id = self.add_function(parameters, start, end, false);
+            self.definitions.insert(index, id);
+            self.variables.insert(name.to_owned(), Thing::Function(id));
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_function(
+        &mut self,
+        parameters: Vec<&'a str>,
+        start: usize,
+        end: usize,
+        is_expression: bool,
+    ) -> usize {
+        self.functions.push(Rc::new(Function {
+            tokens: self.tokens.clone(),
+            parameters,
+            start,
+            end,
+            is_expression,
+            result: RefCell::default(),
+        }));
+        self.functions.len() - 1
+    }
+
+    /// The names of parameters between brackets, without their types and defaults.
+    pub(super) fn parameters(&self, from: usize, to: usize) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        let mut at = from;
+        let mut wanted = true;
+        while at < to && names.len() < 16 {
+            let Some(token) = self.token_at(at) else {
+                break;
+            };
+            match token.kind {
+                Kind::Name if wanted && !names::skipped(self.language, token.text) => {
+                    names.push(token.text);
+                    wanted = false;
+                }
+                Kind::Mark if token.text == "," => wanted = true,
+                Kind::Mark if matches!(token.text, "(" | "[" | "{") => {
+                    at = self.close_of(at, to);
+                }
+                Kind::Name | Kind::Number | Kind::Text(_) | Kind::Mark | Kind::Line(_) => {}
+            }
+            at += 1;
+        }
+        names
+    }
+
+    /// Where the body of the function starts and ends whose head ends at `after`.
+    fn body(&self, head: usize, after: usize, word: &str) -> Option<(usize, usize)> {
+        let count = self.tokens.list.len();
+        let by_lines = match self.language {
+            Language::Python | Language::Ruby | Language::Lua => true,
+            Language::Compiled => word == "def",
+            Language::JavaScript
+            | Language::Perl
+            | Language::Php
+            | Language::Shell
+            | Language::Awk
+            | Language::Sed
+            | Language::PowerShell
+            | Language::Make
+            | Language::Embedded => false,
+        };
+        if !by_lines {
+            let open = (after..count.min(after + 24)).find(|index| self.is_mark(*index, "{"))?;
+            return Some((open + 1, self.close_of(open, count)));
+        }
+        let is_line = |index: usize| {
+            self.token_at(index).and_then(|t| match t.kind {
+                Kind::Line(indent) => Some(indent),
+                Kind::Name | Kind::Number | Kind::Text(_) | Kind::Mark => None,
+            })
+        };
+        let own_indent = (0..=head).rev().take(64).find_map(is_line).unwrap_or(0);
+        let mut at = after;
+        let mut first_line = true;
+        while at < count {
+            if let Some(indent) = is_line(at) {
+                let one_line = first_line && at > after + 2;
+                if indent <= own_indent || one_line {
+                    return Some((after, at));
+                }
+                first_line = false;
+            } else if self.is_mark(at, "(") || self.is_mark(at, "[") || self.is_mark(at, "{") {
+                at = self.close_of(at, count);
+            }
+            at += 1;
+        }
+        Some((after, count))
+    }
+
+    /// A function definition: its body is read once with nothing known about its parameters.
+    pub(super) fn definition(&mut self, end: usize) -> Done {
+        let Some(&id) = self.definitions.get(&self.at) else {
+            let function = self.anonymous_function(end)?;
+            drop(function);
+            return Ok(());
+        };
+        let Some(function) = self.functions.get(id).cloned() else {
+            self.at += 1;
+            return Ok(());
+        };
+        self.read_body(&function)?;
+        self.at = function.end.max(self.at + 1).min(end);
+        Ok(())
+    }
+
+    /// `function (…) {…}` as a value.
+    pub(super) fn anonymous_function(&mut self, end: usize) -> Done<Thing> {
+        if let Some(&id) = self.definitions.get(&self.at)
+            && let Some(function) = self.functions.get(id).cloned()
+        {
+            self.read_body(&function)?;
+            self.at = (function.end + 1).min(end);
+            return Ok(Thing::Function(id));
+        }
+        self.at += 1;
+        let mut after = self.at;
+        let mut parameters = Vec::new();
+        if self.is_mark(after, "(") {
+            let close = self.close_of(after, end);
+            parameters = self.parameters(after + 1, close);
+            after = close + 1;
+        }
+        let near = (after..end.min(after + 12)).find(|index| self.is_mark(*index, "{"));
+        let Some(open) = near else {
+            return Ok(Thing::Nothing);
+        };
+        let close = self.close_of(open, end);
+        self.function_value(parameters, open + 1, close, false)
+    }
+
+    /// A function whose body is known; the reader goes on behind it.
+    pub(super) fn function_value(
+        &mut self,
+        parameters: Vec<&'a str>,
+        start: usize,
+        close: usize,
+        is_expression: bool,
+    ) -> Done<Thing> {
+        let id = self.add_function(parameters, start, close, is_expression);
+        if let Some(function) = self.functions.get(id).cloned() {
+            self.read_body(&function)?;
+        }
+        self.at = close + usize::from(!is_expression);
+        Ok(Thing::Function(id))
+    }
+
+    /// `x => expression`, `lambda x: expression`: the reader stands at the expression.
+    pub(super) fn expression_function(
+        &mut self,
+        parameters: Vec<&'a str>,
+        end: usize,
+    ) -> Done<Thing> {
+        let start = self.at;
+        let saved = self.shadow(&parameters);
+        let result = self.expression(end)?;
+        self.restore(saved);
+        let id = self.add_function(parameters, start, self.at, true);
+        if let Some(function) = self.functions.get(id) {
+            *function.result.borrow_mut() = result;
+        }
+        Ok(Thing::Function(id))
+    }
+
+    fn read_body(&mut self, function: &Rc<Function<'a>>) -> Done {
+        let saved = self.shadow(&function.parameters);
+        let result = self.run_body(function)?;
+        self.restore(saved);
+        *function.result.borrow_mut() = result;
+        Ok(())
+    }
+
+    fn run_body(&mut self, function: &Function<'a>) -> Done<Thing> {
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            return Ok(Thing::Nothing);
+        }
+        self.depth += 1;
+        let tokens = std::mem::replace(&mut self.tokens, function.tokens.clone());
+        let at = std::mem::replace(&mut self.at, function.start);
+        let outer = std::mem::take(&mut self.returned);
+        if function.is_expression {
+            let loose = std::mem::replace(&mut self.loose, true);
+            self.returned = self.expression(function.end)?;
+            self.loose = loose;
+        } else {
+            self.statements(function.end)?;
+        }
+        let returned = std::mem::replace(&mut self.returned, outer);
+        self.tokens = tokens;
+        self.at = at;
+        self.depth -= 1;
+        Ok(returned)
+    }
+
+    fn shadow(&mut self, parameters: &[&'a str]) -> Vec<(String, Option<Thing>)> {
+        let mut saved = Vec::new();
+        for name in parameters {
+            let before = self.variables.insert((*name).to_owned(), Thing::Nothing);
+            saved.push(((*name).to_owned(), before));
+        }
+        saved
+    }
+
+    fn restore(&mut self, saved: Vec<(String, Option<Thing>)>) {
+        for (name, before) in saved.into_iter().rev() {
+            match before {
+                Some(thing) => self.variables.insert(name, thing),
+                None => self.variables.remove(&name),
+            };
+        }
+    }
+
+    /// What the code's own function `id` does with these arguments.
+    pub(super) fn call_own(&mut self, id: usize, arguments: &Arguments) -> Done<Thing> {
+        let Some(function) = self.functions.get(id).cloned() else {
+            return Ok(Thing::Nothing);
+        };
+        let tells = |thing: &Thing| !matches!(thing, Thing::Nothing);
+        let anything = arguments.positional.iter().any(tells)
+            || arguments.named.iter().any(|(_, thing)| tells(thing));
+        if !anything || self.calls >= MAX_CALLS {
+            return Ok(function.result.borrow().clone());
+        }
+        self.calls += 1;
+        // A method's first parameter is the object itself.
+        let skip = usize::from(matches!(
+            function.parameters.first(),
+            Some(&("self" | "cls"))
+        ));
+        let saved = self.shadow(&function.parameters);
+        for (name, thing) in function
+            .parameters
+            .iter()
+            .skip(skip)
+            .zip(&arguments.positional)
+        {
+            self.variables.insert((*name).to_owned(), thing.clone());
+        }
+        for (name, thing) in &arguments.named {
+            if function.parameters.contains(&name.as_str()) {
+                self.variables.insert(name.clone(), thing.clone());
+            }
+        }
+        if self.language == Language::Perl {
+            let list = Thing::list(arguments.positional.clone());
+            self.variables.insert("$_".to_owned(), list);
+        }
+        let result = self.run_body(&function)?;
+        self.restore(saved);
+        Ok(result)
+    }
+
+    /// Any item of a list.
+    pub(super) fn item_of(&self, things: &Thing) -> Thing {
+        match things {
+            Thing::List(items) => {
+                let items: Vec<Thing> = items.iter().take(MAX_ALTERNATIVES).cloned().collect();
+                match items.len() {
+                    0 => Thing::Nothing,
+                    1 => items.into_iter().next().unwrap_or_default(),
+                    _ => Thing::Any(items.into()),
+                }
+            }
+            Thing::Object(_) | Thing::Text(_) => {
+                let value = crate::action::code::fold::plain(things);
+                Thing::value(crate::action::code::thing::unknown_like(&value))
+            }
+            Thing::Name(_) | Thing::Any(_) => things.clone(),
+            Thing::Nothing | Thing::Number(_) | Thing::Map(_) | Thing::Function(_) => {
+                Thing::Nothing
+            }
+        }
+    }
+
+    /// `import a.b as c, d` and `from a import b as c`.
+    pub(super) fn python_import(&mut self, end: usize) -> Done {
+        let from = self.name_at(self.at) == Some("from");
+        self.at += 1;
+        let base = if from { self.dotted(end) } else { String::new() };
+        if from {
+            if self.name_at(self.at) != Some("import") {
+                return Ok(());
+            }
+            self.at += 1;
+            self.loose = self.is_mark(self.at, "(");
+            self.at += usize::from(self.loose);
+        }
+        while let Some(token) = self.peek(end) {
+            if token.kind != Kind::Name {
+                break;
+            }
+            let name = self.dotted(end);
+            let full = if from { format!("{base}.{name}") } else { name.clone() };
+            if self.name_at(self.at) == Some("as") {
+                if let Some(alias) = self.name_at(self.at + 1) {
+                    self.variables.insert(alias.to_owned(), Thing::Name(full));
+                    self.at += 2;
+                }
+            } else if from {
+                self.variables.insert(name, Thing::Name(full));
+            }
+            match self.peek(end) {
+                Some(token) if token.is_mark(",") => self.at += 1,
+                _ => break,
+            }
+        }
+        self.loose = false;
+        Ok(())
+    }
+
+    fn dotted(&mut self, end: usize) -> String {
+        let mut name = String::new();
+        while self.at < end {
+            match self.token_at(self.at) {
+                Some(token) if token.kind == Kind::Name && !matches!(token.text, "import" | "as") => {
+                    name.push_str(token.text);
+                }
+                Some(token) if token.is_mark(".") || token.is_mark("::") => name.push('.'),
+                _ => break,
+            }
+            self.at += 1;
+            let more = self.is_mark(self.at, ".") || self.is_mark(self.at, "::");
+            if !more && !name.ends_with('.') {
+                break;
+            }
+        }
+        name
+    }
+
+    /// `import x, {a as b} from 'm'`.
+    pub(super) fn javascript_import(&mut self, end: usize) -> Done {
+        let start = self.at + 1;
+        let from = (start..end.min(start + 128)).find(|index| {
+            matches!(self.token_at(*index).map(|t| t.kind), Some(Kind::Text(_)))
+        });
+        let Some(from) = from else {
+            self.at = start;
+            return Ok(());
+        };
+        let text = self.token_at(from).map_or("", |t| t.text);
+        let module = names::module(self.language, text);
+        let mut in_braces = false;
+        let mut last: Option<&str> = None;
+        let mut after_as = false;
+        for index in start..from {
+            let Some(token) = self.token_at(index) else {
+                break;
+            };
+            match token.text {
+                "{" => in_braces = true,
+                "}" => in_braces = false,
+                "*" | "," | "from" | "type" | "default" => {}
+                "as" => {
+                    after_as = true;
+                    continue;
+                }
+                name if token.kind == Kind::Name => {
+                    let full = match (in_braces, after_as, last) {
+                        (true, true, Some(original)) => format!("{module}.{original}"),
+                        (true, _, _) => format!("{module}.{name}"),
+                        (false, _, _) => module.clone(),
+                    };
+                    self.variables.insert(name.to_owned(), Thing::Name(full));
+                    last = Some(name);
+                }
+                _ => {}
+            }
+            after_as = false;
+        }
+        self.at = from + 1;
+        Ok(())
+    }
+
+    /// `use a::b as c;`, `import e "os/exec"`, `import static a.b`.
+    pub(super) fn compiled_import(&mut self, end: usize) -> Done {
+        self.at += 1;
+        let block = self.is_mark(self.at, "(");
+        let stop = if block {
+            self.close_of(self.at, end)
+        } else {
+            let ends = |index: &usize| {
+                self.token_at(*index)
+                    .is_some_and(|t| t.is_mark(";") || matches!(t.kind, Kind::Line(_)))
+            };
+            (self.at..end).find(ends).unwrap_or(end)
+        };
+        for index in self.at..stop {
+            let Some(token) = self.token_at(index) else {
+                break;
+            };
+            match token.kind {
+                Kind::Text(_) => {
+                    let module = token.text.rsplit('/').next().unwrap_or(token.text);
+                    if let Some(alias) = self.name_at(index.wrapping_sub(1)).filter(|a| *a != "import")
+                    {
+                        let name = Thing::Name(module.to_owned());
+                        self.variables.insert(alias.to_owned(), name);
+                    }
+                }
+                Kind::Name if token.text == "as" => {
+                    let original = self.name_at(index.wrapping_sub(1));
+                    if let (Some(original), Some(alias)) = (original, self.name_at(index + 1)) {
+                        let name = Thing::Name(original.to_owned());
+                        self.variables.insert(alias.to_owned(), name);
+                    }
+                }
+                Kind::Name | Kind::Number | Kind::Mark | Kind::Line(_) => {}
+            }
+        }
+        self.at = stop.max(self.at);
+        Ok(())
+    }
+}

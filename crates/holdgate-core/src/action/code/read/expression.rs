@@ -1,0 +1,564 @@
+//! Expressions: literals, operators, lists, assignments.
+
+use super::{MAX_DEPTH, Reader, names};
+use crate::action::code::Language;
+use crate::action::code::fold;
+use crate::action::code::lex::{Kind, Meaning, Part, Quote, Token, parts, tokens};
+use crate::action::code::thing::{Thing, unknown_like};
+use crate::action::scene::Done;
+use crate::action::value::Value;
+use std::rc::Rc;
+
+/// Items for which the expression of a comprehension is worked out one by one.
+const MAX_MAPPED: usize = 512;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// An expression before `end`. Stands still where there is none.
+    pub(super) fn expression(&mut self, end: usize) -> Done<Thing> {
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            self.at = end;
+            return Ok(Thing::Nothing);
+        }
+        self.scene.fuel.spend(1)?;
+        self.depth += 1;
+        let result = match self.assignment(end)? {
+            Some(thing) => Ok(thing),
+            None => self.operators(end),
+        };
+        self.depth -= 1;
+        result
+    }
+
+    fn operators(&mut self, end: usize) -> Done<Thing> {
+        let mut left = self.operand(end)?;
+        while let Some(token) = self.peek(end) {
+            let word = match token.kind {
+                Kind::Mark | Kind::Name => token.text,
+                // Texts side by side are one text.
+                Kind::Text(quote) if quote.meaning == Meaning::Text => {
+                    let joins = matches!(self.language, Language::Python | Language::Compiled);
+                    if joins && matches!(left, Thing::Text(_)) {
+                        let right = self.operand(end)?;
+                        left = self.joined(&left, &right)?;
+                        continue;
+                    }
+                    break;
+                }
+                Kind::Text(_) | Kind::Number | Kind::Line(_) => break,
+            };
+            if !is_operator(self.language, word, token.kind) {
+                break;
+            }
+            let before = self.at;
+            self.at += 1;
+            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+                self.at += 1;
+            }
+            let right = match self.assignment(end)? {
+                Some(thing) => thing,
+                None => self.operand(end)?,
+            };
+            if self.at == before + 1 && matches!(right, Thing::Nothing) {
+                // `i++`, `a ?`: an operator without a second side.
+                continue;
+            }
+            left = self.combined(left, word, right)?;
+        }
+        Ok(left)
+    }
+
+    fn joined(&mut self, left: &Thing, right: &Thing) -> Done<Thing> {
+        let left = self.resolved(left)?;
+        let right = self.resolved(right)?;
+        let joined = fold::concat(&left, &right);
+        if let Thing::Text(value) = &joined {
+            self.scene.fuel.spend_on(value.text.len())?;
+        }
+        Ok(joined)
+    }
+
+    fn combined(&mut self, left: Thing, word: &str, right: Thing) -> Done<Thing> {
+        if let (Thing::Number(a), Thing::Number(b)) = (&left, &right) {
+            if let Some(number) = arithmetic(word, *a, *b) {
+                return Ok(Thing::Number(number));
+            }
+        }
+        let combined = match word {
+            "+" | "." | ".." | "<<" | "~" => return self.joined(&left, &right),
+            "%" => match &left {
+                Thing::Text(format) if !matches!(self.language, Language::JavaScript) => {
+                    let single = [right.clone()];
+                    let arguments = right.items().unwrap_or(&single);
+                    let mut resolved = Vec::with_capacity(arguments.len());
+                    for argument in arguments {
+                        resolved.push(self.resolved(argument)?);
+                    }
+                    Thing::value(fold::format_percent(format, &resolved))
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "*" | "x" => match (&left, &right) {
+                (Thing::Text(value), Thing::Number(times)) => {
+                    self.scene.fuel.spend_on(1 << 10)?;
+                    fold::repeat(value, *times).unwrap_or_default()
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "/" => match &left {
+                Thing::Object(object) if object.kind == "Path" => {
+                    let path = self.path_joined(&[left.clone(), right])?;
+                    self.object("Path", path)
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(right),
+            "&&" | "and" => right,
+            "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
+            _ => Thing::Nothing,
+        };
+        Ok(combined)
+    }
+
+    /// Nothing known but what it was made from.
+    fn mixed(&mut self, left: &Thing, right: &Thing) -> Done<Thing> {
+        let mut value = unknown_like(&self.value_of(left)?);
+        value.taint(&self.value_of(right)?);
+        Ok(Thing::value(value))
+    }
+
+    /// What stands between operators, with all that is called on it.
+    fn operand(&mut self, end: usize) -> Done<Thing> {
+        let Some(token) = self.peek(end) else {
+            return Ok(Thing::Nothing);
+        };
+        let start = self.at;
+        match token.kind {
+            Kind::Text(quote) => {
+                self.at += 1;
+                let thing = self.literal(token, quote)?;
+                self.postfix(thing, start, end)
+            }
+            Kind::Number => {
+                self.at += 1;
+                self.postfix(number(token.text), start, end)
+            }
+            Kind::Name => self.named(token, end),
+            Kind::Mark => match token.text {
+                "(" => {
+                    let close = self.close_of(self.at, end);
+                    if self.is_mark(close + 1, "=>") && self.language == Language::JavaScript {
+                        let parameters = self.parameters(self.at + 1, close);
+                        self.at = close + 2;
+                        return self.arrow(parameters, end);
+                    }
+                    let mut items = self.items(close)?;
+                    self.at = close + 1;
+                    let one = items.len() == 1 && !self.is_mark(close.wrapping_sub(1), ",");
+                    let thing = match items.pop() {
+                        Some(thing) if one => thing,
+                        Some(last) => {
+                            items.push(last);
+                            Thing::list(items)
+                        }
+                        None => Thing::list(Vec::new()),
+                    };
+                    self.postfix(thing, start, end)
+                }
+                "[" => {
+                    let close = self.close_of(self.at, end);
+                    let (items, members) = self.items_and_members(close)?;
+                    self.at = close + 1;
+                    let thing = if items.is_empty() && !members.is_empty() {
+                        Thing::Map(members.into())
+                    } else {
+                        Thing::list(items)
+                    };
+                    self.postfix(thing, start, end)
+                }
+                "{" => {
+                    let close = self.close_of(self.at, end);
+                    let (items, members) = self.items_and_members(close)?;
+                    self.at = close + 1;
+                    let thing = if members.is_empty() {
+                        Thing::list(items)
+                    } else {
+                        Thing::Map(members.into())
+                    };
+                    self.postfix(thing, start, end)
+                }
+                "-" | "+" => {
+                    self.at += 1;
+                    let thing = self.operand(end)?;
+                    Ok(match thing {
+                        Thing::Number(n) if token.text == "-" => Thing::Number(n.wrapping_neg()),
+                        other => other,
+                    })
+                }
+                "!" | "~" | "&" | "*" | "@" | "..." | "**" | "\\" | "->" | "<-" | "::" | "." => {
+                    self.at += 1;
+                    self.nested_operand(end)
+                }
+                _ => Ok(Thing::Nothing),
+            },
+            Kind::Line(_) => Ok(Thing::Nothing),
+        }
+    }
+
+    fn nested_operand(&mut self, end: usize) -> Done<Thing> {
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            self.at = end;
+            return Ok(Thing::Nothing);
+        }
+        self.depth += 1;
+        let thing = self.operand(end);
+        self.depth -= 1;
+        thing
+    }
+
+    fn named(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
+        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+        let start = self.at;
+        match (self.language, token.text) {
+            (Python, "lambda") => {
+                let colon = (start..end.min(start + 24)).find(|index| self.is_mark(*index, ":"));
+                let Some(colon) = colon else {
+                    self.at += 1;
+                    return Ok(Thing::Nothing);
+                };
+                let parameters = self.parameters(start + 1, colon);
+                self.at = colon + 1;
+                return self.expression_function(parameters, end);
+            }
+            (JavaScript | Php | Lua, "function") | (Perl, "sub") | (Compiled, "func") => {
+                let thing = self.anonymous_function(end)?;
+                return self.postfix(thing, start, end);
+            }
+            (Php, "fn") => {
+                let close = self.close_of(start + 1, end);
+                let parameters = self.parameters(start + 2, close);
+                self.at = close + 2;
+                return self.arrow(parameters, end);
+            }
+            (JavaScript, name) if self.is_mark(start + 1, "=>") => {
+                self.at += 2;
+                return self.arrow(vec![name], end);
+            }
+            (Python, "True" | "None" | "False") | (_, "true" | "false" | "null" | "nil") => {
+                self.at += 1;
+                let truth = i64::from(matches!(token.text, "True" | "true"));
+                return Ok(Thing::Number(truth));
+            }
+            (Perl, "shift") => {
+                self.at += 1;
+                return Ok(match self.variables.get("$_") {
+                    Some(Thing::List(items)) => items.first().cloned().unwrap_or_default(),
+                    _ => Thing::Nothing,
+                });
+            }
+            (Ruby, "lambda" | "proc") => {}
+            (language, word) if names::skipped(language, word) => {
+                self.at += 1;
+                return self.nested_operand(end);
+            }
+            _ => {}
+        }
+        self.at += 1;
+        let known = if self.language == Perl {
+            self.variables.get(&names::variable(self.language, token.text))
+        } else {
+            self.variables.get(token.text)
+        };
+        let thing = match known {
+            Some(thing) => thing.clone(),
+            None => Thing::Name(token.text.to_owned()),
+        };
+        self.postfix(thing, start, end)
+    }
+
+    /// What comes after `=>`.
+    fn arrow(&mut self, parameters: Vec<&'a str>, end: usize) -> Done<Thing> {
+        if self.is_mark(self.at, "{") {
+            let close = self.close_of(self.at, end);
+            return self.function_value(parameters, self.at + 1, close, false);
+        }
+        self.expression_function(parameters, end)
+    }
+
+    /// The text of a literal, with what stands in its holes.
+    pub(super) fn literal(&mut self, token: Token<'a>, quote: Quote) -> Done<Thing> {
+        self.scene.fuel.spend_on(token.text.len())?;
+        if quote.meaning == Meaning::Words {
+            let words = token.text.split_whitespace().map(Thing::text).collect();
+            return Ok(Thing::list(words));
+        }
+        let mut value = Value::default();
+        for part in parts(token.text, quote) {
+            match part {
+                Part::Text(text) => {
+                    value.push_text(&text);
+                    if text.contains(crate::action::value::HOLE) {
+                        value.taint(&self.taint);
+                    }
+                }
+                Part::Code(code) => {
+                    let inner = self.hole(code)?;
+                    value.push(&self.value_of(&inner)?);
+                }
+            }
+        }
+        if quote.meaning == Meaning::Command {
+            let start = self.at.saturating_sub(1);
+            return self.backticks(&value, start);
+        }
+        Ok(Thing::value(value))
+    }
+
+    /// The value of code inside a literal.
+    fn hole(&mut self, code: &'a str) -> Done<Thing> {
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            return Ok(Thing::Nothing);
+        }
+        // `$x` and `x` are the commonest by far.
+        let name = names::variable(self.language, code);
+        if let Some(thing) = self.variables.get(&name).or_else(|| {
+            let sigil = matches!(self.language, Language::Perl | Language::Php);
+            sigil.then(|| self.variables.get(&format!("${code}")))?
+        }) {
+            return Ok(thing.clone());
+        }
+        let inner = Rc::new(tokens(code, self.language));
+        let end = inner.list.len();
+        let outer = std::mem::replace(&mut self.tokens, inner);
+        let at = std::mem::replace(&mut self.at, 0);
+        let loose = std::mem::replace(&mut self.loose, true);
+        self.depth += 1;
+        let result = self.expression(end);
+        self.depth -= 1;
+        self.tokens = outer;
+        self.at = at;
+        self.loose = loose;
+        result
+    }
+
+    /// The items between brackets; the reader stands at the opening one.
+    pub(super) fn items(&mut self, close: usize) -> Done<Vec<Thing>> {
+        let (items, members) = self.items_and_members(close)?;
+        if items.is_empty() && !members.is_empty() {
+            return Ok(vec![Thing::Map(members.into())]);
+        }
+        Ok(items)
+    }
+
+    /// The items between brackets, and those that have a key.
+    pub(super) fn items_and_members(
+        &mut self,
+        close: usize,
+    ) -> Done<(Vec<Thing>, Vec<(String, Thing)>)> {
+        let braces = self.is_mark(self.at, "{");
+        let open = self.at;
+        self.at += 1;
+        let loose = std::mem::replace(&mut self.loose, true);
+        let mut items = Vec::new();
+        let mut members = Vec::new();
+        if let Some(mapped) = self.comprehension(open, close)? {
+            items = mapped;
+        }
+        while let Some(token) = self.peek(close) {
+            let before = self.at;
+            if token.is_mark(",") || token.is_mark(";") {
+                self.at += 1;
+                continue;
+            }
+            if let Some(key) = self.key(token, braces, close) {
+                let thing = self.expression(close)?;
+                members.push((key, thing));
+            } else if braces && token.is_mark("{") {
+                // The body of a method in an object literal.
+                let inner = self.close_of(self.at, close);
+                self.at += 1;
+                self.statements(inner)?;
+                self.at = inner + 1;
+            } else {
+                let shorthand = token.kind == Kind::Name
+                    && braces
+                    && (self.is_mark(self.at + 1, ",") || self.at + 1 == close);
+                let thing = self.expression(close)?;
+                if shorthand {
+                    members.push((token.text.to_owned(), thing));
+                } else if self.peek(close).is_some_and(|t| t.is_mark("=>") || (braces && t.is_mark(":"))) {
+                    self.at += 1;
+                    let value = self.expression(close)?;
+                    members.push((self.value_of(&thing)?.text, value));
+                } else if self.at > before {
+                    items.push(thing);
+                }
+            }
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        self.loose = loose;
+        Ok((items, members))
+    }
+
+    /// The key before `:`, `=>` or `=`, if one starts here.
+    pub(super) fn key(&mut self, token: Token<'a>, braces: bool, close: usize) -> Option<String> {
+        let is_key = matches!(token.kind, Kind::Name | Kind::Text(_) | Kind::Number);
+        let marked = self.language == Language::Perl && token.is_mark("-");
+        if marked {
+            let name = self.name_at(self.at + 1)?;
+            if self.is_mark(self.at + 2, "=>") {
+                self.at += 3;
+                return Some(name.to_owned());
+            }
+            return None;
+        }
+        let next = self.token_at(self.at + 1)?;
+        if !is_key || next.kind != Kind::Mark || self.at + 1 >= close {
+            return None;
+        }
+        let separates = match next.text {
+            ":" => braces || !matches!(self.language, Language::Python | Language::Lua),
+            "=>" => self.language != Language::JavaScript,
+            "=" => {
+                token.kind == Kind::Name
+                    && matches!(
+                        self.language,
+                        Language::Python | Language::Compiled | Language::Lua
+                    )
+            }
+            _ => false,
+        };
+        // A variable as a key is looked up like any value.
+        let sigil = token.text.starts_with('$') && token.kind == Kind::Name;
+        if !separates || sigil {
+            return None;
+        }
+        self.at += 2;
+        Some(token.text.to_owned())
+    }
+
+    /// `[f(x) for x in list]`, worked out for each item.
+    fn comprehension(&mut self, open: usize, close: usize) -> Done<Option<Vec<Thing>>> {
+        if self.language != Language::Python {
+            return Ok(None);
+        }
+        let start = open + 1;
+        let mut at = start;
+        let mut found = None;
+        while at < close.min(start + 48) {
+            if self.name_at(at) == Some("for") {
+                found = Some(at);
+                break;
+            }
+            if self.is_mark(at, ",") {
+                break;
+            }
+            if self.is_mark(at, "(") || self.is_mark(at, "[") || self.is_mark(at, "{") {
+                at = self.close_of(at, close);
+            }
+            at += 1;
+        }
+        let Some(for_at) = found.filter(|f| *f > start) else {
+            return Ok(None);
+        };
+        let in_at = (for_at..close.min(for_at + 12)).find(|i| self.name_at(*i) == Some("in"));
+        let Some(in_at) = in_at else {
+            return Ok(None);
+        };
+        let names: Vec<&str> = (for_at + 1..in_at).filter_map(|i| self.name_at(i)).collect();
+        self.at = in_at + 1;
+        let iterable = self.operators(close)?;
+        let after = self.at;
+        let each: Vec<Thing> = match &iterable {
+            Thing::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
+            Thing::Text(value) if value.is_known() && value.text.len() <= MAX_MAPPED => {
+                let chars = value.text.chars();
+                chars.map(|c| Thing::value(value.map(c.to_string()))).collect()
+            }
+            other => vec![self.item_of(other)],
+        };
+        let mut mapped = Vec::with_capacity(each.len());
+        for item in each {
+            if let [name] = names.as_slice() {
+                self.variables.insert((*name).to_owned(), item);
+            } else {
+                for (index, name) in names.iter().enumerate() {
+                    let part = item.items().and_then(|parts| parts.get(index));
+                    let value = part.cloned().unwrap_or_else(|| item.clone());
+                    self.variables.insert((*name).to_owned(), value);
+                }
+            }
+            self.at = start;
+            mapped.push(self.expression(for_at)?);
+        }
+        self.at = after;
+        // Conditions and further loops do nothing that is known.
+        while self.at < close {
+            let before = self.at;
+            self.operators(close)?;
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        Ok(Some(mapped))
+    }
+}
+
+fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
+    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
+    if kind == Kind::Name {
+        return match word {
+            "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
+            "in" | "is" | "not" => language == Python,
+            "if" | "else" => language == Python,
+            "instanceof" => matches!(language, JavaScript | Php),
+            "x" | "eq" | "ne" => language == Perl,
+            _ => false,
+        };
+    }
+    match word {
+        "." => matches!(language, Perl | Php),
+        "?" | ":" => matches!(language, JavaScript | Php | Perl | Ruby | Language::Compiled),
+        ".." => true,
+        "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||" | "&&"
+        | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~" | "<=>" => {
+            true
+        }
+        _ => false,
+    }
+}
+
+fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
+    match word {
+        "+" => a.checked_add(b),
+        "-" => a.checked_sub(b),
+        "*" => a.checked_mul(b),
+        "^" => Some(a ^ b),
+        "|" => Some(a | b),
+        "&" => Some(a & b),
+        "%" => a.checked_rem_euclid(b),
+        "/" | "//" => a.checked_div(b),
+        "<<" => a.checked_shl(u32::try_from(b).ok()?),
+        ">>" => a.checked_shr(u32::try_from(b).ok()?),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Thing {
+    let plain = text.replace('_', "");
+    let lower = plain.to_ascii_lowercase();
+    let parsed = if let Some(hex) = lower.strip_prefix("0x") {
+        i64::from_str_radix(hex, 16).ok()
+    } else if let Some(octal) = lower.strip_prefix("0o") {
+        i64::from_str_radix(octal, 8).ok()
+    } else if let Some(binary) = lower.strip_prefix("0b") {
+        i64::from_str_radix(binary, 2).ok()
+    } else {
+        lower.parse().ok()
+    };
+    parsed.map_or_else(|| Thing::text(text), Thing::Number)
+}

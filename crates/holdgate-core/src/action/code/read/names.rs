@@ -1,0 +1,91 @@
+//! Words that are no names, and how names are spelled.
+
+use crate::action::code::Language;
+
+/// Whether a word only stands before what matters: a modifier, a branch, a declaration.
+pub(super) fn skipped(language: Language, word: &str) -> bool {
+    match word {
+        "if" | "elif" | "elsif" | "elseif" | "else" | "try" | "except" | "catch" | "finally"
+        | "do" | "end" | "then" | "begin" | "rescue" | "ensure" | "case" | "when" | "switch"
+        | "match" | "unless" | "const" | "let" | "var" | "my" | "our" | "local" | "public"
+        | "private" | "protected" | "static" | "final" | "async" | "await" | "export" | "pub"
+        | "mut" | "defer" | "go" | "global" | "nonlocal" | "pass" | "break" | "continue"
+        | "throw" | "raise" | "yield" | "with" | "new" | "not" | "typeof" | "void" | "in" | "of"
+        | "is" | "and" | "or" | "abstract" | "override" | "readonly" | "unsafe" | "move"
+        | "ref" | "dyn" | "where" | "extends" | "implements" | "throws" | "goto" | "BEGIN"
+        | "END" => true,
+        "default" => language == Language::JavaScript,
+        "assert" => language == Language::Python || language == Language::Compiled,
+        "del" => language == Language::Python,
+        "delete" => language == Language::JavaScript,
+        _ => false,
+    }
+}
+
+/// A variable under one name: Perl's `@a` and `$a[0]` are the same list.
+pub(super) fn variable(language: Language, name: &str) -> String {
+    if language == Language::Perl
+        && let Some(rest) = name.strip_prefix(['@', '%'])
+    {
+        return format!("${rest}");
+    }
+    name.to_owned()
+}
+
+/// The module that a text names, under the name that the table knows it by.
+pub(in crate::action::code) fn module(language: Language, name: &str) -> String {
+    if language != Language::JavaScript {
+        return name.to_owned();
+    }
+    let name = name.strip_prefix("node:").unwrap_or(name);
+    match name {
+        "fs/promises" | "graceful-fs" | "fs-extra" => "fs".to_owned(),
+        "original-fs" => "fs".to_owned(),
+        "shelljs" => "shell".to_owned(),
+        "timers/promises" => "timers".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Parts of a name that change nothing: `globalThis.eval` is `eval`.
+pub(super) fn without_prefix(language: Language, name: &str) -> Option<&str> {
+    let prefixes: &[&str] = match language {
+        Language::Python => &["builtins.", "__builtins__.", "__builtin__.", "self."],
+        Language::JavaScript => &[
+            "globalThis.",
+            "window.",
+            "global.",
+            "self.",
+            "this.",
+            "module.",
+            "process.mainModule.",
+        ],
+        Language::Ruby => &["Kernel.", "Object.", "self.", "."],
+        Language::Php | Language::Perl => &["CORE.GLOBAL.", "CORE.", ".", "main."],
+        Language::Lua => &["_G.", "_ENV."],
+        Language::Compiled => return name.split_once('.').map(|(_, rest)| rest),
+        Language::Shell
+        | Language::Awk
+        | Language::Sed
+        | Language::PowerShell
+        | Language::Make
+        | Language::Embedded => &[],
+    };
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
+/// What is reached through the insides of Python objects: `x.__globals__.system` is `system`.
+pub(super) fn behind_dunders(name: &str) -> Option<&str> {
+    let at = [
+        "__globals__.",
+        "__builtins__.",
+        "__dict__.",
+        "globals().",
+        "locals().",
+        "vars().",
+    ]
+    .iter()
+    .filter_map(|word| name.rfind(word).map(|at| at + word.len()))
+    .max()?;
+    name.get(at..)
+}

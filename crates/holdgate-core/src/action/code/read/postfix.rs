@@ -1,0 +1,411 @@
+//! What follows a value: members, calls, indices, blocks. And what precedes `=`.
+
+use super::{Arguments, Reader, names};
+use crate::action::code::Language;
+use crate::action::code::fold;
+use crate::action::code::lex::Kind;
+use crate::action::code::thing::Thing;
+use crate::action::scene::Done;
+
+/// A name longer than this is nothing that the table knows.
+const MAX_NAME: usize = 160;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Reads on behind `thing`, which started at the token `start`.
+    pub(super) fn postfix(&mut self, thing: Thing, start: usize, end: usize) -> Done<Thing> {
+        let mut thing = thing;
+        let variable = self.name_at(start);
+        loop {
+            let Some(token) = self.next_postfix(end) else {
+                break;
+            };
+            if token.kind != Kind::Mark {
+                if self.calls_without_brackets(&thing, end) {
+                    let arguments = self.bare_arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                    continue;
+                }
+                break;
+            }
+            self.scene.fuel.spend(1)?;
+            match token.text {
+                "." | "?." | "&." | "->" | "::" | "\\" | ":" => {
+                    let Some(member) = self.member_after(token.text) else {
+                        // `f?.(x)`, `$f->(x)`, `$h->{x}`, and PHP's and Perl's concatenation.
+                        let bracket = ["(", "[", "{"].iter().any(|b| self.is_mark(self.at + 1, b));
+                        if bracket && matches!(token.text, "?." | "->" | ".") {
+                            let concatenates =
+                                matches!(self.language, Language::Php | Language::Perl);
+                            if token.text == "." && concatenates {
+                                break;
+                            }
+                            self.at += 1;
+                            continue;
+                        }
+                        break;
+                    };
+                    self.at += 2;
+                    thing = self.member(thing, member, start, variable, end)?;
+                }
+                "!" if self.language == Language::Compiled && self.is_mark(self.at + 1, "(") => {
+                    self.at += 1;
+                }
+                "(" => {
+                    let arguments = self.arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                }
+                "[" => {
+                    if token.spaced && self.language == Language::Ruby {
+                        if self.calls_without_brackets(&thing, end) {
+                            let arguments = self.bare_arguments(end)?;
+                            thing = self.call(thing, arguments, start)?;
+                            continue;
+                        }
+                        break;
+                    }
+                    thing = self.index(thing, end)?;
+                }
+                "{" => match self.language {
+                    Language::Perl if !token.spaced => thing = self.index(thing, end)?,
+                    Language::Lua => {
+                        let close = self.close_of(self.at, end);
+                        let (positional, named) = self.items_and_members(close)?;
+                        self.at = close + 1;
+                        let table = if named.is_empty() {
+                            Thing::list(positional)
+                        } else {
+                            Thing::Map(named.into())
+                        };
+                        let arguments = Arguments {
+                            positional: vec![table],
+                            named: Vec::new(),
+                        };
+                        thing = self.call(thing, arguments, start)?;
+                    }
+                    Language::Ruby => {
+                        if !self.block(&thing, end)? {
+                            break;
+                        }
+                    }
+                    Language::Compiled
+                    | Language::Python
+                    | Language::JavaScript
+                    | Language::Perl
+                    | Language::Php
+                    | Language::Shell
+                    | Language::Awk
+                    | Language::Sed
+                    | Language::PowerShell
+                    | Language::Make
+                    | Language::Embedded => break,
+                },
+                _ if self.calls_without_brackets(&thing, end) => {
+                    let arguments = self.bare_arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                }
+                _ => break,
+            }
+        }
+        // `fork` alone is a call in these.
+        if let (Language::Ruby | Language::Perl, Thing::Name(name)) = (self.language, &thing)
+            && name == "fork"
+        {
+            self.network.forks = true;
+        }
+        Ok(thing)
+    }
+
+    /// The next token, also on the next line if a chain of calls goes on there.
+    fn next_postfix(&mut self, end: usize) -> Option<crate::action::code::lex::Token<'a>> {
+        let token = self.peek(end)?;
+        if let Kind::Line(_) = token.kind {
+            let next = self.token_at(self.at + 1)?;
+            let chains = matches!(next.text, "." | "?." | "->" | "&.") && next.kind == Kind::Mark;
+            if chains && self.at + 1 < end {
+                self.at += 1;
+                return Some(next);
+            }
+            return None;
+        }
+        Some(token)
+    }
+
+    /// The member that a `.` or its like is followed by.
+    fn member_after(&self, mark: &str) -> Option<&'a str> {
+        let next = self.token_at(self.at + 1)?;
+        let is_name = next.kind == Kind::Name;
+        match (self.language, mark) {
+            (Language::Php, ".") => None,
+            (Language::Perl, ".") => None,
+            (Language::Lua, ":") => {
+                (is_name && (self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2)))
+                    .then_some(next.text)
+            }
+            (_, ":") => None,
+            (Language::Php, "\\") => is_name.then_some(next.text),
+            (_, "\\") => None,
+            (_, "?.") if self.language == Language::Compiled => is_name.then_some(next.text),
+            _ => is_name.then_some(next.text),
+        }
+    }
+
+    fn text_at(&self, index: usize) -> bool {
+        self.token_at(index)
+            .is_some_and(|t| matches!(t.kind, Kind::Text(_)))
+    }
+
+    fn member(
+        &mut self,
+        thing: Thing,
+        member: &'a str,
+        start: usize,
+        variable: Option<&'a str>,
+        end: usize,
+    ) -> Done<Thing> {
+        if let Thing::Name(mut name) = thing {
+            if name.len() < MAX_NAME {
+                name.push('.');
+                name.push_str(member);
+            }
+            // A field that the code has set itself.
+            if let Some(known) = self.variables.get(&name) {
+                return Ok(known.clone());
+            }
+            return Ok(Thing::Name(name));
+        }
+        if let Some(name) = variable
+            && self.variables.len() > 1
+            && let Some(known) = self.variables.get(&format!("{name}.{member}"))
+        {
+            return Ok(known.clone());
+        }
+        let called = self.is_mark(self.at, "(");
+        if called {
+            let arguments = self.arguments(end)?;
+            let result = self.method(&thing, member, arguments, start)?;
+            self.changed(variable, member, &thing, &result);
+            return Ok(result);
+        }
+        let ruby = self.language == Language::Ruby;
+        if ruby && self.starts_argument(end) {
+            let arguments = self.bare_arguments(end)?;
+            return self.method(&thing, member, arguments, start);
+        }
+        self.attribute(&thing, member, start)
+    }
+
+    /// Methods that change the object itself: a builder gets an argument, a list an item.
+    fn changed(&mut self, variable: Option<&str>, member: &str, before: &Thing, after: &Thing) {
+        let changes = match before {
+            Thing::List(_) => matches!(member, "push" | "append" | "extend" | "concat" | "add"),
+            Thing::Object(object) => object.kind == "Builder",
+            Thing::Nothing
+            | Thing::Text(_)
+            | Thing::Number(_)
+            | Thing::Name(_)
+            | Thing::Map(_)
+            | Thing::Function(_)
+            | Thing::Any(_) => false,
+        };
+        if let Some(name) = variable.filter(|_| changes) {
+            self.variables.insert(name.to_owned(), after.clone());
+        }
+    }
+
+    /// Whether arguments follow without brackets, as in `system "x"`.
+    fn calls_without_brackets(&mut self, thing: &Thing, end: usize) -> bool {
+        let Thing::Name(name) = thing else {
+            return false;
+        };
+        let allowed = match self.language {
+            Language::Ruby => name.contains('.') || self.knows(name) || !name.starts_with('@'),
+            Language::Perl | Language::Php => self.knows(name) && !name.starts_with('$'),
+            Language::Lua => self.text_at(self.at),
+            Language::Python => matches!(name.as_str(), "print" | "exec") && self.text_at(self.at),
+            Language::JavaScript
+            | Language::Compiled
+            | Language::Shell
+            | Language::Awk
+            | Language::Sed
+            | Language::PowerShell
+            | Language::Make
+            | Language::Embedded => false,
+        };
+        allowed && self.starts_argument(end)
+    }
+
+    fn starts_argument(&mut self, end: usize) -> bool {
+        let Some(token) = self.peek(end) else {
+            return false;
+        };
+        match token.kind {
+            Kind::Text(_) | Kind::Number => true,
+            Kind::Name => {
+                !names::skipped(self.language, token.text)
+                    && !matches!(token.text, "x" | "eq" | "ne" | "while" | "until" | "for" | "foreach")
+                    && token.spaced
+            }
+            Kind::Mark => {
+                let next_tight = self.token_at(self.at + 1).is_some_and(|t| !t.spaced);
+                match token.text {
+                    "[" | "\\" => token.spaced,
+                    "*" | "&" | "-" | "::" => token.spaced && next_tight && self.language == Language::Ruby,
+                    _ => false,
+                }
+            }
+            Kind::Line(_) => false,
+        }
+    }
+
+    fn bare_arguments(&mut self, end: usize) -> Done<Arguments> {
+        let mut arguments = Arguments::default();
+        while let Some(token) = self.peek(end) {
+            let before = self.at;
+            if let Some(key) = self.key(token, false, end) {
+                let thing = self.expression(end)?;
+                arguments.named.push((key, thing));
+            } else {
+                let thing = self.expression(end)?;
+                if self.peek(end).is_some_and(|t| t.is_mark("=>")) {
+                    self.at += 1;
+                    let value = self.expression(end)?;
+                    arguments.named.push((fold::plain(&thing).text, value));
+                } else {
+                    arguments.positional.push(thing);
+                }
+            }
+            if self.at <= before || !self.is_mark(self.at, ",") {
+                break;
+            }
+            self.at += 1;
+            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+                self.at += 1;
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Ruby's `{ |x| … }`: the parameter is an item of what the block is called on.
+    fn block(&mut self, thing: &Thing, end: usize) -> Done<bool> {
+        let open = self.at;
+        if !self.is_mark(open + 1, "|") {
+            return Ok(false);
+        }
+        let close = self.close_of(open, end);
+        let Some(bar) = (open + 2..close.min(open + 12)).find(|i| self.is_mark(*i, "|")) else {
+            return Ok(false);
+        };
+        let item = match thing {
+            Thing::Object(_) => thing.clone(),
+            other => self.item_of(other),
+        };
+        for name in self.parameters(open + 2, bar) {
+            self.variables.insert(name.to_owned(), item.clone());
+        }
+        self.at = bar + 1;
+        self.statements(close)?;
+        self.at = close + 1;
+        Ok(true)
+    }
+
+    /// `x[0]`, `x['key']`, `x[a:b:c]`, Perl's `$x{key}`.
+    fn index(&mut self, thing: Thing, end: usize) -> Done<Thing> {
+        let open = self.at;
+        let close = self.close_of(open, end);
+        self.at += 1;
+        let loose = std::mem::replace(&mut self.loose, true);
+        let mut bounds: [Option<Thing>; 3] = [None, None, None];
+        let mut colons = 0;
+        while let Some(token) = self.peek(close) {
+            if token.is_mark(":") || token.is_mark("::") {
+                colons += token.text.len();
+                self.at += 1;
+                continue;
+            }
+            let before = self.at;
+            let bare_key = token.kind == Kind::Name
+                && self.is_mark(open, "{")
+                && self.at + 1 == close
+                && !token.text.starts_with(['$', '@']);
+            let bound = if bare_key {
+                self.at += 1;
+                Thing::text(token.text)
+            } else {
+                self.slice_bound(close)?
+            };
+            if let Some(slot) = bounds.get_mut(colons) {
+                *slot = Some(bound);
+            }
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        self.loose = loose;
+        self.at = close + 1;
+        let [first, second, third] = bounds;
+        if colons > 0 {
+            let bound = |thing: Option<Thing>| thing.as_ref().and_then(Thing::number);
+            let step = bound(third).unwrap_or(1);
+            self.scene.fuel.spend_on(fold::plain(&thing).text.len())?;
+            return Ok(fold::slice_of(&thing, bound(first), bound(second), step));
+        }
+        self.item(thing, &first.unwrap_or_default())
+    }
+
+    fn slice_bound(&mut self, close: usize) -> Done<Thing> {
+        // In Python a colon ends the bound; elsewhere it belongs to the expression.
+        let colon = (self.at..close.min(self.at + 24)).find(|i| {
+            self.language == Language::Python && (self.is_mark(*i, ":") || self.is_mark(*i, "::"))
+        });
+        self.expression(colon.unwrap_or(close))
+    }
+
+    fn item(&mut self, thing: Thing, key: &Thing) -> Done<Thing> {
+        match (&thing, key) {
+            (Thing::List(items), Thing::Number(at)) => {
+                let length = i64::try_from(items.len()).unwrap_or(0);
+                let at = if *at < 0 { *at + length } else { *at };
+                let found = usize::try_from(at).ok().and_then(|at| items.get(at));
+                Ok(found.cloned().unwrap_or_default())
+            }
+            (Thing::List(_), _) => Ok(self.item_of(&thing)),
+            (Thing::Text(_), Thing::Number(at)) => {
+                Ok(fold::slice_of(&thing, Some(*at), at.checked_add(1).filter(|n| *n != 0), 1))
+            }
+            (Thing::Map(_), _) => {
+                let found = key.known().and_then(|key| thing.get(key)).cloned();
+                Ok(found.unwrap_or_default())
+            }
+            (Thing::Name(name), _) => {
+                if let Some(key) = key.known() {
+                    if let Some(variable) = self.environment_variable(name, key) {
+                        return Ok(variable);
+                    }
+                    let full = format!("{name}.{key}");
+                    return Ok(self.variables.get(&full).cloned().unwrap_or(Thing::Name(full)));
+                }
+                if self.is_environment(name) {
+                    return Ok(Thing::value(self.value_of(&thing)?));
+                }
+                Ok(Thing::Name(format!("{name}[]")))
+            }
+            (Thing::Any(_), _) => Ok(thing.map(|one| match (one, key) {
+                (Thing::Map(_), key) => {
+                    key.known().and_then(|k| one.get(k)).cloned().unwrap_or_default()
+                }
+                (Thing::List(items), Thing::Number(at)) => usize::try_from(*at)
+                    .ok()
+                    .and_then(|at| items.get(at).cloned())
+                    .unwrap_or_default(),
+                _ => Thing::Nothing,
+            })),
+            (Thing::Object(object), _) => {
+                let mut value = crate::action::code::thing::unknown_like(&object.data);
+                value.taint(&object.text);
+                Ok(Thing::value(value))
+            }
+            (Thing::Text(_), _) => Ok(self.item_of(&thing)),
+            (Thing::Nothing | Thing::Number(_) | Thing::Function(_), _) => Ok(Thing::Nothing),
+        }
+    }
+}
