@@ -50,6 +50,8 @@ classes! {
     Root = "root",
     /// The system's own files.
     System = "system",
+    /// The operating system's own programs and libraries.
+    Os = "os",
     /// A device that holds data.
     Device = "device",
     /// Standard streams, null and the like.

@@ -9,6 +9,7 @@ use crate::action::shell;
 use crate::action::value::{HOLE_STR, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Code in code in code: deeper than this nobody writes by hand.
 const MAX_DEPTH: u32 = 12;
@@ -35,6 +36,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) written: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
     pub(crate) marks: Vec<Tag>,
+    /// The command that is being read, for what only the whole of it can tell.
+    pub(crate) command: Arc<str>,
     depth: u32,
 }
 
@@ -50,6 +53,7 @@ impl<'a> Scene<'a> {
             files: HashMap::new(),
             written: false,
             marks: Vec::new(),
+            command: Arc::default(),
             depth: 0,
         }
     }
@@ -82,6 +86,9 @@ impl<'a> Scene<'a> {
             return Ok(Value::default());
         }
         let place = self.place(path);
+        if place.text == "/dev/null" {
+            return Ok(Value::default());
+        }
         let mut content = match self.files.get(&place.text) {
             Some(content) => content.clone(),
             None => Value::unknown(Origins::FILE),
@@ -136,11 +143,21 @@ impl<'a> Scene<'a> {
         let Some(language) = code::language_of_file(&place.short, &content.text) else {
             return Ok(());
         };
+        let marks = self.marks.len();
+        // A container's recipe and a pipeline's steps act elsewhere.
+        let name = place.short.rsplit('/').next().unwrap_or("");
+        if name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile" {
+            self.marks.push("container".into());
+        } else if place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
+            self.marks.push("container".into());
+        }
         self.apart(|scene| {
             scene.written = true;
             scene.code(language, content)?;
             Ok(())
-        })
+        })?;
+        self.marks.truncate(marks);
+        Ok(())
     }
 
     /// Runs something whose variables, folder and files do not come back, as in a child process.
@@ -219,6 +236,9 @@ impl<'a> Scene<'a> {
 
     /// A shell runs `code`. Returns what it prints.
     pub(crate) fn shell(&mut self, actor: &Actor, code: &Value) -> Done<Value> {
+        if self.depth == 0 {
+            self.command = code.text.as_str().into();
+        }
         self.executes(actor, code)?;
         self.deeper(actor, |scene| shell::run(scene, code))
     }

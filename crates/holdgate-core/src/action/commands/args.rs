@@ -20,6 +20,8 @@ pub(crate) struct Parsed {
     pub(crate) tags: Vec<Tag>,
     /// From the specs that lead to the innermost.
     pub(crate) inside: Option<Tag>,
+    /// Something follows a `--`.
+    pub(crate) paths_follow: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -43,13 +45,16 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         operands: Vec::new(),
         tags: Vec::new(),
         inside: spec.inside.clone(),
+        paths_follow: false,
     };
     let mut rest = words.iter().skip(1);
     let mut only_operands = false;
+    let mut dashes = false;
     while let Some(word) = rest.next() {
         let style = parsed.spec.style;
         let text = word.text.as_str();
         if only_operands || style == Style::Raw {
+            parsed.paths_follow |= dashes;
             parsed.operands.push(word.clone());
             continue;
         }
@@ -67,6 +72,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
             style == Style::Bundled && parsed.operands.is_empty() && parsed.options.is_empty();
         if text == "--" {
             only_operands = true;
+            dashes = true;
         } else if text.starts_with("--")
             || (style == Style::Long && text.starts_with('-') && text.len() > 1)
         {

@@ -120,5 +120,5 @@ fn inside(root: &Value, pattern: Option<&Value>) -> Value {
         Some(p) if p.text.starts_with('*') && !name.is_empty() => format!("*{name}"),
         _ => name.to_owned(),
     };
-    root.map(format!("{}/{name}", root.text.trim_end_matches('/')))
+    root.map(format!("{}/**/{name}", root.text.trim_end_matches('/')))
 }

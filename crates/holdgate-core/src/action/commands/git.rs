@@ -1,7 +1,7 @@
 //! git's settings, of which some run programs.
 
 use super::args::Parsed;
-use crate::action::effect::{Actor, Kind};
+use crate::action::effect::{Actor, Kind, Tag};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
 
@@ -26,6 +26,34 @@ const RUNS: [&str; 18] = [
     "cmd",
     "driver",
 ];
+
+/// What git's own way with operands means: `checkout -- file`, `push origin +main`.
+pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
+    let is = |tag: &str| parsed.tags.iter().any(|t| &**t == tag);
+    if program != "git" {
+        return Vec::new();
+    }
+    let mut tags: Vec<Tag> = Vec::new();
+    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&o.name.as_str()));
+    if is("checkout") && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
+        && !given(&["-b", "-B", "--orphan"])
+    {
+        tags.push("discards".into());
+    }
+    if is("restore") && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"])) {
+        tags.push("worktree".into());
+    }
+    if is("push") && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
+        tags.push("force".into());
+    }
+    if is("push") && parsed.operands.iter().skip(1).any(|o| o.text.starts_with(':')) {
+        tags.push("delete".into());
+    }
+    if is("push") && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
+        tags.push("force".into());
+    }
+    tags
+}
 
 /// `-c key=value`
 pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {

@@ -78,6 +78,9 @@ fn run_spec(
             actor.tags.push(tag.clone());
         }
     }
+    for tag in git::tags(call.program, &parsed) {
+        actor.tags.push(tag);
+    }
     if let Some(handler) = &parsed.spec.handler
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {
@@ -321,12 +324,14 @@ fn act(
             }
         }
         Role::Patch => {
-            crate::action::patch::apply(scene, actor, value)?;
+            if value.is_known() && !value.text.trim().is_empty() {
+                crate::action::patch::apply(scene, actor, value)?;
+            }
         }
         Role::Mount => special::mount(scene, actor, value)?,
         Role::Sql => special::sql(scene, actor, value)?,
         Role::Install => special::install(scene, actor, value)?,
-        Role::Kill => scene.emit(actor.does(Kind::Kill).about(&value.text).of(value))?,
+        Role::Kill => special::kill(scene, actor, value)?,
         Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
     }
     Ok(())
@@ -361,6 +366,13 @@ fn finish(
             code.push(command);
         }
         output = Some(scene.shell(actor, &code)?);
+        if actor.is("network") && (!connections.is_empty() || actor.is("listen")) {
+            // What it runs, it joins to the connection.
+            let host = connections.first().map(|c| scene.know.hosts.host(c));
+            let mut effect = actor.does(Kind::RemoteShell);
+            effect.host = host;
+            scene.emit(effect)?;
+        }
     }
     if !transfers.is_empty() {
         special::transfer(scene, actor, &transfers)?;
@@ -401,7 +413,10 @@ fn finish(
         },
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT),
-        Prints::Secret => Value::unknown(Origins::SECRET).with_source(&actor.program),
+        Prints::Secret => {
+            scene.emit(actor.does(Kind::Read).tagged("secret-store"))?;
+            Value::unknown(Origins::SECRET).with_source(&actor.program)
+        }
         Prints::Decoded => {
             let mut made = Value::unknown(Origins::DECODED);
             made.taint(&input);

@@ -4,6 +4,7 @@ use super::args::Parsed;
 use super::role::Role;
 use super::{Call, find, git};
 use crate::action::effect::{Actor, Kind, Tag};
+use crate::action::host::HostClass;
 use crate::action::path::PathClass;
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE, Origins, Value};
@@ -26,14 +27,43 @@ pub(super) fn handle(
     }
 }
 
+/// A process by number or by name. Where the number came from tells which process it is.
+pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let mut text = value.text.clone();
+    let mut effect = actor.does(Kind::Kill).of(value);
+    if !value.sources.is_empty() {
+        text.push(' ');
+        text.push_str(&value.sources.join(" "));
+    }
+    if value.sources.iter().any(|s| s.starts_with("processes")) {
+        effect = effect.tagged("by-name");
+        // A script that goes through all processes names the one it is after somewhere.
+        text.push(' ');
+        text.push_str(crate::action::text::beginning(&scene.command, 8 << 10));
+    }
+    scene.emit(effect.about(&text))
+}
+
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
-pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, _actor: &Actor) -> Done {
+pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
     const RUN_BY_WRAPPERS: [&str; 24] = [
         "rm", "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node",
         "nc", "ncat", "curl", "wget", "dd", "chmod", "chown", "find", "shred", "sudo", "mkfs",
         "tar", "env",
     ];
     let words = call.words;
+    // A shell and an address: whatever the program is called, it joins them.
+    let is_shell = |w: &Value| matches!(w.text.as_str(), "/bin/sh" | "/bin/bash" | "/bin/zsh" | "/bin/dash" | "/usr/bin/bash" | "/usr/bin/sh" | "cmd.exe" | "powershell.exe");
+    let is_address = |w: &&Value| {
+        let known = scene.know.hosts.host(w);
+        known.class == HostClass::External && known.name.parse::<std::net::IpAddr>().is_ok()
+    };
+    if words.iter().skip(1).any(is_shell)
+        && let Some(address) = words.iter().skip(1).find(is_address)
+    {
+        let host = scene.know.hosts.host(address);
+        scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+    }
     for (at, word) in words.iter().enumerate().skip(1) {
         let name = word.text.rsplit('/').next().unwrap_or("");
         let next = words.get(at + 1).map_or("", |w| w.text.as_str());
@@ -118,7 +148,7 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
         if what.starts_with('-') {
             continue;
         }
-        if what.contains('s') && !who.chars().all(|c| c == 'o' && !who.is_empty()) {
+        if what.contains('s') && who != "o" {
             tags.push("setuid".into());
         }
         if what.contains('w') && (who.contains('o') || who.contains('a')) {

@@ -53,6 +53,8 @@ pub(super) struct Shell<'s, 'a> {
     calls: u32,
     /// Functions that run now: one that calls itself does the same again.
     active: Vec<String>,
+    /// Above 0 in pieces of what is no valid script.
+    salvaging: u32,
     /// An interactive shell was started in the pipeline that runs now.
     bare_shell: bool,
 }
@@ -89,6 +91,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             before: Vec::new(),
             calls: 0,
             active: Vec::new(),
+            salvaging: 0,
             bare_shell: false,
         }
     }
@@ -125,7 +128,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         for piece in salvage::pieces(rest) {
             let (block, _) = parse::parse(&piece);
             self.maybe += 1;
+            self.salvaging += 1;
             let done = self.block(&block);
+            self.salvaging -= 1;
             self.maybe -= 1;
             done?;
         }

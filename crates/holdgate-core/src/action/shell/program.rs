@@ -20,7 +20,7 @@ impl Shell<'_, '_> {
         if name.origins.any(Origins::FETCHED | Origins::DECODED) || name.text.contains(HOLE) {
             self.opaque(name, words, &actor)?;
         }
-        if is_glob(&name.text) {
+        if is_glob(&name.text) && self.salvaging == 0 {
             let effect = actor
                 .does(Kind::ExecuteOpaque)
                 .tagged("glob")
@@ -58,7 +58,9 @@ impl Shell<'_, '_> {
             words,
             stdin: stdin.as_ref(),
         };
-        commands::run(self.scene, &call, &actor)
+        let mut output = commands::run(self.scene, &call, &actor)?;
+        about_processes(base, words, stdin.as_ref(), &mut output);
+        Ok(output)
     }
 
     /// A program whose name is not known until it runs.
@@ -102,6 +104,21 @@ impl Shell<'_, '_> {
             effect = effect.tagged("recursive");
         }
         self.scene.emit(effect)
+    }
+}
+
+/// Numbers that come from a list of processes keep the names by which they were picked.
+fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output: &mut Value) {
+    let shown = || evidence(words.get(1..).unwrap_or(&[]));
+    match program {
+        "ps" | "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
+        "lsof" | "fuser" | "ss" | "netstat" | "jobs" => output.add_source(&format!("ports {}", shown())),
+        "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut" => {
+            if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) {
+                output.add_source(&shown());
+            }
+        }
+        _ => {}
     }
 }
 
