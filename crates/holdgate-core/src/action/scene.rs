@@ -6,6 +6,7 @@ use crate::action::code::{self, Language};
 use crate::action::effect::{Actor, Effect, Kind, Tag};
 use crate::action::path::{self, PathClass, Place, World};
 use crate::action::shell;
+use crate::action::shell::syntax::Node;
 use crate::action::value::{HOLE_STR, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 const MAX_DEPTH: u32 = 12;
 /// Effects of one call. Real scripts have tens.
 const MAX_EFFECTS: usize = 4096;
+/// Links that one call makes.
+const MAX_LINKS: usize = 32;
 
 /// All or nothing: a call that cannot be followed to its end is refused.
 pub(crate) type Done<T = ()> = Result<T, OutOfFuel>;
@@ -32,6 +35,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What the call itself has written, by absolute path.
     pub(crate) files: HashMap<String, Value>,
+    /// Names that lead to another file: symbolic links and copies of programs.
+    pub(crate) links: Vec<(String, String)>,
+    /// Functions that shells have defined; child shells may inherit them.
+    pub(crate) functions: HashMap<String, Arc<Node>>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
@@ -51,6 +58,8 @@ impl<'a> Scene<'a> {
             cwd: world.cwd.clone(),
             variables: HashMap::new(),
             files: HashMap::new(),
+            links: Vec::new(),
+            functions: HashMap::new(),
             written: false,
             marks: Vec::new(),
             command: Arc::default(),
@@ -77,7 +86,35 @@ impl<'a> Scene<'a> {
 
     /// Where a path leads from here.
     pub(crate) fn place(&self, path: &Value) -> Place {
-        self.know.paths.place(path, &self.cwd, self.world)
+        let place = self.know.paths.place(path, &self.cwd, self.world);
+        if self.links.is_empty() {
+            return place;
+        }
+        match self.linked(&place.text) {
+            Some(target) => self.know.paths.place(&Value::known(target), &self.cwd, self.world),
+            None => place,
+        }
+    }
+
+    /// Where `path` leads by a link that the call made.
+    pub(crate) fn linked(&self, path: &str) -> Option<String> {
+        let (link, target) = self.links.iter().rev().find(|(link, _)| path::is_under(path, link))?;
+        let rest = path.get(link.len()..).unwrap_or("");
+        Some(format!("{}{rest}", target.trim_end_matches('/')))
+    }
+
+    /// `link` is `target` from here on.
+    pub(crate) fn link(&mut self, target: &Value, link: &Value) {
+        let target = self.place(target).text;
+        let mut name = self.place(link).text;
+        if self.links.len() >= MAX_LINKS || name == target {
+            return;
+        }
+        if link.text.ends_with('/') || link.text == "." {
+            let file = target.rsplit('/').next().unwrap_or("");
+            name = format!("{}/{file}", name.trim_end_matches('/'));
+        }
+        self.links.push((name, target));
     }
 
     /// A file or folder is read. Returns its content, which is known if the call wrote it.
@@ -193,6 +230,10 @@ impl<'a> Scene<'a> {
 
     /// Something is asked of a host. What the URL itself carries is data that leaves.
     pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Done<Value> {
+        if let Some(command) = url.text.strip_prefix("ext::") {
+            // git runs what such an address says.
+            return self.shell(actor, &url.map(command.replace("% ", " ")));
+        }
         if let Some(path) = url.text.strip_prefix("file://") {
             return self.read(actor, &Value::known(path));
         }
@@ -322,6 +363,7 @@ impl<'a> Scene<'a> {
     /// A variable is set for programs that run from here on.
     pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
         self.variables.insert(name.to_owned(), vec![value.clone()]);
+        self.run_by_variable(actor, name, value)?;
         if name.chars().any(char::is_lowercase) || name.len() < 3 {
             return Ok(());
         }
@@ -335,6 +377,28 @@ impl<'a> Scene<'a> {
             effect
         };
         self.emit(effect)
+    }
+
+    /// Some variables name programs that others run.
+    fn run_by_variable(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
+        if let Some(body) = value.text.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_")) {
+            let code = value.map(format!("f() {body}; f"));
+            self.apart(|scene| scene.shell(actor, &code))?;
+            return Ok(());
+        }
+        let prompt = matches!(name, "PS1" | "PS4" | "PS0");
+        let program = matches!(
+            name,
+            "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "GIT_EDITOR" | "GIT_PAGER" | "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_ASKPASS"
+                | "SSH_ASKPASS" | "SUDO_ASKPASS" | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "SUDO_EDITOR" | "BROWSER" | "CC" | "CXX"
+                | "LD" | "AR" | "RUSTC_WRAPPER" | "RUSTC" | "PROMPT_COMMAND" | "LESSOPEN" | "FZF_DEFAULT_COMMAND"
+        );
+        if !value.is_known() || value.text.is_empty() || !(program || prompt) {
+            return Ok(());
+        }
+        let code = if prompt { value.map(format!("echo \"{}\"", value.text)) } else { value.clone() };
+        self.apart(|scene| scene.shell(actor, &code))?;
+        Ok(())
     }
 
     /// Code that came from somewhere else is an effect of its own.
@@ -382,6 +446,15 @@ impl<'a> Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// The program that `name` leads to, by a link in this folder.
+    pub(crate) fn linked_program(&self, name: &Value) -> Option<String> {
+        if self.links.is_empty() || !name.text.contains('/') {
+            return None;
+        }
+        let path = path::absolute(&name.text, &self.cwd, &self.world.home);
+        self.linked(&path)
+    }
+
     /// Whether the call itself has written this file.
     pub(crate) fn is_written(&self, path: &Value) -> bool {
         !self.files.is_empty() && self.files.contains_key(&self.place(path).text)

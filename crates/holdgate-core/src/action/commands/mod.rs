@@ -124,6 +124,7 @@ fn run_spec(
     }
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    special::links(scene, call.program, &parsed);
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
@@ -175,7 +176,11 @@ fn operands(
         let role = role_of(roles, at, count);
         if matches!(role, Role::Argv | Role::ArgvAndInput) {
             let words = parsed.operands.get(at..).unwrap_or(&[]);
-            let words = special::with_input(words, role, call.stdin);
+            let listed = gathered.reads.then(|| gathered.input.clone());
+            let input = listed.as_ref().or(call.stdin);
+            let mark = parsed.options.iter().find(|o| matches!(o.name.as_str(), "-I" | "--replace" | "-i"));
+            let mark = mark.and_then(|o| o.value.as_ref()).map_or("{}", |(_, v)| v.text.as_str());
+            let words = special::with_input(words, role, input, mark);
             gathered.output = Some(scene.argv(&words, call.stdin.filter(|_| role == Role::Argv))?);
             break;
         }
@@ -229,7 +234,7 @@ fn standard_input(
                 Some((Role::Shell | Role::Code(_) | Role::Module, _))
             )
         });
-    let forced = parsed.options.iter().any(|o| o.name == "-s");
+    let forced = parsed.options.iter().any(|o| matches!(o.name.as_str(), "-s" | "-i"));
     if let Some(role) = role {
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
         if !runs || !has_code || dash || forced {

@@ -27,6 +27,17 @@ pub(super) fn handle(
     }
 }
 
+/// Links, and copies of programs, lead to the same thing under another name.
+pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
+    let [target, link] = parsed.operands.as_slice() else {
+        return;
+    };
+    let copies = matches!(program, "cp" | "install" | "mv") && scene.place(target).is(PathClass::Binary);
+    if program == "ln" || copies {
+        scene.link(target, link);
+    }
+}
+
 /// A process by number or by name. Where the number came from tells which process it is.
 pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     let mut text = value.text.clone();
@@ -76,7 +87,12 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
 }
 
 /// `xargs` and its like add what they read to the arguments.
-pub(super) fn with_input(words: &[Value], role: Role, stdin: Option<&Value>) -> Vec<Value> {
+pub(super) fn with_input(
+    words: &[Value],
+    role: Role,
+    stdin: Option<&Value>,
+    mark: &str,
+) -> Vec<Value> {
     let mut words = words.to_vec();
     let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
         return words;
@@ -90,10 +106,11 @@ pub(super) fn with_input(words: &[Value], role: Role, stdin: Option<&Value>) -> 
         .collect();
     let mut placed = false;
     for word in &mut words {
-        if word.text.contains("{}") {
+        if !mark.is_empty() && word.text.contains(mark) {
             placed = true;
-            let with = added.first().cloned().unwrap_or_else(|| stdin.clone());
-            let text = word.text.replace("{}", &with.text);
+            // With a mark the whole line goes there.
+            let with = stdin.map(stdin.text.lines().next().unwrap_or("").to_owned());
+            let text = word.text.replace(mark, &with.text);
             word.text = text;
             word.taint(&with);
         }
@@ -204,6 +221,11 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
 fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let outer = scene.cwd.clone();
     for given in &parsed.options {
+        if matches!(given.name.as_str(), "-u" | "--unset" | "-i" | "-" | "--ignore-environment") {
+            let name = given.value.as_ref().map_or("*", |(_, v)| v.text.as_str());
+            let effect = actor.does(Kind::Env).tagged("unset").about(&format!("{name}="));
+            scene.emit(effect)?;
+        }
         match &given.value {
             Some((Role::Cwd, value)) => scene.enter(value),
             Some((Role::Shell, code)) => {

@@ -20,7 +20,7 @@ impl Shell<'_, '_> {
                 Value::default()
             }
             "popd" => Value::default(),
-            "pwd" => Value::known(self.scene.cwd.clone()),
+            "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
             "echo" => echo(arguments),
             "printf" => self.printf(arguments),
             "print" => echo(arguments),
@@ -78,6 +78,11 @@ impl Shell<'_, '_> {
                 Value::default()
             }
             "read" | "mapfile" | "readarray" => {
+                if let Some(at) = arguments.iter().position(|a| a.text == "-C")
+                    && let Some(code) = arguments.get(at + 1).cloned()
+                {
+                    self.nested(|shell| shell.text(&code))?;
+                }
                 self.read(arguments);
                 Value::default()
             }
@@ -110,16 +115,32 @@ impl Shell<'_, '_> {
                 }
                 Value::unknown(Origins::OUTPUT)
             }
+            "hash" => {
+                if let [option, path, names @ ..] = arguments
+                    && option.text == "-p"
+                {
+                    for name in names {
+                        self.aliases.insert(name.text.clone(), path.text.clone());
+                    }
+                }
+                Value::default()
+            }
+            "enable" => {
+                if arguments.iter().any(|a| a.text.starts_with("-f")) {
+                    let effect = actor().does(Kind::ExecuteOpaque).tagged("native");
+                    self.scene.emit(effect)?;
+                }
+                Value::default()
+            }
             "let" => {
                 for word in arguments {
                     self.arithmetic_command(&super::syntax::Word::quoted(word.text.clone()))?;
                 }
                 Value::default()
             }
-            "coproc" | "nohup_" => return Ok(None),
             "test" | "[" | ":" | "true" | "false" | "exit" | "return" | "break" | "continue"
-            | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "hash" | "getopts" | "umask"
-            | "ulimit" | "shopt" | "enable" | "complete" | "compgen" | "setopt" | "unsetopt"
+            | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "getopts" | "umask"
+            | "ulimit" | "shopt" | "complete" | "compgen" | "setopt" | "unsetopt"
             | "autoload" | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
                 let mut output = Value::unknown(Origins::OUTPUT);
                 if matches!(name.text.as_str(), ":" | "true" | "false" | "test" | "[") {
@@ -135,6 +156,9 @@ impl Shell<'_, '_> {
     /// Code in code, in this very shell; bounded as all code is.
     fn nested(&mut self, run: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
         if self.calls >= super::MAX_CALLS {
+            let actor = Actor::new("shell", "");
+            let effect = actor.does(Kind::Unreadable).about("code is nested too deep");
+            self.scene.emit(effect)?;
             return Ok(Value::unknown(Origins::OUTPUT));
         }
         self.calls += 1;
@@ -188,7 +212,11 @@ impl Shell<'_, '_> {
     }
 
     fn source(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
-        let code = self.scene.read(actor, path)?;
+        let from_input = matches!(path.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "-" | "/proc/self/fd/0");
+        let code = match &self.stdin {
+            Some(stdin) if from_input => stdin.clone(),
+            _ => self.scene.read(actor, path)?,
+        };
         let loose = Origins::FETCHED | Origins::DECODED;
         if code.is_known() || code.origins.any(loose) {
             self.scene.executes(actor, &code)?;
@@ -198,6 +226,7 @@ impl Shell<'_, '_> {
     }
 
     fn declare(&mut self, by: &str, arguments: &[Value]) -> Done {
+        let refers = by != "export" && arguments.iter().any(|a| a.text.starts_with('-') && a.text.contains('n'));
         for word in arguments {
             if word.text.starts_with('-') {
                 if by == "export" && word.text == "-f" {
@@ -210,7 +239,9 @@ impl Shell<'_, '_> {
             };
             let name = name.trim_end_matches('+').to_owned();
             let value = word.map(value.to_owned());
-            if by == "export" {
+            if refers {
+                self.references.insert(name, value.text);
+            } else if by == "export" {
                 let actor = Actor::new("export", &evidence(std::slice::from_ref(word)));
                 self.scene.set_environment(&actor, &name, &value)?;
             } else {
@@ -223,6 +254,8 @@ impl Shell<'_, '_> {
     /// `read a b` takes what comes from standard input.
     fn read(&mut self, arguments: &[Value]) {
         let mut names = Vec::new();
+        let is_array = |a: &Value| a.text.strip_prefix('-').is_some_and(|o| o.contains('a'));
+        let array = arguments.iter().any(is_array);
         let mut rest = arguments.iter();
         while let Some(word) = rest.next() {
             match word.text.strip_prefix('-') {
@@ -256,6 +289,14 @@ impl Shell<'_, '_> {
             }
             None => Value::unknown(Origins::UNKNOWN),
         };
+        if let ([name], true) = (names.as_slice(), array && line.is_known()) {
+            let separators = self.separators();
+            let pieces = line.text.split(|c| separators.contains(c)).filter(|p| !p.is_empty());
+            let values = pieces.map(|p| line.map(p.to_owned())).collect();
+            let name = name.clone();
+            self.set_array(&name, values, false);
+            return;
+        }
         if let [name] = names.as_slice() {
             let name = name.clone();
             self.assign(&name, vec![line]);
@@ -319,6 +360,10 @@ pub(super) fn echo(arguments: &[Value]) -> Value {
     let mut value = joined(arguments.get(options..).unwrap_or(&[]));
     if escapes {
         value.text = escape::decode_all(&value.text);
+    }
+    let newline = !arguments.iter().take(options).any(|o| o.text.contains('n'));
+    if newline {
+        value.push_text("\n");
     }
     value
 }

@@ -3,6 +3,7 @@
 use super::Shell;
 use super::brace;
 use super::syntax::{Index, Operation, Part, Variable, Word};
+use crate::action::effect::Actor;
 use crate::action::scene::Done;
 use crate::action::value::{HOLE, HOLE_STR, Origins, Value};
 
@@ -168,7 +169,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn separators(&self) -> String {
+    pub(super) fn separators(&self) -> String {
         match self.scene.variable("IFS").and_then(<[Value]>::last) {
             Some(value) if value.is_known() => value.text.clone(),
             _ => " \t\n".to_owned(),
@@ -210,7 +211,7 @@ impl Shell<'_, '_> {
         if writes {
             // What is written to it is not known here; what it does with that is.
             self.apart(|shell| {
-                shell.stdin = Some(Value::unknown(Origins::OUTPUT));
+                shell.stdin = Some(Value::unknown(Origins::OUTPUT | Origins::FILE));
                 shell.block(block)
             })?;
             return Ok(Value::known("/dev/fd/63"));
@@ -334,6 +335,10 @@ impl Shell<'_, '_> {
             Operation::Lower(false) => {
                 value.map(change_first(&value.text, char::to_ascii_lowercase))
             }
+            Operation::Transform('E' | 'P') => value.map(super::escape::decode_all(&value.text)),
+            Operation::Transform('U') => value.map(value.text.to_uppercase()),
+            Operation::Transform('L') => value.map(value.text.to_lowercase()),
+            Operation::Transform(_) => value,
             Operation::Other => Value::unknown(value.origins | Origins::UNKNOWN),
         })
     }
@@ -364,9 +369,25 @@ impl Shell<'_, '_> {
         Ok(values.into_iter().skip(offset).take(length).collect())
     }
 
+    /// A variable used as a number is evaluated: what it holds runs.
+    fn hidden_in_numbers(&mut self, expression: &str) -> Done {
+        let names = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let hidden: Vec<Value> = names
+            .take(16)
+            .filter_map(|name| self.scene.variable(name).and_then(<[Value]>::last).cloned())
+            .filter(|value| value.text.contains("$(") || value.text.contains('`'))
+            .collect();
+        for value in hidden {
+            let code = value.map(format!("echo \"{}\"", value.text));
+            self.scene.shell(&Actor::new("shell", &value.text), &code)?;
+        }
+        Ok(())
+    }
+
     /// The number that an expression comes to, if it is one.
     pub(super) fn arithmetic(&mut self, word: &Word) -> Done<Value> {
         let text = self.expand_one(word)?;
+        self.hidden_in_numbers(&text.text)?;
         let names = |name: &str| {
             let value = self.scene.variable(name).and_then(<[Value]>::last)?;
             super::number::parse(value.text.trim())

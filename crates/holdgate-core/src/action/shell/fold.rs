@@ -28,7 +28,7 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
                 .next()?
                 .to_owned();
             let suffix = operands.get(1).map_or("", |s| s.text.as_str());
-            return Some(Value::known(name.strip_suffix(suffix).unwrap_or(&name)));
+            return Some(Value::known(format!("{}\n", name.strip_suffix(suffix).unwrap_or(&name))));
         }
         "dirname" => {
             let path = operands.first()?;
@@ -45,6 +45,13 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
         }
         "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
         "seq" => return seq(&operands),
+        "which" => return operands.first().map(|p| Value::known(format!("/usr/bin/{}\n", p.text))),
+        "expr" if operands.first().is_some_and(|o| o.text == "substr") => {
+            let number = |at: usize| operands.get(at)?.text.parse::<usize>().ok();
+            let text = operands.get(1)?;
+            let cut: String = text.text.chars().skip(number(2)?.saturating_sub(1)).take(number(3)?).collect();
+            return Some(text.map(cut));
+        }
         "expr" | "bc" | "wc" | "date" | "whoami" | "id" | "hostname" | "uname" => return None,
         _ => {}
     }
@@ -257,6 +264,12 @@ fn sed(arguments: &[Value], text: &str) -> Option<String> {
     let script = scripts.next()?.text.as_str();
     if scripts.next().is_some() {
         return None;
+    }
+    if let Some(body) = script.strip_prefix("y/") {
+        let mut sets = body.trim_end_matches('/').split('/');
+        let (from, to): (Vec<char>, Vec<char>) = (sets.next()?.chars().collect(), sets.next()?.chars().collect());
+        let change = |c: char| from.iter().position(|f| *f == c).and_then(|at| to.get(at)).copied().unwrap_or(c);
+        return Some(text.chars().map(change).collect());
     }
     let body = script.strip_prefix('s')?;
     let separator = body.chars().next()?;

@@ -362,6 +362,10 @@ impl Parser<'_> {
                 false => None,
             };
             Operation::Slice(offset, length)
+        } else if starts("@") {
+            let letter = rest.chars().nth(1).unwrap_or('Q');
+            after(self, 1)?;
+            Operation::Transform(letter)
         } else if starts("^") {
             let all = starts("^^");
             after(self, if all { 2 } else { 1 })?;

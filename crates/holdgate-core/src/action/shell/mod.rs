@@ -22,6 +22,7 @@ mod variables;
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{Origins, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use syntax::{Block, Node, Redirect, Simple, Word};
@@ -34,12 +35,13 @@ const MAX_ROUNDS: usize = 64;
 /// A shell at work.
 pub(super) struct Shell<'s, 'a> {
     scene: &'s mut Scene<'a>,
-    functions: HashMap<String, Arc<Node>>,
     aliases: HashMap<String, String>,
     /// `$1`, `$2`, …
     arguments: Vec<Value>,
     /// Descriptors that are connections, by number, with their hosts.
     connections: HashMap<u32, Value>,
+    /// Names that stand for other names: `declare -n`.
+    references: HashMap<String, String>,
     /// What the next command reads, unless it says otherwise.
     stdin: Option<Value>,
     /// Which of a variable's possible values counts now.
@@ -80,10 +82,10 @@ impl<'s, 'a> Shell<'s, 'a> {
     fn new(scene: &'s mut Scene<'a>) -> Self {
         Shell {
             scene,
-            functions: HashMap::new(),
             aliases: HashMap::new(),
             arguments: Vec::new(),
             connections: HashMap::new(),
+            references: HashMap::new(),
             stdin: None,
             pick: 0,
             most: 1,
@@ -99,10 +101,12 @@ impl<'s, 'a> Shell<'s, 'a> {
     /// Reads and runs a text in this very shell.
     fn text(&mut self, code: &Value) -> Done<Value> {
         self.scene.fuel.spend_on(code.text.len() * 8)?;
-        let (block, error) = parse::parse(&code.text);
+        // No shell sees a NUL.
+        let text = if code.text.contains('\0') { Cow::Owned(code.text.replace('\0', "")) } else { Cow::Borrowed(&*code.text) };
+        let (block, error) = parse::parse(&text);
         let output = self.block(&block)?;
         if let Some(error) = error {
-            self.unreadable(&code.text, error)?;
+            self.unreadable(&text, error)?;
         }
         let mut output = output;
         if !code.is_known() {
@@ -160,7 +164,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                 continue;
             }
             output.push(&printed);
-            if !printed.text.ends_with('\n') {
+            if !printed.is_known() {
                 output.push_text("\n");
             }
         }
@@ -224,7 +228,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                     self.scene
                         .emit(actor.does(Kind::Exhaust).tagged("fork-bomb"))?;
                 }
-                self.functions.insert(name.clone(), body.clone());
+                self.scene.functions.insert(name.clone(), body.clone());
                 Ok(Value::default())
             }
             Node::Test(words, redirects) => self.redirected(redirects, |shell| {
@@ -378,12 +382,18 @@ impl<'s, 'a> Shell<'s, 'a> {
             return self.alias(&alias, words, redirects);
         }
         if let Some(body) = self
+            .scene
             .functions
             .get(&name.text)
             .filter(|_| self.calls < MAX_CALLS && !self.active.contains(&name.text))
             .cloned()
         {
             return self.redirected(redirects, |shell| shell.call(&body, words));
+        }
+        if self.calls >= MAX_CALLS {
+            let actor = Actor::new(&name.text, &name.text);
+            let effect = actor.does(Kind::Unreadable).about("code is nested too deep");
+            self.scene.emit(effect)?;
         }
         if name.text == "exec" && words.len() == 1 {
             return self.lasting(redirects);

@@ -14,7 +14,10 @@ impl Shell<'_, '_> {
             return Ok(Value::default());
         };
         let stdin = self.stdin.clone();
-        let base = name.text.rsplit(['/', '\\']).next().unwrap_or("");
+        let linked = if self.scene.links.is_empty() { None } else { self.scene.linked(&self.scene.place(name).text) };
+        let linked = linked.or_else(|| self.scene.linked_program(name));
+        let full = linked.as_deref().unwrap_or(&name.text);
+        let base = full.rsplit(['/', '\\']).next().unwrap_or("");
         let evidence = evidence(words);
         let mut actor = Actor::new(base, &evidence);
         if name.origins.any(Origins::FETCHED | Origins::DECODED) || name.text.contains(HOLE) {
@@ -40,8 +43,13 @@ impl Shell<'_, '_> {
             run = run.at(self.scene.place(name));
         }
         self.scene.emit(run)?;
-        if by_path && self.scene.is_written(name) {
+        if by_path && linked.is_none() && self.scene.is_written(name) {
             return self.scene.script(&actor, Language::Shell, name);
+        }
+        if matches!(base, "apply_patch" | "applypatch") {
+            let body = words.get(1).or(stdin.as_ref()).cloned().unwrap_or_default();
+            crate::action::patch::apply(self.scene, &actor, &body)?;
+            return Ok(Value::unknown(Origins::OUTPUT));
         }
         if let Some(output) = super::fold::fold(base, words, stdin.as_ref()) {
             return Ok(output);

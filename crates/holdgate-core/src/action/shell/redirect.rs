@@ -71,8 +71,17 @@ impl Shell<'_, '_> {
                             self.stdin = Some(received(&host));
                         }
                         network = Some(host);
+                    } else {
+                        sinks.push(Sink::File { path: target, append: true });
                     }
                 }
+                RedirectKind::Duplicate if !is_number(&target) => match self.connection(&target)? {
+                    Some(host) => {
+                        network = Some(host.clone());
+                        sinks.push(Sink::Network(host));
+                    }
+                    None => sinks.push(Sink::File { path: target, append: false }),
+                },
                 RedirectKind::Duplicate => {
                     let number = target.text.trim_end_matches('-').parse::<u32>().ok();
                     if let Some(host) = number.and_then(|n| self.connections.get(&n)).cloned() {
@@ -161,6 +170,11 @@ impl Shell<'_, '_> {
             .emit(actor.does(Kind::Connect).with(known).about(&target.text))?;
         Ok(Some(host))
     }
+}
+
+/// `>&2`, `>&-`, `<&3-`
+fn is_number(target: &Value) -> bool {
+    target.text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit())
 }
 
 fn received(host: &Value) -> Value {

@@ -167,6 +167,8 @@ pub(crate) enum Operation {
     Slice(Box<Word>, Option<Box<Word>>),
     Upper(bool),
     Lower(bool),
+    /// `@E`, `@Q`, `@P`
+    Transform(char),
     /// Anything else: its result is not known.
     Other,
 }

@@ -67,13 +67,29 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn set_array(&mut self, name: &str, values: Vec<Value>, append: bool) {
+    pub(super) fn set_array(&mut self, name: &str, values: Vec<Value>, append: bool) {
         let key = format!("{name}{ARRAY}");
         let mut all = match self.scene.variables.remove(&key) {
             Some(old) if append => old,
             _ => Vec::new(),
         };
-        all.extend(values);
+        for value in values {
+            // `[2]=word` says where it goes.
+            let placed = value.text.strip_prefix('[').and_then(|t| t.split_once("]="));
+            let at = placed.and_then(|(index, _)| index.parse::<usize>().ok()).filter(|at| *at < MAX_ELEMENTS);
+            match (at, placed) {
+                (Some(at), Some((_, text))) => {
+                    let text = text.to_owned();
+                    if all.len() <= at {
+                        all.resize(at + 1, Value::default());
+                    }
+                    if let Some(slot) = all.get_mut(at) {
+                        *slot = value.map(text);
+                    }
+                }
+                _ => all.push(value),
+            }
+        }
         all.truncate(MAX_ELEMENTS);
         if let Some(first) = all.first() {
             self.scene
@@ -92,6 +108,7 @@ impl Shell<'_, '_> {
                 _ => Some(self.arguments.get(number - 1).cloned().unwrap_or_default()),
             };
         }
+        let name = self.references.get(name).map_or(name, String::as_str);
         let values = self.scene.variables.get(name)?;
         self.most = self.most.max(values.len());
         let count = values.len().max(1);
