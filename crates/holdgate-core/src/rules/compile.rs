@@ -1,6 +1,6 @@
 //! Rules from their written form: everything is checked here, so that matching has nothing to ask.
 
-use super::condition::{Reader, is_name};
+use super::condition::{Reader, Trust, is_name};
 use super::report::{Mark, RuleError, Source, suggestion};
 use super::spec::{ExampleSpec, ExamplesSpec, RuleSpec};
 use super::{Example, Expect, Profile, Rule, Stage};
@@ -27,7 +27,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// The rules of one file.
-pub(super) fn read(name: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> {
+pub(super) fn read(name: &str, text: &str, trust: Trust) -> Result<Vec<Rule>, Vec<RuleError>> {
     let source = Arc::new(Source {
         name: name.to_owned(),
         text: text.to_owned(),
@@ -44,6 +44,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Rule>, Vec<RuleError>> 
     let mut reader = Reader {
         source: &source,
         errors: &mut errors,
+        trust,
     };
     let rules = specs.into_iter().map(|spec| reader.rule(spec)).collect();
     if errors.is_empty() {

@@ -2,18 +2,15 @@
 
 use super::report::{Mark, RuleError, Source, suggestion};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, HostTest, Kinds, Names, PathTest, Pattern};
+use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
 use crate::action::effect::Kind;
 use crate::action::host::HostClass;
 use crate::action::path::{self, PathClass};
 use crate::action::value::Origins;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::{Regex, RegexBuilder};
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 
-/// Bytes that a compiled regex may take.
-const MAX_REGEX: usize = 1 << 20;
 const NOTHING_DONE: &str =
     "this says only what a call must not do: say what it does, and put `not` beside it";
 
@@ -22,6 +19,16 @@ const NOTHING_DONE: &str =
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) errors: &'a mut Vec<RuleError>,
+    pub(super) trust: Trust,
+}
+
+/// How much of a file was checked before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Nothing.
+    None,
+    /// All of it, when Holdgate was built.
+    BuiltIn,
 }
 
 impl Reader<'_> {
@@ -247,12 +254,12 @@ impl Reader<'_> {
         built.ok()
     }
 
-    fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<Regex> {
+    fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<LazyRegex> {
         let pattern = pattern?;
-        let built = RegexBuilder::new(&pattern.value)
-            .size_limit(MAX_REGEX)
-            .build();
-        if let Err(error) = &built {
+        let regex = LazyRegex::new(&pattern.value);
+        if self.trust == Trust::None
+            && let Err(error) = regex.build()
+        {
             let message = error.to_string();
             let last = message.lines().last().unwrap_or_default();
             let why = last.trim().trim_start_matches("error: ");
@@ -261,7 +268,7 @@ impl Reader<'_> {
                 format!("this is no regular expression: {why}"),
             );
         }
-        built.ok()
+        Some(regex)
     }
 
     /// Words out of a fixed set.
@@ -323,52 +330,5 @@ impl Each for Spanned<Words> {
 impl Words {
     fn is_empty(&self) -> bool {
         matches!(self, Words::Many(words) if words.is_empty())
-    }
-}
-
-impl ConditionSpec {
-    /// How many keys are set.
-    fn keys(&self) -> usize {
-        let ConditionSpec {
-            effect,
-            program,
-            recursive,
-            force,
-            is,
-            is_any,
-            is_not,
-            path,
-            host,
-            from,
-            not_from,
-            text,
-            not_text,
-            evidence,
-            any,
-            all,
-            not,
-        } = self;
-        [
-            effect.is_some(),
-            program.is_some(),
-            recursive.is_some(),
-            force.is_some(),
-            is.is_some(),
-            is_any.is_some(),
-            is_not.is_some(),
-            path.is_some(),
-            host.is_some(),
-            from.is_some(),
-            not_from.is_some(),
-            text.is_some(),
-            not_text.is_some(),
-            evidence.is_some(),
-            any.is_some(),
-            all.is_some(),
-            not.is_some(),
-        ]
-        .into_iter()
-        .filter(|set| *set)
-        .count()
     }
 }

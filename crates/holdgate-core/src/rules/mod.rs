@@ -12,33 +12,29 @@
 //! `all: [{effect: read}, {not: {path: {in: temp}}}]` is "reads something, and touches nothing in
 //! temp".
 //!
-//! `spec.rs` is a file as written, `compile.rs` and `condition.rs` make it ready, `when.rs` matches,
-//! `examples.rs` tries the examples, `report.rs` says what is wrong and where.
+//! `spec.rs` is a file as written; `compile.rs` and `condition.rs` make it ready, as `rule.rs` and
+//! `when.rs`; `examples.rs` tries the examples; `report.rs` says what is wrong and where.
 
 mod built_in;
 mod compile;
 mod condition;
 mod examples;
 mod report;
+mod rule;
 mod spec;
 mod when;
 
 use crate::action::Knowledge;
 use crate::action::effect::Effect;
 use crate::fuel::{Fuel, OutOfFuel};
-use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
+use condition::Trust;
 pub use examples::{Tried, try_examples};
-use report::{Mark, Source};
 pub use report::{RuleError, RuleErrors, nearest};
+pub use rule::{Example, Expect, Rule, Stage};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
-use when::{Call, Kinds, Met};
-
-/// The layer that the rules speak for.
-const LAYER: &str = "gate";
-/// Characters of evidence that a finding shows.
-const MAX_EVIDENCE: usize = 300;
+use when::{Kinds, Met};
 
 /// What kind of machine the agent works on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,128 +67,6 @@ impl Profile {
     }
 }
 
-/// How far a rule has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It does what it says.
-    Stable,
-    /// It only audits.
-    Trial,
-}
-
-impl Stage {
-    /// The word for it in rules.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stage::Stable => "stable",
-            Stage::Trial => "trial",
-        }
-    }
-}
-
-/// One rule, ready to match.
-#[derive(Debug)]
-pub struct Rule {
-    /// Its name, which reads well after "allow".
-    pub id: String,
-    /// The family that it belongs to.
-    pub category: String,
-    /// Why it is there, as a phrase.
-    pub because: String,
-    /// A safer way, as a phrase.
-    pub instead: Option<String>,
-    /// Where it stands in OWASP's list for agents.
-    pub owasp: Vec<String>,
-    /// How far it has come.
-    pub stage: Stage,
-    /// What it was tried on.
-    pub examples: Vec<Example>,
-    verdicts: compile::Verdicts,
-    /// The profile that the examples are tried in.
-    tried_in: Profile,
-    when: Call,
-    needs: Kinds,
-    source: Arc<Source>,
-    at: Mark,
-    when_at: Mark,
-    instead_at: Option<Mark>,
-}
-
-/// What must become of an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
-    /// The rule fires, and the call gets at least its verdict.
-    Fire,
-    /// The rule does not fire, and the call passes.
-    Allow,
-}
-
-/// A call that a rule is tried on.
-#[derive(Debug)]
-pub struct Example {
-    /// What must become of it.
-    pub expect: Expect,
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub input: Json<'static>,
-    at: Mark,
-}
-
-impl Example {
-    /// The command, or the tool and its input.
-    pub fn text(&self) -> String {
-        match self.input.get("command").and_then(Json::as_str) {
-            Some(command) if self.tool == "Bash" => command.to_owned(),
-            _ => format!("{} {}", self.tool, self.input),
-        }
-    }
-}
-
-impl Rule {
-    /// What it does in a profile: as written, or an audit while it is on trial.
-    pub fn verdict(&self, profile: Profile) -> Verdict {
-        let verdict = self.verdicts.in_profile(profile);
-        match self.stage {
-            Stage::Stable => verdict,
-            Stage::Trial => verdict.min(Verdict::Audit),
-        }
-    }
-
-    /// The word for what it does in a profile: `DENY`, `ASK`, `AUDIT` or `ALLOW`.
-    pub fn word(&self, profile: Profile) -> &'static str {
-        compile::word(self.verdicts.in_profile(profile))
-    }
-
-    /// The file and line where it stands.
-    pub fn place(&self) -> String {
-        format!("{}:{}", self.source.name, self.at.line)
-    }
-
-    /// Its condition as written.
-    pub fn condition(&self) -> String {
-        let lines: Vec<&str> = self.source.text.lines().collect();
-        let starts = |n: &usize| {
-            let line = lines.get(*n).map_or("", |line| line.trim_start());
-            line.trim_start_matches("- ").starts_with("when:")
-        };
-        let Some(first) = (0..self.when_at.line).rev().find(starts) else {
-            return String::new();
-        };
-        let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
-        let own = lines.get(first).map_or(0, |line| indent(line));
-        let below = lines.iter().skip(first + 1);
-        let below = below.take_while(|line| line.trim().is_empty() || indent(line) > own);
-        let all = lines.get(first).into_iter().chain(below);
-        let cut = |line: &&str| line.get(own.min(line.len())..).unwrap_or(line).to_owned();
-        all.map(cut)
-            .collect::<Vec<_>>()
-            .join("\n")
-            .trim_end()
-            .to_owned()
-    }
-}
-
 /// Rules, ready to match in one profile.
 #[derive(Debug, Default)]
 pub struct RuleSet {
@@ -204,21 +78,21 @@ impl RuleSet {
     /// The rules that are built in. Their examples were tried when Holdgate was built.
     pub fn built_in(profile: Profile) -> Result<Arc<RuleSet>, RuleErrors> {
         static RULES: LazyLock<Result<Arc<Vec<Rule>>, RuleErrors>> =
-            LazyLock::new(|| read_all(built_in::FILES.iter().copied()).map(Arc::new));
+            LazyLock::new(|| read_all(built_in()).map(Arc::new));
         let rules = RULES.clone()?;
         Ok(Arc::new(RuleSet { profile, rules }))
     }
 
     /// The rules of these files alone: names and texts. Their examples are not tried.
     pub fn read(profile: Profile, files: &[(&str, &str)]) -> Result<Arc<RuleSet>, RuleErrors> {
-        let rules = Arc::new(read_all(files.iter().copied())?);
+        let rules = Arc::new(read_all(files.iter().map(|file| (*file, Trust::None)))?);
         Ok(Arc::new(RuleSet { profile, rules }))
     }
 
     /// The built-in rules and those of these files. Their examples are not tried.
     pub fn joined(profile: Profile, files: &[(&str, &str)]) -> Result<Arc<RuleSet>, RuleErrors> {
-        let all = built_in::FILES.iter().chain(files).copied();
-        let rules = Arc::new(read_all(all)?);
+        let own = files.iter().map(|file| (*file, Trust::None));
+        let rules = Arc::new(read_all(built_in().chain(own))?);
         Ok(Arc::new(RuleSet { profile, rules }))
     }
 
@@ -284,25 +158,18 @@ impl RuleSet {
     }
 }
 
-impl Rule {
-    fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
-        let evidence = effect.map(|effect| shorten(&effect.evidence, MAX_EVIDENCE));
-        Finding {
-            layer: LAYER,
-            rule: self.id.clone().into(),
-            verdict,
-            reason: self.because.clone(),
-            evidence: evidence.filter(|text| !text.is_empty()),
-            instead: self.instead.clone().map(Into::into),
-        }
-    }
+type File<'a> = (&'a str, &'a str);
+
+fn built_in<'a>() -> impl Iterator<Item = (File<'a>, Trust)> {
+    let files = built_in::FILES.iter();
+    files.map(|file| (*file, Trust::BuiltIn))
 }
 
 /// The rules of all files, no name twice.
-fn read_all<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Vec<Rule>, RuleErrors> {
+fn read_all<'a>(files: impl Iterator<Item = (File<'a>, Trust)>) -> Result<Vec<Rule>, RuleErrors> {
     let (mut rules, mut errors) = (Vec::new(), Vec::new());
-    for (name, text) in files {
-        match compile::read(name, text) {
+    for ((name, text), trust) in files {
+        match compile::read(name, text, trust) {
             Ok(read) => rules.extend(read),
             Err(wrong) => errors.extend(wrong),
         }

@@ -64,6 +64,53 @@ pub(super) struct ConditionSpec {
     pub(super) not: Option<Box<Spanned<ConditionSpec>>>,
 }
 
+impl ConditionSpec {
+    /// How many keys are set.
+    pub(super) fn keys(&self) -> usize {
+        let ConditionSpec {
+            effect,
+            program,
+            recursive,
+            force,
+            is,
+            is_any,
+            is_not,
+            path,
+            host,
+            from,
+            not_from,
+            text,
+            not_text,
+            evidence,
+            any,
+            all,
+            not,
+        } = self;
+        [
+            effect.is_some(),
+            program.is_some(),
+            recursive.is_some(),
+            force.is_some(),
+            is.is_some(),
+            is_any.is_some(),
+            is_not.is_some(),
+            path.is_some(),
+            host.is_some(),
+            from.is_some(),
+            not_from.is_some(),
+            text.is_some(),
+            not_text.is_some(),
+            evidence.is_some(),
+            any.is_some(),
+            all.is_some(),
+            not.is_some(),
+        ]
+        .into_iter()
+        .filter(|set| *set)
+        .count()
+    }
+}
+
 /// Which path.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition on a path")]

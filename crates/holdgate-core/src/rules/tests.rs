@@ -12,8 +12,12 @@ fn rule_with(when: &str) -> String {
     )
 }
 
+fn read(text: &str) -> Result<Vec<Rule>, RuleErrors> {
+    read_all([(("t.yaml", text), Trust::None)].into_iter())
+}
+
 fn set(text: &str) -> RuleSet {
-    let rules = read_all([("t.yaml", text)].into_iter()).unwrap_or_else(|e| panic!("{e}"));
+    let rules = read(text).unwrap_or_else(|e| panic!("{e}"));
     RuleSet {
         profile: Profile::Workstation,
         rules: Arc::new(rules),
@@ -224,7 +228,7 @@ fn matching_is_bounded() {
 /// The first line of the error, and the part of the source that it points at.
 #[track_caller]
 fn wrong(text: &str, message: &str, marked: &str) {
-    let Err(RuleErrors(errors)) = read_all([("t.yaml", text)].into_iter()) else {
+    let Err(RuleErrors(errors)) = read(text) else {
         panic!("nothing wrong with:\n{text}");
     };
     let shown = errors.first().unwrap().to_string();
@@ -409,21 +413,28 @@ fn hostile_files_are_refused_and_not_followed() {
         "\u{0}".to_owned(),
         rule_with(&format!("{{ text: '{}' }}", "(a{1000}){1000}")),
     ] {
-        assert!(read_all([("t.yaml", text.as_str())].into_iter()).is_err());
+        assert!(read(&text).is_err());
     }
 }
 
 proptest::proptest! {
     #[test]
     fn no_file_breaks_the_reader(
-        at in 0..1500usize,
+        at in 0..450usize,
         with in "[-a-z:{}\\[\\]\"'*&!|>#%@`, \n\t\u{e9}]{0,6}",
         cut in 0..40usize,
     ) {
-        let whole: String = built_in::FILES.iter().map(|(_, text)| *text).collect();
+        let whole = format!(
+            "{}- &a\n  id: other\n  do: ASK\n  category: c\n  when:\n    all:\n      \
+             - {{ effect: [read, write], path: {{ in: secret, glob: ['~/*'] }} }}\n      \
+             - {{ not: {{ host: {{ name: '*.x' }}, text: '(?i)a+' }} }}\n  because: |\n    \
+             it is\n  examples:\n    ask: [{{ tool: Read, input: {{ n: 1.5 }} }}]\n    \
+             allow: [z]\n",
+            rule_with("{ effect: read }")
+        );
         let before = whole.chars().take(at);
         let text: String = before.chain(with.chars()).chain(whole.chars().skip(at + cut)).collect();
-        if let Err(errors) = read_all([("t.yaml", text.as_str())].into_iter()) {
+        if let Err(errors) = read(&text) {
             assert!(!errors.to_string().is_empty());
         }
     }
@@ -431,7 +442,9 @@ proptest::proptest! {
 
 #[test]
 fn the_built_in_rules_hold_on_their_examples() {
-    let set = RuleSet::built_in(Profile::default()).unwrap_or_else(|e| panic!("{e}"));
+    // As if nothing of them had been checked before.
+    let set = RuleSet::read(Profile::default(), built_in::FILES);
+    let set = set.unwrap_or_else(|e| panic!("{e}"));
     let know = Knowledge::built_in().unwrap();
     let tried = try_examples(&set, &know, |_| true);
     let errors: Vec<RuleError> = tried.into_iter().filter_map(|t| t.error).collect();

@@ -6,7 +6,8 @@ use crate::action::path::{PathClass, Place};
 use crate::action::value::Origins;
 use crate::fuel::{Fuel, OutOfFuel};
 use globset::GlobSet;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
+use std::sync::OnceLock;
 
 /// A set of kinds of effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,9 +135,9 @@ pub(super) struct Pattern {
     pub(super) host: Option<HostTest>,
     pub(super) any: Vec<Pattern>,
     pub(super) not: Option<Box<Pattern>>,
-    pub(super) text: Option<Regex>,
-    pub(super) not_text: Option<Regex>,
-    pub(super) evidence: Option<Regex>,
+    pub(super) text: Option<LazyRegex>,
+    pub(super) not_text: Option<LazyRegex>,
+    pub(super) evidence: Option<LazyRegex>,
 }
 
 impl Pattern {
@@ -191,7 +192,7 @@ impl Pattern {
 /// Whether a regex is found in a text; `None` if there is no regex. A text that is not there holds
 /// nothing.
 fn finds(
-    regex: Option<&Regex>,
+    regex: Option<&LazyRegex>,
     text: Option<&str>,
     fuel: &Fuel,
 ) -> Result<Option<bool>, OutOfFuel> {
@@ -201,7 +202,39 @@ fn finds(
     let text = text.unwrap_or_default();
     // A kilobyte of text takes a regex about as long as a step elsewhere.
     fuel.spend(1 + text.len() as u64 / 1024)?;
+    // One that cannot be built stops the call: nobody knows what it would have found.
+    let regex = regex.get().ok_or(OutOfFuel)?;
     Ok(Some(regex.is_match(text)))
+}
+
+/// A regular expression that is built when it is first needed: most calls meet few of them, and
+/// building all would take longer than all the rest of a start.
+#[derive(Debug)]
+pub(super) struct LazyRegex {
+    pattern: String,
+    built: OnceLock<Option<Regex>>,
+}
+
+impl LazyRegex {
+    /// Bytes that a compiled one may take.
+    const MAX_SIZE: usize = 1 << 20;
+
+    pub(super) fn new(pattern: &str) -> Self {
+        LazyRegex {
+            pattern: pattern.to_owned(),
+            built: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn build(&self) -> Result<Regex, regex::Error> {
+        RegexBuilder::new(&self.pattern)
+            .size_limit(Self::MAX_SIZE)
+            .build()
+    }
+
+    fn get(&self) -> Option<&Regex> {
+        self.built.get_or_init(|| self.build().ok()).as_ref()
+    }
 }
 
 /// Names, and patterns of names.

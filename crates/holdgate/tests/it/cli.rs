@@ -191,8 +191,6 @@ fn check_judges_a_command_or_a_call() {
 
 #[test]
 fn rules_can_be_listed_explained_and_checked() {
-    check(&["rules", "check"], 0, ": all hold", "");
-    check(&["rules", "test"], 0, "  fires   rm -rf /", "");
     check(&["rules", "list"], 0, "DENY", "");
     check(
         &["rules", "list", "--json"],

@@ -14,6 +14,7 @@ mod chaos;
 mod cli;
 mod client;
 mod eval;
+mod gate;
 mod guarding;
 mod hostile;
 mod keep_alive;
