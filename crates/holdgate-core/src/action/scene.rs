@@ -413,6 +413,10 @@ impl<'a> Scene<'a> {
             return Ok(());
         };
         let mut effect = actor.does(kind).of(code);
+        if kind == Kind::ExecuteOpaque && !code.origins.any(Origins::OUTPUT) {
+            // A file as it is, through a pipe: a script by another way.
+            effect = effect.tagged("script");
+        }
         if let Some(source) = code.sources.first() {
             effect = effect.with(self.know.hosts.host(&Value::known(source.to_string())));
         }

@@ -137,12 +137,21 @@ fn long_option<'v>(
         None => (word.text.as_str(), None),
     };
     let name = full_name(levels, name);
-    let meaning = find(levels, &name).unwrap_or_default();
+    let mut meaning = find(levels, &name).unwrap_or_default();
+    // An entry such as `--pid=host` is about that value alone.
+    if let Some(whole) = find(levels, &word.text).filter(|_| word.text.contains('=')) {
+        meaning.tags.extend(whole.tags);
+    }
     let value = match attached {
         Some(value) => Some(value),
         None if meaning.value.is_some() => rest.next().cloned(),
         None => None,
     };
+    if let Some(value) = &value
+        && let Some(whole) = find(levels, &format!("{name}={}", value.text))
+    {
+        meaning.tags.extend(whole.tags);
+    }
     note(parsed, &name, meaning, value);
 }
 

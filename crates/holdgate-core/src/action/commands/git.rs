@@ -6,7 +6,7 @@ use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
 
 /// Settings whose value is a program that git runs, by their last part.
-const RUNS: [&str; 18] = [
+const RUNS: [&str; 21] = [
     "sshcommand",
     "pager",
     "editor",
@@ -25,6 +25,9 @@ const RUNS: [&str; 18] = [
     "sshvariant",
     "cmd",
     "driver",
+    "proxycommand",
+    "localcommand",
+    "knownhostscommand",
 ];
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
@@ -57,7 +60,7 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
 
 /// `-c key=value`
 pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
-    let Some((key, content)) = value.text.split_once('=') else {
+    let Some((key, content)) = value.text.split_once(['=', ' ']) else {
         return Ok(());
     };
     set(scene, actor, key, &value.map(content.to_owned()))
@@ -120,6 +123,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
             "diff-so-fancy",
             "meld",
             "input",
+            "none",
         ];
         let name = program.rsplit('/').next().unwrap_or("");
         if !usual.contains(&name)

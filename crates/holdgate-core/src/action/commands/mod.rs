@@ -12,7 +12,7 @@ pub use spec::CommandTable;
 
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
-use crate::action::value::{Origins, Value};
+use crate::action::value::{HOLE, Origins, Value};
 use args::Parsed;
 use spec::{Prints, Spec};
 use std::sync::Arc;
@@ -78,6 +78,9 @@ fn run_spec(
             actor.tags.push(tag.clone());
         }
     }
+    if call.program == "git" && actor.is("config") {
+        git::config_command(scene, &parsed, &actor)?;
+    }
     for tag in git::tags(call.program, &parsed) {
         actor.tags.push(tag);
     }
@@ -124,8 +127,8 @@ fn run_spec(
     }
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    special::links(scene, call.program, &parsed);
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
+    special::links(scene, call.program, &parsed);
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
     Ok(output)
@@ -227,18 +230,16 @@ fn standard_input(
         .iter()
         .any(|o| o.text == "-" || o.text == "/dev/stdin");
     // An interpreter that was given a script or code reads its data from there, not its code.
-    let has_code = !parsed.operands.is_empty()
-        || parsed.options.iter().any(|o| {
-            matches!(
-                o.value,
-                Some((Role::Shell | Role::Code(_) | Role::Module, _))
-            )
-        });
+    let runs_it = |role: Role| matches!(role, Role::Shell | Role::Code(_) | Role::Script(_) | Role::Source | Role::Module | Role::Argv | Role::Sql);
+    let count = parsed.operands.len();
+    let has_code = (0..count).any(|at| runs_it(role_of(&parsed.spec.operands, at, count)))
+        || parsed.options.iter().any(|o| matches!(&o.value, Some((role, _)) if runs_it(*role)));
     let forced = parsed.options.iter().any(|o| matches!(o.name.as_str(), "-s" | "-i"));
     if let Some(role) = role {
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
         if !runs || !has_code || dash || forced {
-            return act(scene, role, stdin, call, actor, gathered);
+            let stdin = special::schedule_lines(call.program, stdin);
+            return act(scene, role, &stdin, call, actor, gathered);
         }
         return Ok(());
     }
@@ -407,7 +408,13 @@ fn finish(
     };
     let mut printed = match prints {
         Prints::Input => match output {
-            Some(output) => output,
+            Some(mut output) => {
+                if output.text.is_empty() {
+                    output.text.push(HOLE);
+                }
+                output.taint(&input);
+                output
+            }
             None => {
                 // What a program makes of its input is not known, but where it comes from is.
                 let known = input.origins | Origins::OUTPUT;

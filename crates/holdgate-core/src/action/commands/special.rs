@@ -22,9 +22,25 @@ pub(super) fn handle(
         "env" => env(scene, parsed, call, actor).map(Some),
         "socat" => socat(scene, call, actor).map(Some),
         "vim" => vim(scene, call, actor).map(|()| None),
-        "git-config" => git::config_command(scene, parsed, actor).map(|()| None),
         _ => Ok(None),
     }
+}
+
+/// The lines of a table of times, without the times.
+pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
+    if program != "crontab" {
+        return stdin.clone();
+    }
+    let command = |line: &str| {
+        let fields = if line.trim_start().starts_with('@') { 1 } else { 5 };
+        let mut rest = line.trim_start();
+        for _ in 0..fields {
+            rest = rest.split_once([' ', '\t']).map_or("", |(_, rest)| rest.trim_start());
+        }
+        rest.to_owned()
+    };
+    let lines: Vec<String> = stdin.text.lines().map(command).collect();
+    stdin.map(lines.join("\n"))
 }
 
 /// Links, and copies of programs, lead to the same thing under another name.

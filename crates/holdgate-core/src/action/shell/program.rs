@@ -6,6 +6,7 @@ use crate::action::commands::{self, Call};
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::Done;
 use crate::action::value::{HOLE, Origins, Value};
+use std::borrow::Cow;
 
 impl Shell<'_, '_> {
     /// Runs a program. Returns what it prints.
@@ -61,6 +62,7 @@ impl Shell<'_, '_> {
                 self.bare_shell = true;
             }
         }
+        let words = &*without_signal(base, words);
         let call = Call {
             program: base,
             words,
@@ -128,6 +130,19 @@ fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output
         }
         _ => {}
     }
+}
+
+/// `kill -9 -1`: the first of them is a signal, the second a process group.
+fn without_signal<'w>(program: &str, words: &'w [Value]) -> Cow<'w, [Value]> {
+    let is_number = |w: &&Value| w.text.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    if program != "kill" || words.iter().filter(is_number).count() == 0 {
+        return Cow::Borrowed(words);
+    }
+    let signal = words.get(1).is_some_and(|w| w.text.starts_with('-') && w.text != "--");
+    let mut kept: Vec<Value> = words.iter().take(1).cloned().collect();
+    kept.push(Value::known("--"));
+    kept.extend(words.iter().skip(if signal { 2 } else { 1 }).filter(|w| w.text != "--").cloned());
+    Cow::Owned(kept)
 }
 
 /// A name with wildcards: which program that is depends on the disk.
