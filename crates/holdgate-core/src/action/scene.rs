@@ -364,7 +364,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
         self.variables.insert(name.to_owned(), vec![value.clone()]);
         self.run_by_variable(actor, name, value)?;
-        if name.chars().any(char::is_lowercase) || name.len() < 3 {
+        if name.chars().any(char::is_lowercase) || name.len() < 3 || name == "IFS" {
             return Ok(());
         }
         let effect = actor

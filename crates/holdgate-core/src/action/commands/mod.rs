@@ -330,7 +330,10 @@ fn act(
             }
         }
         Role::Patch => {
-            if value.is_known() && !value.text.trim().is_empty() {
+            let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
+            if is_file && value.is_known() {
+                scene.read(actor, value)?;
+            } else if value.is_known() && !value.text.trim().is_empty() {
                 crate::action::patch::apply(scene, actor, value)?;
             }
         }

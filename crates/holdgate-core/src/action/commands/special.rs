@@ -65,8 +65,8 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done 
     if value.sources.iter().any(|s| s.starts_with("processes")) {
         effect = effect.tagged("by-name");
         // A script that goes through all processes names the one it is after somewhere.
-        text.push(' ');
-        text.push_str(crate::action::text::beginning(&scene.command, 8 << 10));
+        effect = effect.tagged("from-list");
+        effect.evidence = crate::action::text::beginning(&scene.command, 8 << 10).into();
     }
     scene.emit(effect.about(&text))
 }
@@ -213,13 +213,6 @@ pub(super) fn data_to_send(
     let file = file.split(';').next().unwrap_or(file);
     if file == "-" || file == "/dev/stdin" {
         return Ok(stdin.cloned().unwrap_or_default());
-    }
-    if value.origins != Origins::NONE
-        && file.starts_with(HOLE)
-        && !value.origins.any(Origins::UNKNOWN)
-    {
-        // The text came from somewhere: that it holds an `@` says nothing.
-        return Ok(value.clone());
     }
     scene.read(actor, &value.map(file.to_owned()))
 }

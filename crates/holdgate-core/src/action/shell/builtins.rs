@@ -104,6 +104,16 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
+            "ztcp" => {
+                // zsh's own connection; its number comes in `REPLY`.
+                if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
+                    let known = self.scene.know.hosts.host(host);
+                    self.scene.emit(actor().does(Kind::Connect).with(known))?;
+                    self.connections.insert(9, host.clone());
+                    self.assign("REPLY", vec![Value::known("9")]);
+                }
+                Value::default()
+            }
             "unalias" => Value::default(),
             "history" => {
                 if arguments
