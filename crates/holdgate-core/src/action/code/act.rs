@@ -7,6 +7,7 @@ mod programs;
 pub(super) use network::Network;
 #[cfg(test)]
 pub(super) use programs::HEARD;
+pub(super) use programs::{heard, is_shell};
 
 use crate::action::code::Language;
 use crate::action::code::fold;
@@ -39,7 +40,7 @@ impl Call<'_> {
             let found: Vec<Thing> = match place {
                 Which::At(at) => match positional.get(*at) {
                     // Options in an object literal stand under their names.
-                    Some(Thing::Map(_)) if has_names => continue,
+                    Some(Thing::Map(_) | Thing::Function(_)) if has_names => continue,
                     Some(thing) => vec![thing.clone()],
                     None => continue,
                 },
@@ -181,7 +182,13 @@ impl Reader<'_, '_, '_> {
                 let path = self.path_joined(&call.all(0))?;
                 Ok(Thing::value(path))
             }
-            Role::Constant => Ok(Thing::value(constant(&act.word))),
+            Role::Constant => {
+                let text = constant(&act.word);
+                Ok(match receiver {
+                    Thing::Name(object) if object.ends_with("Path") => self.object("Path", text),
+                    _ => Thing::value(text),
+                })
+            }
             Role::Decode => self.decodes(&call),
             Role::Makes => self.makes(&call),
             Role::Nothing => {
@@ -244,7 +251,13 @@ impl Reader<'_, '_, '_> {
         } else {
             let named = call.arguments.named.iter().any(|(n, _)| n == "target");
             let skip = usize::from(!named);
-            let rest: Vec<Thing> = call.arguments.positional.iter().skip(skip).cloned().collect();
+            let rest: Vec<Thing> = call
+                .arguments
+                .positional
+                .iter()
+                .skip(skip)
+                .cloned()
+                .collect();
             match rest.as_slice() {
                 [Thing::List(items)] => vec![Thing::Any(items.iter().take(64).cloned().collect())],
                 _ => rest,
@@ -352,9 +365,18 @@ impl Reader<'_, '_, '_> {
             _ => {}
         }
         let upper = name.to_ascii_uppercase();
-        let secret = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "_KEY", "CREDENTIAL"]
-            .iter()
-            .any(|word| upper.contains(word));
+        let secret = [
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "PASSWD",
+            "API_KEY",
+            "APIKEY",
+            "_KEY",
+            "CREDENTIAL",
+        ]
+        .iter()
+        .any(|word| upper.contains(word));
         Thing::value(Value::unknown(if secret {
             Origins::ENVIRONMENT
         } else {
@@ -364,7 +386,9 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn sets_variable(&mut self, name: &str, value: &Value) -> Done {
         let actor = Actor::new(self.language.word(), &format!("{name}={}", value.text));
-        let effect = actor.does(Kind::Env).about(&format!("{name}={}", value.text));
+        let effect = actor
+            .does(Kind::Env)
+            .about(&format!("{name}={}", value.text));
         self.scene.emit(effect.of(value))?;
         let values = vec![value.clone()];
         self.scene.variables.insert(name.to_owned(), values);

@@ -58,12 +58,16 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
                 Some("") => each_char(value),
                 Some(separator) => {
                     let pieces = text.split(separator).take(MAX_ITEMS);
-                    pieces.map(|p| Thing::value(value.map(p.to_owned()))).collect()
+                    pieces
+                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .collect()
                 }
                 None if name == "chars" => each_char(value),
                 None => {
                     let pieces = text.split_whitespace().take(MAX_ITEMS);
-                    pieces.map(|p| Thing::value(value.map(p.to_owned()))).collect()
+                    pieces
+                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .collect()
                 }
             };
             Some(Thing::list(pieces))
@@ -79,13 +83,18 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
         "format" => Some(Thing::value(format_braces(value, arguments))),
         "unpack" | "unpack1" => decoded(value, known(0)?),
         "charCodeAt" | "ord" => Some(Thing::Number(i64::from(u32::from(
-            text.chars().nth(usize::try_from(first.and_then(Thing::number).unwrap_or(0)).ok()?)?,
+            text.chars()
+                .nth(usize::try_from(first.and_then(Thing::number).unwrap_or(0)).ok()?)?,
         )))),
         "charAt" => make(nth(text, first?.number()?)?.to_string()),
         "slice" | "substring" | "substr" => {
             let from = first?.number()?;
             let second = arguments.get(1).and_then(Thing::number);
-            let to = if name == "substr" { second.map(|n| from + n) } else { second };
+            let to = if name == "substr" {
+                second.map(|n| from + n)
+            } else {
+                second
+            };
             slice(value, Some(from), to, 1)
         }
         "hex" => decoded(value, "hex"),
@@ -95,7 +104,9 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
 
 fn each_char(value: &Value) -> Vec<Thing> {
     let chars = value.text.chars().take(MAX_ITEMS);
-    chars.map(|c| Thing::value(value.map(c.to_string()))).collect()
+    chars
+        .map(|c| Thing::value(value.map(c.to_string())))
+        .collect()
 }
 
 fn nth(text: &str, index: i64) -> Option<char> {
@@ -172,9 +183,7 @@ pub(super) fn plain(thing: &Thing) -> Value {
             all
         }
         Thing::Any(all) => all.last().map(plain).unwrap_or_default(),
-        Thing::Nothing | Thing::Name(_) | Thing::Function(_) => {
-            Value::unknown(Origins::UNKNOWN)
-        }
+        Thing::Nothing | Thing::Name(_) | Thing::Function(_) => Value::unknown(Origins::UNKNOWN),
     }
 }
 
@@ -396,6 +405,10 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Option<Thing> {
         Some(bytes) => value.map(decode::text_of(bytes).replace(HOLE, "")),
         None => unknown_like(value),
     };
-    let marked = if encoding == "percent" { made } else { made.marked(Origins::DECODED) };
+    let marked = if encoding == "percent" {
+        made
+    } else {
+        made.marked(Origins::DECODED)
+    };
     Some(Thing::value(marked))
 }

@@ -220,7 +220,9 @@ impl fmt::Debug for FunctionTable {
 
 /// One spelling for all languages: `Net::HTTP.get`, `$db->query` and `os.system` alike.
 pub(super) fn plain_name(name: &str) -> String {
-    name.replace("::", ".").replace("->", ".").replace('\\', ".")
+    name.replace("::", ".")
+        .replace("->", ".")
+        .replace('\\', ".")
 }
 
 fn read_act(written: &str) -> Result<Act, String> {

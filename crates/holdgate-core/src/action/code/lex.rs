@@ -387,7 +387,9 @@ impl<'a> Lexer<'a> {
     fn mark(&mut self) {
         let start = self.at;
         let starts = |words: &[&[u8]]| words.iter().any(|w| self.rest().starts_with(w));
-        let length = if starts(&[b"===", b"!==", b"...", b"**=", b"||=", b"&&=", b"??=", b"<=>"]) {
+        let length = if starts(&[
+            b"===", b"!==", b"...", b"**=", b"||=", b"&&=", b"??=", b"<=>",
+        ]) {
             3
         } else if starts(&[
             b"=>", b"->", b"::", b"==", b"!=", b"<=", b">=", b"+=", b"-=", b"*=", b"/=", b".=",
@@ -410,8 +412,23 @@ impl<'a> Lexer<'a> {
         match last.kind {
             Kind::Name => !matches!(
                 last.text,
-                "return" | "typeof" | "case" | "in" | "of" | "and" | "or" | "not" | "if"
-                    | "unless" | "while" | "when" | "split" | "grep" | "puts" | "print" | "else"
+                "return"
+                    | "typeof"
+                    | "case"
+                    | "in"
+                    | "of"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "if"
+                    | "unless"
+                    | "while"
+                    | "when"
+                    | "split"
+                    | "grep"
+                    | "puts"
+                    | "print"
+                    | "else"
             ),
             Kind::Number | Kind::Text(_) => true,
             Kind::Mark => matches!(last.text, ")" | "]" | "}"),
@@ -419,4 +436,3 @@ impl<'a> Lexer<'a> {
         }
     }
 }
-

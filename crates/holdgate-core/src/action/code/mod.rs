@@ -1,11 +1,17 @@
 //! Inline code of other languages, read for what it does.
 
 mod act;
+mod awk;
 mod decode;
+mod embedded;
+mod file;
 mod fold;
 mod functions;
 mod lex;
+mod make;
+mod powershell;
 mod read;
+mod sed;
 mod thing;
 
 pub use functions::FunctionTable;
@@ -83,8 +89,8 @@ impl Language {
 }
 
 /// The language of a file that will run, by its name or its first line; `None` for what does not run.
-pub(crate) fn language_of_file(_path: &str, _content: &str) -> Option<Language> {
-    None
+pub(crate) fn language_of_file(path: &str, content: &str) -> Option<Language> {
+    file::language(path, content)
 }
 
 /// Says in `scene` what `code` does. Returns what it prints, if that is known.
@@ -98,11 +104,11 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         | Language::Php
         | Language::Lua
         | Language::Compiled => read::run(scene, language, code),
-        Language::Awk
-        | Language::Sed
-        | Language::PowerShell
-        | Language::Make
-        | Language::Embedded => Ok(Value::default()),
+        Language::Awk => awk::run(scene, code),
+        Language::Sed => sed::run(scene, code),
+        Language::PowerShell => powershell::run(scene, code),
+        Language::Make => make::run(scene, code),
+        Language::Embedded => embedded::run(scene, code),
     }
 }
 

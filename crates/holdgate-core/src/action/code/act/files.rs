@@ -139,7 +139,11 @@ impl Reader<'_, '_, '_> {
 
     fn content_of(&self, path: &Value) -> Value {
         let place = self.scene.place(path);
-        self.scene.files.get(&place.text).cloned().unwrap_or_default()
+        self.scene
+            .files
+            .get(&place.text)
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// `file_put_contents($f, $x, FILE_APPEND)`, `fs.writeFile(f, x, {flag: 'a'})`.

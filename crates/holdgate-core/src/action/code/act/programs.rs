@@ -57,7 +57,10 @@ impl Reader<'_, '_, '_> {
                 // Ruby's `popen(command, "r+")`.
                 if things.len() == 2
                     && call.actor.program.contains("popen")
-                    && things.get(1).and_then(Thing::known).is_some_and(|m| m.len() <= 3)
+                    && things
+                        .get(1)
+                        .and_then(Thing::known)
+                        .is_some_and(|m| m.len() <= 3)
                 {
                     things.truncate(1);
                 }
@@ -113,7 +116,9 @@ impl Reader<'_, '_, '_> {
                 if data.origins.any(Origins::FETCHED | Origins::DECODED) {
                     self.runs_code(call, &crate::action::code::thing::unknown_like(&data))?;
                 }
-                Ok(Thing::value(crate::action::code::thing::unknown_like(&data)))
+                Ok(Thing::value(crate::action::code::thing::unknown_like(
+                    &data,
+                )))
             }
             Role::Kill => {
                 let target = self.value(call, 0)?;
@@ -228,7 +233,10 @@ impl Reader<'_, '_, '_> {
         let mut command = command.clone();
         // A known command with a fetched argument is not fetched code.
         let first = command.text.split_whitespace().next().unwrap_or("");
-        if !command.text.trim_start().starts_with(crate::action::value::HOLE)
+        if !command
+            .text
+            .trim_start()
+            .starts_with(crate::action::value::HOLE)
             && !runs_its_arguments(first)
         {
             command.origins = without_fetched(command.origins);
@@ -365,8 +373,24 @@ fn runs_its_arguments(program: &str) -> bool {
     is_shell_name(program)
         || matches!(
             name,
-            "eval" | "source" | "." | "exec" | "env" | "sudo" | "xargs" | "nohup" | "perl" | "ruby"
-                | "php" | "node" | "deno" | "bun" | "lua" | "su" | "timeout" | "time"
+            "eval"
+                | "source"
+                | "."
+                | "exec"
+                | "env"
+                | "sudo"
+                | "xargs"
+                | "nohup"
+                | "perl"
+                | "ruby"
+                | "php"
+                | "node"
+                | "deno"
+                | "bun"
+                | "lua"
+                | "su"
+                | "timeout"
+                | "time"
         )
         || name.starts_with("python")
 }
@@ -387,10 +411,10 @@ thread_local! {
 }
 
 #[cfg(test)]
-fn heard(what: &str, words: &[Value]) {
+pub(in crate::action::code) fn heard(what: &str, words: &[Value]) {
     let words: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
     HEARD.with_borrow_mut(|all| all.push(format!("{what}: {}", words.join(" "))));
 }
 
 #[cfg(not(test))]
-fn heard(_what: &str, _words: &[Value]) {}
+pub(in crate::action::code) fn heard(_what: &str, _words: &[Value]) {}

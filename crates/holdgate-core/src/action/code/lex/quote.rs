@@ -192,7 +192,12 @@ impl Lexer<'_> {
         if !matches!(text, "r" | "br" | "cr" | "b" | "c") {
             return false;
         }
-        let hashes = self.rest().iter().take_while(|b| **b == b'#').count().min(8);
+        let hashes = self
+            .rest()
+            .iter()
+            .take_while(|b| **b == b'#')
+            .count()
+            .min(8);
         if self.peek(hashes) != Some(b'"') || (hashes > 0 && !text.contains('r')) {
             return false;
         }
@@ -233,7 +238,10 @@ impl Lexer<'_> {
         };
         if after_arrow
             || open.is_ascii_alphanumeric()
-            || matches!(open, b' ' | b'\n' | b',' | b';' | b')' | b'=' | b'_' | b'\r' | b'\t')
+            || matches!(
+                open,
+                b' ' | b'\n' | b',' | b';' | b')' | b'=' | b'_' | b'\r' | b'\t'
+            )
             || open >= 0x80
             || (spaces > 0 && open == b'#')
         {
@@ -403,7 +411,9 @@ impl Lexer<'_> {
         while matches!(self.peek(ahead), Some(b'~' | b'-')) {
             ahead += 1;
         }
-        let quoted = self.peek(ahead).filter(|b| matches!(b, b'"' | b'\'' | b'`'));
+        let quoted = self
+            .peek(ahead)
+            .filter(|b| matches!(b, b'"' | b'\'' | b'`'));
         ahead += usize::from(quoted.is_some());
         let from = self.at + ahead;
         let word_length = self

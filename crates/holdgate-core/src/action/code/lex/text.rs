@@ -87,9 +87,15 @@ fn sigil(rest: &str) -> Option<(Part<'_>, usize)> {
     let after = rest.strip_prefix(['$', '@'])?;
     if after.starts_with('{') {
         let (inner, length) = braces(after)?;
-        let is_name = inner.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let is_name = inner
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_');
         // `${x}` is `$x`: the code with its sigil stands nowhere as such, so the name must do.
-        let code = if is_name { inner } else { inner.trim_matches(['[', ']']) };
+        let code = if is_name {
+            inner
+        } else {
+            inner.trim_matches(['[', ']'])
+        };
         return Some((Part::Code(code), length + 1));
     }
     let name: usize = after

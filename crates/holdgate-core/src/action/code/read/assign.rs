@@ -151,7 +151,10 @@ impl Reader<'_, '_, '_> {
         let mut at = open + 1;
         while at < close && targets.len() < 64 {
             if let Some(name) = self.name_at(at) {
-                let renamed = self.is_mark(at + 1, ":").then(|| self.name_at(at + 2)).flatten();
+                let renamed = self
+                    .is_mark(at + 1, ":")
+                    .then(|| self.name_at(at + 2))
+                    .flatten();
                 let target = renamed.unwrap_or(name);
                 targets.push((name.to_owned(), names::variable(self.language, target)));
                 at += if renamed.is_some() { 2 } else { 0 };
@@ -198,7 +201,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn is_indented(&self) -> bool {
-        let line = (0..=self.at).rev().take(32).find_map(|index| {
+        let line = (0..self.at).rev().take(32).find_map(|index| {
             self.token_at(index).and_then(|t| match t.kind {
                 Kind::Line(indent) => Some(indent),
                 Kind::Name | Kind::Number | Kind::Text(_) | Kind::Mark => None,
@@ -211,7 +214,9 @@ impl Reader<'_, '_, '_> {
 fn is_constant(thing: &Thing) -> bool {
     match thing {
         Thing::Text(value) => value.is_known() && value.text.len() < 1024,
-        Thing::Any(all) => all.iter().all(|t| !matches!(t, Thing::Any(_)) && is_constant(t)),
+        Thing::Any(all) => all
+            .iter()
+            .all(|t| !matches!(t, Thing::Any(_)) && is_constant(t)),
         Thing::Nothing
         | Thing::Number(_)
         | Thing::Name(_)

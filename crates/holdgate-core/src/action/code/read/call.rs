@@ -25,7 +25,9 @@ impl Arguments {
     }
 
     fn all(&self) -> impl Iterator<Item = &Thing> {
-        self.positional.iter().chain(self.named.iter().map(|(_, t)| t))
+        self.positional
+            .iter()
+            .chain(self.named.iter().map(|(_, t)| t))
     }
 }
 
@@ -120,7 +122,9 @@ impl Reader<'_, '_, '_> {
             }
             return Ok(Thing::list(made));
         }
-        if matches!(member, "each" | "map" | "with" | "tap" | "items") && arguments.positional.is_empty() {
+        if matches!(member, "each" | "map" | "with" | "tap" | "items")
+            && arguments.positional.is_empty()
+        {
             return Ok(thing.clone());
         }
         self.call_name(&format!("?.{member}"), Some(thing), arguments, start)
@@ -131,6 +135,10 @@ impl Reader<'_, '_, '_> {
         if self.language == Language::Ruby {
             return self.method(thing, member, Arguments::default(), start);
         }
+        // `[].filter.constructor`, `''.__class__`: functions by way of their insides.
+        if member == "constructor" || member.starts_with("__") {
+            return Ok(Thing::Name(format!("?.{member}")));
+        }
         match thing {
             Thing::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
             Thing::Object(object) => {
@@ -139,7 +147,9 @@ impl Reader<'_, '_, '_> {
                     let parent = parent_of(&text.text);
                     return Ok(self.object("Path", text.map(parent)));
                 }
-                if matches!(member, "name" | "path" | "as_posix" | "hostname") && object.kind != "Answer" {
+                if matches!(member, "name" | "path" | "as_posix" | "hostname")
+                    && object.kind != "Answer"
+                {
                     return Ok(Thing::value(text.clone()));
                 }
                 if object.kind == "Socket" || object.kind == "Builder" {
@@ -166,15 +176,7 @@ impl Reader<'_, '_, '_> {
             | Thing::Nothing
             | Thing::Number(_)
             | Thing::Name(_)
-            | Thing::Function(_) => {
-                // `[].filter.constructor`, `''.__class__`: functions by way of their insides.
-                let reaches = member == "constructor" || member.starts_with("__");
-                Ok(if reaches {
-                    Thing::Name(format!("?.{member}"))
-                } else {
-                    Thing::Nothing
-                })
-            }
+            | Thing::Function(_) => Ok(Thing::Nothing),
         }
     }
 
@@ -187,8 +189,11 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Done<Thing> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
-        if receiver.is_none() && !object.is_empty() {
-            if let Some(Thing::Function(id)) = self.variables.get(last) {
+        if !object.is_empty() {
+            // A method that the code defines; the library's own functions come first.
+            if self.acts(name).is_none()
+                && let Some(Thing::Function(id)) = self.variables.get(last)
+            {
                 let id = *id;
                 return self.call_own(id, &arguments);
             }
@@ -232,7 +237,9 @@ impl Reader<'_, '_, '_> {
             return Ok(made);
         }
         self.pass_functions(&arguments, start)?;
-        let receiver = receiver.cloned().unwrap_or_else(|| Thing::Name(object.to_owned()));
+        let receiver = receiver
+            .cloned()
+            .unwrap_or_else(|| Thing::Name(object.to_owned()));
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments)?;
         Ok(made)
@@ -245,7 +252,12 @@ impl Reader<'_, '_, '_> {
                 && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
             {
                 let name = name.clone();
-                let rest = arguments.positional.iter().skip(index + 1).cloned().collect();
+                let rest = arguments
+                    .positional
+                    .iter()
+                    .skip(index + 1)
+                    .cloned()
+                    .collect();
                 self.call_name(&name, None, Arguments::of(rest), start)?;
             }
         }
@@ -281,7 +293,10 @@ impl Reader<'_, '_, '_> {
             value.origins = Origins::NONE;
         }
         for argument in arguments.all() {
-            if matches!(argument, Thing::Name(_) | Thing::Nothing | Thing::Number(_)) {
+            if matches!(
+                argument,
+                Thing::Name(_) | Thing::Nothing | Thing::Number(_) | Thing::Function(_)
+            ) {
                 if let Thing::Name(name) = argument
                     && self.is_environment(name)
                 {
@@ -323,8 +338,18 @@ impl Reader<'_, '_, '_> {
             Thing::Object(object) => {
                 let stands_for_text = matches!(
                     object.kind.as_str(),
-                    "Path" | "Request" | "Url" | "Socket" | "Http" | "Connection" | "Ftp" | "Mail"
-                        | "Database" | "Outgoing" | "Curl" | "Builder"
+                    "Path"
+                        | "Request"
+                        | "Url"
+                        | "Socket"
+                        | "Http"
+                        | "Connection"
+                        | "Ftp"
+                        | "Mail"
+                        | "Database"
+                        | "Outgoing"
+                        | "Curl"
+                        | "Builder"
                 );
                 let (text, other) = if stands_for_text || object.data == Value::default() {
                     (&object.text, &object.data)
@@ -353,9 +378,11 @@ impl Reader<'_, '_, '_> {
                 }
                 all
             }
-            Thing::Text(_) | Thing::Number(_) | Thing::Any(_) | Thing::Nothing | Thing::Function(_) => {
-                fold::plain(thing)
-            }
+            Thing::Text(_)
+            | Thing::Number(_)
+            | Thing::Any(_)
+            | Thing::Nothing
+            | Thing::Function(_) => fold::plain(thing),
         };
         self.scene.fuel.spend_on(value.text.len())?;
         Ok(value)

@@ -6,7 +6,7 @@ use crate::action::code::lex::{Kind, Tokens};
 use crate::action::code::read::Arguments;
 use crate::action::code::thing::{MAX_ALTERNATIVES, Thing};
 use crate::action::scene::Done;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// A function that the code defines.
@@ -19,6 +19,8 @@ pub(super) struct Function<'a> {
     is_expression: bool,
     /// What it returned when its parameters were not known.
     result: RefCell<Thing>,
+    /// Set while it is read: a function that calls itself is not followed further.
+    active: Cell<bool>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -65,6 +67,7 @@ impl<'a> Reader<'_, '_, 'a> {
             end,
             is_expression,
             result: RefCell::default(),
+            active: Cell::default(),
         }));
         self.functions.len() - 1
     }
@@ -225,6 +228,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.too_deep = true;
             return Ok(Thing::Nothing);
         }
+        if function.active.replace(true) {
+            return Ok(Thing::Nothing);
+        }
         self.depth += 1;
         let tokens = std::mem::replace(&mut self.tokens, function.tokens.clone());
         let at = std::mem::replace(&mut self.at, function.start);
@@ -240,6 +246,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.tokens = tokens;
         self.at = at;
         self.depth -= 1;
+        function.active.set(false);
         Ok(returned)
     }
 
@@ -327,7 +334,11 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn python_import(&mut self, end: usize) -> Done {
         let from = self.name_at(self.at) == Some("from");
         self.at += 1;
-        let base = if from { self.dotted(end) } else { String::new() };
+        let base = if from {
+            self.dotted(end)
+        } else {
+            String::new()
+        };
         if from {
             if self.name_at(self.at) != Some("import") {
                 return Ok(());
@@ -341,7 +352,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
             let name = self.dotted(end);
-            let full = if from { format!("{base}.{name}") } else { name.clone() };
+            let full = if from {
+                format!("{base}.{name}")
+            } else {
+                name.clone()
+            };
             if self.name_at(self.at) == Some("as") {
                 if let Some(alias) = self.name_at(self.at + 1) {
                     self.variables.insert(alias.to_owned(), Thing::Name(full));
@@ -363,7 +378,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut name = String::new();
         while self.at < end {
             match self.token_at(self.at) {
-                Some(token) if token.kind == Kind::Name && !matches!(token.text, "import" | "as") => {
+                Some(token)
+                    if token.kind == Kind::Name && !matches!(token.text, "import" | "as") =>
+                {
                     name.push_str(token.text);
                 }
                 Some(token) if token.is_mark(".") || token.is_mark("::") => name.push('.'),
@@ -381,9 +398,8 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `import x, {a as b} from 'm'`.
     pub(super) fn javascript_import(&mut self, end: usize) -> Done {
         let start = self.at + 1;
-        let from = (start..end.min(start + 128)).find(|index| {
-            matches!(self.token_at(*index).map(|t| t.kind), Some(Kind::Text(_)))
-        });
+        let from = (start..end.min(start + 128))
+            .find(|index| matches!(self.token_at(*index).map(|t| t.kind), Some(Kind::Text(_))));
         let Some(from) = from else {
             self.at = start;
             return Ok(());
@@ -442,7 +458,9 @@ impl<'a> Reader<'_, '_, 'a> {
             match token.kind {
                 Kind::Text(_) => {
                     let module = token.text.rsplit('/').next().unwrap_or(token.text);
-                    if let Some(alias) = self.name_at(index.wrapping_sub(1)).filter(|a| *a != "import")
+                    if let Some(alias) = self
+                        .name_at(index.wrapping_sub(1))
+                        .filter(|a| *a != "import")
                     {
                         let name = Thing::Name(module.to_owned());
                         self.variables.insert(alias.to_owned(), name);

@@ -266,7 +266,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.at += 1;
         let known = if self.language == Perl {
-            self.variables.get(&names::variable(self.language, token.text))
+            self.variables
+                .get(&names::variable(self.language, token.text))
         } else {
             self.variables.get(token.text)
         };
@@ -364,7 +365,12 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut items = Vec::new();
         let mut members = Vec::new();
         if let Some(mapped) = self.comprehension(open, close)? {
-            items = mapped;
+            // Between round brackets it is one argument.
+            items = if self.is_mark(open, "(") {
+                vec![Thing::list(mapped)]
+            } else {
+                mapped
+            };
         }
         while let Some(token) = self.peek(close) {
             let before = self.at;
@@ -388,7 +394,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 let thing = self.expression(close)?;
                 if shorthand {
                     members.push((token.text.to_owned(), thing));
-                } else if self.peek(close).is_some_and(|t| t.is_mark("=>") || (braces && t.is_mark(":"))) {
+                } else if self
+                    .peek(close)
+                    .is_some_and(|t| t.is_mark("=>") || (braces && t.is_mark(":")))
+                {
                     self.at += 1;
                     let value = self.expression(close)?;
                     members.push((self.value_of(&thing)?.text, value));
@@ -469,7 +478,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some(in_at) = in_at else {
             return Ok(None);
         };
-        let names: Vec<&str> = (for_at + 1..in_at).filter_map(|i| self.name_at(i)).collect();
+        let names: Vec<&str> = (for_at + 1..in_at)
+            .filter_map(|i| self.name_at(i))
+            .collect();
         self.at = in_at + 1;
         let iterable = self.operators(close)?;
         let after = self.at;
@@ -477,7 +488,9 @@ impl<'a> Reader<'_, '_, 'a> {
             Thing::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
             Thing::Text(value) if value.is_known() && value.text.len() <= MAX_MAPPED => {
                 let chars = value.text.chars();
-                chars.map(|c| Thing::value(value.map(c.to_string()))).collect()
+                chars
+                    .map(|c| Thing::value(value.map(c.to_string())))
+                    .collect()
             }
             other => vec![self.item_of(other)],
         };
@@ -522,7 +535,10 @@ fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
     }
     match word {
         "." => matches!(language, Perl | Php),
-        "?" | ":" => matches!(language, JavaScript | Php | Perl | Ruby | Language::Compiled),
+        "?" | ":" => matches!(
+            language,
+            JavaScript | Php | Perl | Ruby | Language::Compiled
+        ),
         ".." => true,
         "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||" | "&&"
         | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~" | "<=>" => {

@@ -39,7 +39,9 @@ impl<'w> Reader<'_, 'w, '_> {
             Language::JavaScript => {
                 for middle in [".promises.", ".default.", ".strict."] {
                     if let Some((module, function)) = name.split_once(middle) {
-                        return table.get(&format!("{module}.{function}")).map(Vec::as_slice);
+                        return table
+                            .get(&format!("{module}.{function}"))
+                            .map(Vec::as_slice);
                     }
                 }
             }

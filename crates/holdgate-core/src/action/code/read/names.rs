@@ -4,20 +4,24 @@ use crate::action::code::Language;
 
 /// Whether a word only stands before what matters: a modifier, a branch, a declaration.
 pub(super) fn skipped(language: Language, word: &str) -> bool {
+    use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
     match word {
         "if" | "elif" | "elsif" | "elseif" | "else" | "try" | "except" | "catch" | "finally"
-        | "do" | "end" | "then" | "begin" | "rescue" | "ensure" | "case" | "when" | "switch"
-        | "match" | "unless" | "const" | "let" | "var" | "my" | "our" | "local" | "public"
-        | "private" | "protected" | "static" | "final" | "async" | "await" | "export" | "pub"
-        | "mut" | "defer" | "go" | "global" | "nonlocal" | "pass" | "break" | "continue"
-        | "throw" | "raise" | "yield" | "with" | "new" | "not" | "typeof" | "void" | "in" | "of"
-        | "is" | "and" | "or" | "abstract" | "override" | "readonly" | "unsafe" | "move"
-        | "ref" | "dyn" | "where" | "extends" | "implements" | "throws" | "goto" | "BEGIN"
-        | "END" => true,
-        "default" => language == Language::JavaScript,
-        "assert" => language == Language::Python || language == Language::Compiled,
-        "del" => language == Language::Python,
-        "delete" => language == Language::JavaScript,
+        | "do" | "case" | "when" | "switch" | "unless" | "const" | "let" | "var" | "my" | "our"
+        | "local" | "public" | "private" | "protected" | "static" | "final" | "async" | "await"
+        | "export" | "break" | "continue" | "throw" | "raise" | "yield" | "new" | "not"
+        | "typeof" | "void" | "in" | "and" | "or" | "abstract" | "override" | "extends"
+        | "implements" | "throws" => true,
+        "global" | "nonlocal" | "pass" | "with" | "is" | "del" => language == Python,
+        "end" | "then" | "begin" | "rescue" | "ensure" => matches!(language, Ruby | Lua),
+        "pub" | "mut" | "defer" | "go" | "unsafe" | "move" | "ref" | "dyn" | "where" => {
+            language == Compiled
+        }
+        "match" => matches!(language, Python | Compiled),
+        "of" | "default" | "delete" | "readonly" => language == JavaScript,
+        "assert" => matches!(language, Python | Compiled),
+        "BEGIN" | "END" => matches!(language, Perl | Ruby),
+        "clone" => language == Php,
         _ => false,
     }
 }

@@ -137,10 +137,9 @@ impl<'a> Reader<'_, '_, 'a> {
         match (self.language, mark) {
             (Language::Php, ".") => None,
             (Language::Perl, ".") => None,
-            (Language::Lua, ":") => {
-                (is_name && (self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2)))
-                    .then_some(next.text)
-            }
+            (Language::Lua, ":") => (is_name
+                && (self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2)))
+            .then_some(next.text),
             (_, ":") => None,
             (Language::Php, "\\") => is_name.then_some(next.text),
             (_, "\\") => None,
@@ -242,14 +241,19 @@ impl<'a> Reader<'_, '_, 'a> {
             Kind::Text(_) | Kind::Number => true,
             Kind::Name => {
                 !names::skipped(self.language, token.text)
-                    && !matches!(token.text, "x" | "eq" | "ne" | "while" | "until" | "for" | "foreach")
+                    && !matches!(
+                        token.text,
+                        "x" | "eq" | "ne" | "while" | "until" | "for" | "foreach"
+                    )
                     && token.spaced
             }
             Kind::Mark => {
                 let next_tight = self.token_at(self.at + 1).is_some_and(|t| !t.spaced);
                 match token.text {
                     "[" | "\\" => token.spaced,
-                    "*" | "&" | "-" | "::" => token.spaced && next_tight && self.language == Language::Ruby,
+                    "*" | "&" | "-" | "::" => {
+                        token.spaced && next_tight && self.language == Language::Ruby
+                    }
                     _ => false,
                 }
             }
@@ -369,9 +373,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 Ok(found.cloned().unwrap_or_default())
             }
             (Thing::List(_), _) => Ok(self.item_of(&thing)),
-            (Thing::Text(_), Thing::Number(at)) => {
-                Ok(fold::slice_of(&thing, Some(*at), at.checked_add(1).filter(|n| *n != 0), 1))
-            }
+            (Thing::Text(_), Thing::Number(at)) => Ok(fold::slice_of(
+                &thing,
+                Some(*at),
+                at.checked_add(1).filter(|n| *n != 0),
+                1,
+            )),
             (Thing::Map(_), _) => {
                 let found = key.known().and_then(|key| thing.get(key)).cloned();
                 Ok(found.unwrap_or_default())
@@ -382,7 +389,11 @@ impl<'a> Reader<'_, '_, 'a> {
                         return Ok(variable);
                     }
                     let full = format!("{name}.{key}");
-                    return Ok(self.variables.get(&full).cloned().unwrap_or(Thing::Name(full)));
+                    return Ok(self
+                        .variables
+                        .get(&full)
+                        .cloned()
+                        .unwrap_or(Thing::Name(full)));
                 }
                 if self.is_environment(name) {
                     return Ok(Thing::value(self.value_of(&thing)?));
@@ -390,9 +401,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 Ok(Thing::Name(format!("{name}[]")))
             }
             (Thing::Any(_), _) => Ok(thing.map(|one| match (one, key) {
-                (Thing::Map(_), key) => {
-                    key.known().and_then(|k| one.get(k)).cloned().unwrap_or_default()
-                }
+                (Thing::Map(_), key) => key
+                    .known()
+                    .and_then(|k| one.get(k))
+                    .cloned()
+                    .unwrap_or_default(),
                 (Thing::List(items), Thing::Number(at)) => usize::try_from(*at)
                     .ok()
                     .and_then(|at| items.get(at).cloned())

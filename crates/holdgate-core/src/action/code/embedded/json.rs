@@ -1,0 +1,90 @@
+//! Commands in JSON: scripts of packages, tasks of editors, hooks of agents, cells of notebooks.
+
+use super::Reader;
+use crate::action::scene::Done;
+use crate::json::Json;
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn json(&mut self, json: &Json<'_>, key: &str, depth: usize) -> Done {
+        self.scene.fuel.spend(1)?;
+        match json {
+            Json::Object(members) => {
+                if let Some(source) = json
+                    .get("source")
+                    .filter(|_| json.get("cell_type").is_some())
+                {
+                    if json.get("cell_type").and_then(Json::as_str) == Some("code") {
+                        self.cell(&joined(source))?;
+                    }
+                    return Ok(());
+                }
+                let command = json.get("command").and_then(Json::as_str);
+                let arguments = json.get("args").and_then(Json::as_array);
+                if let (Some(command), Some(arguments)) = (command, arguments) {
+                    let mut words = vec![command.to_owned()];
+                    words.extend(arguments.iter().filter_map(Json::as_str).map(str::to_owned));
+                    if command.contains(' ') {
+                        self.shell("task", &words.join(" "), "")?;
+                    } else {
+                        self.words(&words, "")?;
+                    }
+                }
+                for (name, value) in members {
+                    let taken = arguments.is_some() && matches!(&**name, "command" | "args");
+                    if taken {
+                        continue;
+                    }
+                    match value {
+                        Json::String(text) if runs(key, name) => self.shell(name, text, "")?,
+                        _ if key == "scripts" || key == "tasks" => {
+                            for line in value.as_array().unwrap_or(&[]) {
+                                if let Some(line) = line.as_str() {
+                                    self.shell(name, line, "")?;
+                                }
+                            }
+                            self.json(value, name, depth + 1)?;
+                        }
+                        other => self.json(other, name, depth + 1)?,
+                    }
+                }
+                Ok(())
+            }
+            Json::Array(items) => {
+                for item in items {
+                    self.json(item, "", depth + 1)?;
+                }
+                Ok(())
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
+        }
+    }
+}
+
+/// Whether the text under `name`, in an object under `key`, is a command.
+pub(super) fn runs(key: &str, name: &str) -> bool {
+    matches!(key, "scripts" | "tasks" | "gitHooks" | "hooks")
+        || matches!(
+            name,
+            "command"
+                | "cmd"
+                | "run"
+                | "apiKeyHelper"
+                | "awsAuthRefresh"
+                | "awsCredentialExport"
+                | "otelHeadersHelper"
+                | "initializeCommand"
+                | "onCreateCommand"
+                | "updateContentCommand"
+                | "postCreateCommand"
+                | "postStartCommand"
+                | "postAttachCommand"
+                | "shell_cmd"
+        )
+}
+
+fn joined(source: &Json<'_>) -> String {
+    match source {
+        Json::Array(lines) => lines.iter().filter_map(Json::as_str).collect(),
+        other => other.as_str().unwrap_or("").to_owned(),
+    }
+}
