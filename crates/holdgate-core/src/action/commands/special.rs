@@ -48,7 +48,9 @@ pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
     let [target, link] = parsed.operands.as_slice() else {
         return;
     };
-    let copies = matches!(program, "cp" | "install" | "mv") && scene.place(target).is(PathClass::Binary);
+    let copies = matches!(program, "cp" | "install" | "mv")
+        && scene.place(target).is(PathClass::Binary)
+        && !scene.place(link).is(PathClass::System);
     if program == "ln" || copies {
         scene.link(target, link);
     }
