@@ -39,6 +39,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) links: Vec<(String, String)>,
     /// Functions that shells have defined; child shells may inherit them.
     pub(crate) functions: HashMap<String, Arc<Node>>,
+    /// Folders whose content came from the network, with the hosts.
+    pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
@@ -60,6 +62,7 @@ impl<'a> Scene<'a> {
             files: HashMap::new(),
             links: Vec::new(),
             functions: HashMap::new(),
+            fetched_folders: Vec::new(),
             written: false,
             marks: Vec::new(),
             command: Arc::default(),
@@ -239,7 +242,11 @@ impl<'a> Scene<'a> {
         }
         let host = self.know.hosts.host(url);
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
-        let carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
+        let mut carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
+        if matches!(&*actor.program, "dig" | "nslookup" | "host" | "drill" | "kdig") {
+            // A name is looked up at somebody's server: whatever it holds arrives there.
+            carried |= Origins::OUTPUT;
+        }
         if url.origins.any(carried) {
             let effect = actor.does(Kind::Send).with(host.clone()).about(&url.text).of(url);
             let effect = self.tag_by_source(effect, url);
@@ -261,6 +268,9 @@ impl<'a> Scene<'a> {
 
     /// Whose files the data came from.
     fn tag_by_source(&self, mut effect: Effect, data: &Value) -> Effect {
+        if data.sources.iter().any(|s| &**s == "environment") {
+            effect = effect.tagged("whole-environment");
+        }
         for source in data.sources.iter().filter(|s| s.starts_with('/')) {
             let place = self.place(&Value::known(source.to_string()));
             let own = [PathClass::Project, PathClass::Temp, PathClass::Cache, PathClass::Workspace];
@@ -318,8 +328,14 @@ impl<'a> Scene<'a> {
         let place = self.place(path);
         let content = self.files.get(&place.text).cloned();
         let short = place.short.clone();
+        let place_text = place.text.clone();
         self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
         let Some(content) = content else {
+            let from = self.fetched_folders.iter().find(|(folder, _)| path::is_under(&place_text, folder));
+            if let Some((_, host)) = from {
+                let code = Value::unknown(Origins::FETCHED).with_source(host);
+                self.executes(actor, &code)?;
+            }
             if path.text.starts_with("/dev/fd/")
                 || path.origins.any(Origins::FETCHED | Origins::DECODED)
             {

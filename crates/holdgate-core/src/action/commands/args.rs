@@ -164,16 +164,10 @@ fn full_name(levels: &[Arc<Spec>], name: &str) -> String {
         .iter()
         .flat_map(|spec| spec.options.keys())
         .filter(|known| known.starts_with(name));
-    match found.next() {
-        // Ambiguous or not: the first is as good as any, since an ambiguous one does nothing.
-        Some(known) => {
-            let shortest = found.fold(
-                known,
-                |a, b| if (b.len(), b) < (a.len(), a) { b } else { a },
-            );
-            shortest.clone()
-        }
-        None => name.to_owned(),
+    // An ambiguous one does nothing.
+    match (found.next(), found.next()) {
+        (Some(known), None) => known.clone(),
+        _ => name.to_owned(),
     }
 }
 

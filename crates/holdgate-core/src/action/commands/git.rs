@@ -58,6 +58,26 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
     tags
 }
 
+/// Where a push goes if it says so itself, and which files a checkout writes.
+pub(super) fn destinations(scene: &mut Scene<'_>, program: &str, parsed: &Parsed, actor: &Actor) -> Done {
+    if program != "git" {
+        return Ok(());
+    }
+    if actor.is("push") && !actor.is("stash")
+        && let Some(url) = parsed.operands.first().filter(|o| o.text.contains("://") || o.text.contains('@'))
+    {
+        let mut sender = actor.clone();
+        sender.tags.push("transfer".into());
+        scene.send(&sender, url, &Value::unknown(crate::action::value::Origins::FILE))?;
+    }
+    if (actor.is("checkout") && actor.is("discards")) || actor.is("restore") {
+        for path in parsed.operands.iter().skip(usize::from(actor.is("checkout") && parsed.operands.len() > 1)) {
+            scene.touch(actor, Kind::Write, path)?;
+        }
+    }
+    Ok(())
+}
+
 /// `-c key=value`
 pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     let Some((key, content)) = value.text.split_once(['=', ' ']) else {

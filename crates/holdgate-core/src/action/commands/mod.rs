@@ -94,6 +94,11 @@ fn run_spec(
     for tag in chosen.iter().flat_map(|s| &s.tags) {
         actor.tags.push(tag.clone());
     }
+    for given in &parsed.options {
+        if let Some((Role::ModeBits, value)) = &given.value {
+            actor.tags.extend(special::mode_tags(&value.text));
+        }
+    }
     for (at, operand) in parsed.operands.iter().enumerate() {
         if role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
             actor.tags.extend(special::mode_tags(&operand.text));
@@ -103,6 +108,9 @@ fn run_spec(
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
     scene.marks.extend(parsed.inside.clone());
+    if parsed.spec.does.iter().any(|(kind, _)| *kind == Kind::Elevate) {
+        scene.marks.push("elevated".into());
+    }
     let mut gathered = Gathered::default();
     // Where it works comes first: all other paths depend on it.
     for given in &parsed.options {
@@ -127,6 +135,13 @@ fn run_spec(
     }
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    special::downloads(scene, call, &parsed, &gathered.urls)?;
+    special::unpacks(scene, call.program, &gathered.input);
+    let target = gathered.urls.first().or(gathered.connections.first()).cloned();
+    if let Some(target) = target {
+        special::carried(scene, call, &target, &actor)?;
+    }
+    git::destinations(scene, call.program, &parsed, &actor)?;
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
     special::links(scene, call.program, &parsed);
     scene.cwd = outer_cwd;
@@ -179,6 +194,13 @@ fn operands(
         let role = role_of(roles, at, count);
         if matches!(role, Role::Argv | Role::ArgvAndInput) {
             let words = parsed.operands.get(at..).unwrap_or(&[]);
+            // `sudo NAME=value program`
+            let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| special::is_name(n));
+            let assigned = words.iter().take_while(is_assignment).count();
+            for word in words.iter().take(assigned) {
+                special::environment(scene, actor, word)?;
+            }
+            let words = words.get(assigned..).unwrap_or(&[]);
             let listed = gathered.reads.then(|| gathered.input.clone());
             let input = listed.as_ref().or(call.stdin);
             let mark = parsed.options.iter().find(|o| matches!(o.name.as_str(), "-I" | "--replace" | "-i"));
@@ -237,6 +259,15 @@ fn standard_input(
     let forced = parsed.options.iter().any(|o| matches!(o.name.as_str(), "-s" | "-i"));
     if let Some(role) = role {
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
+        if call.program == "ssh" && has_code {
+            // The command over there reads it.
+            if let Some(host) = gathered.connections.first().cloned() {
+                let mut actor = actor.clone();
+                actor.tags.push("transfer".into());
+                scene.send(&actor, &host, stdin)?;
+            }
+            return Ok(());
+        }
         if !runs || !has_code || dash || forced {
             let stdin = special::schedule_lines(call.program, stdin);
             return act(scene, role, &stdin, call, actor, gathered);
@@ -427,7 +458,7 @@ fn finish(
             }
         },
         Prints::Report => Value::unknown(Origins::OUTPUT),
-        Prints::Environment => Value::unknown(Origins::ENVIRONMENT),
+        Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {
             scene.emit(actor.does(Kind::Read).tagged("secret-store"))?;
             Value::unknown(Origins::SECRET).with_source(&actor.program)

@@ -43,6 +43,69 @@ pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
     stdin.map(lines.join("\n"))
 }
 
+/// Files that a program makes without being told their names: `wget URL`, `curl -O URL`, `git clone`.
+pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed, urls: &[Value]) -> Done {
+    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&o.name.as_str()));
+    let named = match call.program {
+        "wget" | "wget2" => !given(&["-O", "--output-document", "--spider"]),
+        "curl" => given(&["-O", "--remote-name", "--remote-name-all"]),
+        "aria2c" | "axel" => true,
+        _ => false,
+    };
+    for url in urls.iter().take(8) {
+        let host = scene.know.hosts.host(url);
+        if named {
+            let option = |names: &[&str]| {
+                let found = parsed.options.iter().find(|o| names.contains(&o.name.as_str()));
+                found.and_then(|o| o.value.as_ref()).map(|(_, v)| v.text.clone())
+            };
+            let end = url.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+            let end = end.split(['?', '#']).next().unwrap_or("");
+            let name = option(&["-o", "--out"]).filter(|_| call.program == "aria2c").unwrap_or_else(|| end.to_owned());
+            let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
+            let path = match folder {
+                Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
+                None => name,
+            };
+            let content = Value::unknown(Origins::FETCHED).with_source(&host.name);
+            let path = scene.place(&Value::known(path)).text;
+            scene.files.insert(path, content);
+        } else if call.program == "git" && parsed.tags.iter().any(|t| &**t == "clone") && host.class == HostClass::External {
+            let end = url.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
+            let folder = parsed.operands.get(1).map_or(end.trim_end_matches(".git"), |o| o.text.as_str());
+            let folder = scene.place(&Value::known(folder)).text;
+            scene.fetched_folders.push((folder, host.name.as_str().into()));
+        }
+    }
+    Ok(())
+}
+
+/// What comes out of an archive came from where the archive came from.
+pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, gathered: &Value) {
+    let unpacks = matches!(program, "tar" | "bsdtar" | "unzip" | "7z" | "cpio");
+    if !unpacks || !gathered.origins.any(Origins::FETCHED) {
+        return;
+    }
+    // Sources are unpacked and built all day; from a bare address nobody's are.
+    let bare = gathered.sources.iter().find(|s| s.parse::<std::net::Ipv4Addr>().is_ok()).cloned();
+    if let Some(host) = bare {
+        scene.fetched_folders.push((scene.cwd.clone(), host));
+    }
+}
+
+/// An argument of a program that talks to a host goes there, whatever option it stands in.
+pub(super) fn carried(scene: &mut Scene<'_>, call: &Call<'_>, target: &Value, actor: &Actor) -> Done {
+    for word in call.words.iter().skip(1) {
+        let text = word.text.to_ascii_lowercase();
+        let login = ["authorization", "token", "-key:", "api_key", "apikey", "bearer"].iter().any(|w| text.contains(w));
+        if word.origins.any(Origins::FILE | Origins::SECRET) && !login && !text.contains("://") && !text.contains('@') {
+            scene.send(actor, target, word)?;
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Links, and copies of programs, lead to the same thing under another name.
 pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
     let [target, link] = parsed.operands.as_slice() else {
@@ -68,6 +131,9 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done 
         effect = effect.tagged("by-name");
         // A script that goes through all processes names the one it is after somewhere.
         effect = effect.tagged("from-list");
+        if value.sources.len() == 1 && value.sources.iter().all(|s| s.starts_with("processes:")) {
+            effect = effect.tagged("unfiltered");
+        }
         effect.evidence = crate::action::text::beginning(&scene.command, 8 << 10).into();
     }
     scene.emit(effect.about(&text))
@@ -277,6 +343,7 @@ pub(super) fn is_name(text: &str) -> bool {
 /// Two addresses, joined: a shell on one side and the network on the other is a remote shell.
 fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let (mut network, mut runs) = (None, false);
+    let mut content = call.stdin.cloned();
     let addresses = call
         .words
         .iter()
@@ -311,7 +378,7 @@ fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
             }
             "file" | "open" | "gopen" => {
                 let path = rest.split(',').next().unwrap_or(rest);
-                scene.read(actor, &address.map(path.to_owned()))?;
+                content = Some(scene.read(actor, &address.map(path.to_owned()))?);
             }
             "create" => {
                 let path = rest.split(',').next().unwrap_or(rest);
@@ -329,8 +396,8 @@ fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
         let host = scene.know.hosts.host(address);
         scene.emit(actor.does(Kind::RemoteShell).with(host))?;
     }
-    if let (Some(address), Some(stdin)) = (&network, call.stdin) {
-        scene.send(actor, address, stdin)?;
+    if let (Some(address), Some(data)) = (&network, &content) {
+        scene.send(actor, address, data)?;
     }
     Ok(match network {
         Some(_) => Value::unknown(Origins::FETCHED),
@@ -480,7 +547,14 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Do
     {
         effect = effect.tagged("from-vcs");
     }
-    scene.emit(effect)
+    let fetched = scene.files.get(&scene.place(value).text).is_some_and(|c| c.origins.any(Origins::FETCHED));
+    scene.emit(effect)?;
+    if fetched {
+        // Its scripts run while it is installed.
+        let content = scene.content(value);
+        scene.executes(actor, &content)?;
+    }
+    Ok(())
 }
 
 /// `scp`, `rsync`, `aws s3 cp`: all but the last go to where the last one says.
@@ -507,7 +581,12 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
             actor.tags.push("transfer".into());
             scene.send(&actor, &host, &content)?;
         }
-        None => scene.write(actor, target, &content, false)?,
+        None => {
+            let folder = target.text.ends_with('/') || matches!(target.text.as_str(), "." | ".." | "~");
+            let name = sources.first().and_then(|s| s.text.rsplit(['/', ':']).next()).unwrap_or("");
+            let path = if folder { target.map(format!("{}/{name}", target.text.trim_end_matches('/'))) } else { target.clone() };
+            scene.write(actor, &path, &content, false)?;
+        }
     }
     if actor.is("delete") && remote(target).is_none() {
         let place = scene.place(target);

@@ -39,11 +39,19 @@ impl Shell<'_, '_> {
             .join(" ");
         self.scene.fuel.spend_on(arguments.len())?;
         let mut run = actor.does(Kind::Run).about(&arguments);
+        let interpreter = self.scene.know.commands.get(base).is_some_and(|s| s.tags.iter().any(|t| &**t == "interpreter"));
+        if interpreter && is_bare(words) {
+            run = run.tagged("bare");
+        }
         let by_path = name.text.contains('/');
         if by_path {
             run = run.at(self.scene.place(name));
         }
         self.scene.emit(run)?;
+        let fetched = by_path && !self.scene.fetched_folders.is_empty();
+        if fetched {
+            self.scene.script(&actor, Language::Shell, name)?;
+        }
         if by_path && linked.is_none() && self.scene.is_written(name) {
             return self.scene.script(&actor, Language::Shell, name);
         }
@@ -121,7 +129,8 @@ impl Shell<'_, '_> {
 fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output: &mut Value) {
     let shown = || evidence(words.get(1..).unwrap_or(&[]));
     match program {
-        "ps" | "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
+        "ps" => output.add_source(&format!("processes: {}", shown())),
+        "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
         "lsof" | "fuser" | "ss" | "netstat" | "jobs" => output.add_source(&format!("ports {}", shown())),
         "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut" => {
             if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) {
