@@ -3,6 +3,7 @@
 //! Paths are made absolute and walked as the kernel would; what the disk says comes through
 //! [`Facts`], since the core does no I/O. Without facts the reading is lexical.
 
+use crate::action::shell::pattern;
 use crate::action::value::{HOLE, Value};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -189,11 +190,23 @@ impl Default for World {
     }
 }
 
+/// Classes that a glob in a command must not reach unseen.
+const SAMPLED: [PathClass; 6] = [
+    PathClass::Secret,
+    PathClass::Privilege,
+    PathClass::Startup,
+    PathClass::Holdgate,
+    PathClass::AgentSettings,
+    PathClass::Device,
+];
+
 /// `paths.yaml`, ready to match.
 #[derive(Debug)]
 pub struct PathTable {
     globs: GlobSet,
     classes: Vec<(PathClass, bool)>,
+    /// One path that each pattern of a sensitive class finds: what a glob in a command may mean.
+    samples: Vec<(String, PathClass)>,
 }
 
 impl PathTable {
@@ -203,6 +216,7 @@ impl PathTable {
             serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
         let mut globs = GlobSetBuilder::new();
         let mut classes = Vec::new();
+        let mut samples = Vec::new();
         for (class, patterns) in table {
             for pattern in patterns {
                 let (pattern, is) = match pattern.strip_prefix('!') {
@@ -210,23 +224,49 @@ impl PathTable {
                     None => (pattern, true),
                 };
                 globs.add(glob(&pattern).map_err(|e| e.to_string())?);
+                if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
+                    samples.push((pattern.replace("**", "x").replace('*', "x"), class));
+                }
                 classes.push((class, is));
             }
         }
         let globs = globs.build().map_err(|e| e.to_string())?;
-        Ok(PathTable { globs, classes })
+        Ok(PathTable {
+            globs,
+            classes,
+            samples,
+        })
     }
 
     /// Resolves `path`, which stands in a command that runs in `cwd`.
     pub fn place(&self, path: &Value, cwd: &str, world: &World) -> Place {
-        let mut text = absolute(&path.text, cwd, &world.home);
-        if let Some(facts) = &world.facts
-            && !text.contains(HOLE)
-            && let Some(real) = facts.real(&text)
-        {
-            text = real;
+        let text = absolute(&path.text, cwd, &world.home);
+        let lexical = self.classified(&text, world);
+        let Some(facts) = &world.facts else {
+            return lexical;
+        };
+        // `link/..` is not where it seems to be: the disk is asked about the path as written.
+        let asked = joined(&path.text, cwd, &world.home);
+        if asked.contains(HOLE) {
+            return lexical;
         }
-        let text = without_detours(&text);
+        match facts.real(&asked) {
+            Some(real) if real != lexical.text => {
+                let mut place = self.classified(&real, world);
+                // What a name stands for it stands for, wherever it leads.
+                for class in SAMPLED {
+                    if lexical.is(class) {
+                        place.classes.add(class);
+                    }
+                }
+                place
+            }
+            _ => lexical,
+        }
+    }
+
+    fn classified(&self, text: &str, world: &World) -> Place {
+        let text = without_detours(text);
         let short = short_form(&text, &world.home);
         let mut place = Place {
             text,
@@ -244,6 +284,13 @@ impl PathTable {
                 Some((class, true)) => place.classes.add(*class),
                 Some((class, false)) => not.add(*class),
                 None => {}
+            }
+        }
+        if is_pointed_glob(&place.short) {
+            for (sample, class) in &self.samples {
+                if pattern::matches(&place.short, sample) {
+                    place.classes.add(*class);
+                }
             }
         }
         for class in PathClass::ALL {
@@ -280,6 +327,16 @@ impl PathTable {
     }
 }
 
+/// A glob that spells something out: `~/.ss?/id_*`, `/etc/sh[a]dow`, not `/etc/*`.
+fn is_pointed_glob(path: &str) -> bool {
+    if !path.contains(['?', '[', '*']) || path.contains("**") {
+        return false;
+    }
+    let name = path.rsplit('/').next().unwrap_or("");
+    let spelt = name.chars().filter(|c| c.is_alphanumeric()).count();
+    spelt >= 2 || name.contains('?')
+}
+
 /// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
 pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
     let pattern = match pattern.strip_suffix("/**") {
@@ -298,15 +355,7 @@ pub fn is_under(path: &str, folder: &str) -> bool {
 
 /// `path` seen from `cwd`, without `.` and `..`.
 pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
-    let path = path.strip_prefix("file://").unwrap_or(path);
-    let joined = if path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
-        path.to_owned()
-    } else if path == "~" || path.starts_with("~/") {
-        // Tools take it as the home folder; a shell has put the home there already.
-        format!("{home}{}", path.trim_start_matches('~'))
-    } else {
-        format!("{}/{path}", cwd.trim_end_matches('/'))
-    };
+    let joined = joined(path, cwd, home);
     if is_windows(&joined) {
         return unix_form(&joined);
     }
@@ -329,6 +378,19 @@ pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
     }
     let body = parts.join("/");
     if rooted { format!("/{body}") } else { body }
+}
+
+/// `path` as it is seen from `cwd`, nothing taken out.
+fn joined(path: &str, cwd: &str, home: &str) -> String {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    if path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
+        path.to_owned()
+    } else if path == "~" || path.starts_with("~/") {
+        // Tools take it as the home folder; a shell has put the home there already.
+        format!("{home}{}", path.trim_start_matches('~'))
+    } else {
+        format!("{}/{path}", cwd.trim_end_matches('/'))
+    }
 }
 
 fn is_windows(path: &str) -> bool {

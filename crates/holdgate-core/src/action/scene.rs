@@ -241,7 +241,9 @@ impl<'a> Scene<'a> {
             return self.read(actor, &Value::known(path));
         }
         let host = self.know.hosts.host(url);
-        let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
+        // The whole address: a known installer is a path on a host.
+        let source = if url.is_known() { url.text.as_str() } else { &host.name };
+        let answer = Value::unknown(Origins::FETCHED).with_source(source);
         let mut carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
         if matches!(&*actor.program, "dig" | "nslookup" | "host" | "drill" | "kdig") {
             // A name is looked up at somebody's server: whatever it holds arrives there.

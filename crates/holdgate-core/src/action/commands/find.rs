@@ -104,6 +104,8 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
         output.push(if filtered { path } else { root });
         output.push_text("\n");
     }
+    // Which folders are in between is not known.
+    output.text = output.text.replace("**", HOLE_STR);
     Ok(output.marked(Origins::OUTPUT))
 }
 

@@ -71,6 +71,11 @@ fn run_spec(
     actor: &Actor,
 ) -> Done<Value> {
     scene.fuel.spend(call.words.len() as u64)?;
+    if let [_, only] = call.words
+        && matches!(only.text.as_str(), "--help" | "--version" | "-V" | "help" | "version")
+    {
+        return Ok(Value::unknown(Origins::OUTPUT));
+    }
     let parsed = args::parse(spec, call.words);
     let mut actor = actor.clone();
     for tag in &parsed.tags {

@@ -8,6 +8,7 @@ use crate::action::host::HostClass;
 use crate::action::path::PathClass;
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE, Origins, Value};
+use std::sync::Arc;
 
 /// Programs whose arguments a table cannot tell. `None`: the table goes on.
 pub(super) fn handle(
@@ -67,7 +68,7 @@ pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed,
                 Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
                 None => name,
             };
-            let content = Value::unknown(Origins::FETCHED).with_source(&host.name);
+            let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
             let path = scene.place(&Value::known(path)).text;
             scene.files.insert(path, content);
         } else if call.program == "git" && parsed.tags.iter().any(|t| &**t == "clone") && host.class == HostClass::External {
@@ -87,7 +88,11 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, gathered: &Value) {
         return;
     }
     // Sources are unpacked and built all day; from a bare address nobody's are.
-    let bare = gathered.sources.iter().find(|s| s.parse::<std::net::Ipv4Addr>().is_ok()).cloned();
+    let address = |s: &&Arc<str>| {
+        let host = scene.know.hosts.host(&Value::known(s.to_string()));
+        host.name.parse::<std::net::Ipv4Addr>().is_ok()
+    };
+    let bare = gathered.sources.iter().find(address).cloned();
     if let Some(host) = bare {
         scene.fetched_folders.push((scene.cwd.clone(), host));
     }
@@ -462,7 +467,8 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
-    let text = value.text.to_ascii_lowercase();
+    // What stands in quotes is data.
+    let text: String = value.text.split('\'').step_by(2).collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     let words: Vec<&str> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|w| !w.is_empty())
