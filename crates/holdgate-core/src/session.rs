@@ -1,5 +1,6 @@
 //! What one agent has done so far: the only state that outlives a response.
 
+use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
 use crate::hold::ToolCall;
 use std::collections::{HashMap, VecDeque};
@@ -34,8 +35,8 @@ impl Session {
     }
 
     /// How often `call` would have come in a row, this time included.
-    pub fn times_in_a_row(&self, call: &ToolCall) -> u32 {
-        if self.last == Some(fingerprint(call)) {
+    pub fn times_in_a_row(&self, call: &ToolCall, effects: &[Effect]) -> u32 {
+        if self.last == Some(fingerprint(call, effects)) {
             self.in_a_row.saturating_add(1)
         } else {
             1
@@ -48,9 +49,9 @@ impl Session {
     }
 
     /// Remembers a judged call; `None` stands for one that could not be read.
-    pub fn note(&mut self, call: Option<&ToolCall>, cleared: bool, now: Duration) {
-        if let Some(call) = call {
-            let this = Some(fingerprint(call));
+    pub fn note(&mut self, call: Option<(&ToolCall, &[Effect])>, cleared: bool, now: Duration) {
+        if let Some((call, effects)) = call {
+            let this = Some(fingerprint(call, effects));
             self.in_a_row = if self.last == this {
                 self.in_a_row.saturating_add(1)
             } else {
@@ -70,21 +71,34 @@ impl Session {
     }
 }
 
-/// Tells whether two calls are the same. Nobody gains by a collision: it only counts a call as
-/// repeated. So speed matters more than strength.
-fn fingerprint(call: &ToolCall) -> u64 {
-    let mut hash = 0u64;
-    for part in [call.name.as_bytes(), call.text.as_bytes()] {
-        let (words, rest) = part.as_chunks::<8>();
-        for word in words {
-            hash = mix(hash, u64::from_le_bytes(*word));
+/// Tells whether two calls are the same. Commands are the same if they do the same, however they are
+/// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
+/// than strength.
+fn fingerprint(call: &ToolCall, effects: &[Effect]) -> u64 {
+    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
+    let mut hash = mix_text(0, call.name.as_bytes());
+    if effects.iter().any(|e| runs(&e)) {
+        for effect in effects {
+            hash = mix(hash, effect.kind as u64);
+            hash = mix_text(hash, effect.program.as_bytes());
+            let path = effect.path.as_ref().map_or("", |p| p.text.as_str());
+            hash = mix_text(hash, path.as_bytes());
+            hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
         }
-        for byte in rest {
-            hash = mix(hash, u64::from(*byte));
-        }
-        hash = mix(hash, part.len() as u64);
+        return hash;
     }
-    hash
+    mix_text(hash, call.text.as_bytes())
+}
+
+fn mix_text(mut hash: u64, text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks::<8>();
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    for byte in rest {
+        hash = mix(hash, u64::from(*byte));
+    }
+    mix(hash, text.len() as u64)
 }
 
 fn mix(hash: u64, word: u64) -> u64 {

@@ -156,7 +156,7 @@ impl Stack {
             }
         }
         let verdict = strictest(&findings);
-        session.note(Some(&call), verdict.lets_pass(), now);
+        session.note(Some((&call, &effects)), verdict.lets_pass(), now);
         let outcome = if verdict.lets_pass() {
             Ok(Cleared { call, findings })
         } else {

@@ -311,6 +311,9 @@ impl<'a> Scene<'a> {
         code: &Value,
     ) -> Done<Value> {
         self.executes(actor, code)?;
+        if language == Language::Compiled && !self.written {
+            shell::suspect(self, actor, code)?;
+        }
         self.code(language, code)
     }
 

@@ -81,7 +81,7 @@ impl RateLimits {
             );
             findings.push(finding.instead("wait a while, then go on in fewer and larger steps"));
         }
-        let times = context.session.times_in_a_row(call);
+        let times = context.session.times_in_a_row(call, context.effects);
         if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
             let finding = Finding::block(
                 NAME,

@@ -343,6 +343,11 @@ fn act(
         Role::Code(language) => {
             gathered.output = Some(scene.interpret(actor, language, value)?);
         }
+        Role::Script(language) if is_dash => {
+            if let Some(stdin) = call.stdin {
+                gathered.output = Some(scene.interpret(actor, language, stdin)?);
+            }
+        }
         Role::Script(language) => {
             if !is_dash {
                 gathered.output = Some(scene.script(actor, language, value)?);

@@ -7,6 +7,7 @@ use crate::action::effect::{Actor, Kind, Tag};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
 use crate::action::scene::{Done, Scene};
+use crate::action::shell;
 use crate::action::value::{HOLE, Origins, Value};
 use std::sync::Arc;
 
@@ -341,7 +342,7 @@ fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -
 
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'%')
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
@@ -410,32 +411,18 @@ fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     })
 }
 
-/// Editors run `:!command` and `:w file` that stand in their arguments.
+/// Editors and pagers run commands that stand in their arguments: `-c '!command'`, `+'call system(…)'`.
 fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
-    let mut words = call.words.iter().skip(1);
+    let mut words = call.words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
-        let command = if matches!(word.text.as_str(), "-c" | "--cmd") {
-            words.next().cloned()
-        } else {
-            word.text.strip_prefix('+').map(|c| word.map(c.to_owned()))
+        let option = word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
+        let command = match word.text.strip_prefix('+') {
+            Some(command) => Some(word.map(command.to_owned())),
+            None if option => words.next().cloned(),
+            None => None,
         };
-        let Some(command) = command else { continue };
-        let text = command.text.trim_start_matches([':', ' ']);
-        if let Some(shell) = text
-            .strip_prefix("silent")
-            .unwrap_or(text)
-            .trim_start_matches(['!', ' '])
-            .get(..)
-            .filter(|_| text.contains('!'))
-        {
-            scene.shell(actor, &command.map(shell.to_owned()))?;
-        } else if let Some(code) = text
-            .strip_prefix("py3 ")
-            .or_else(|| text.strip_prefix("py "))
-            .or_else(|| text.strip_prefix("python3 "))
-        {
-            let code = command.map(code.to_owned());
-            scene.interpret(actor, crate::action::code::Language::Python, &code)?;
+        if let Some(command) = command {
+            shell::suspect(scene, actor, &command)?;
         }
     }
     Ok(())

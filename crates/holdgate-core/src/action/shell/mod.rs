@@ -78,6 +78,15 @@ pub(crate) fn run_words(
     shell.words(words, &[])
 }
 
+/// Code of a language that has no reader here: whatever in it looks like a command is taken as run.
+pub(crate) fn suspect(scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done {
+    for piece in salvage::commands(&code.text) {
+        let piece = code.map(piece);
+        scene.apart(|scene| scene.shell(actor, &piece))?;
+    }
+    Ok(())
+}
+
 impl<'s, 'a> Shell<'s, 'a> {
     fn new(scene: &'s mut Scene<'a>) -> Self {
         Shell {

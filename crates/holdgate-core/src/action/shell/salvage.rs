@@ -13,6 +13,35 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Programs that do harm or open doors; what begins with one of them is meant to run.
+const TELLING: [&str; 32] = [
+    "rm", "sh", "bash", "zsh", "dash", "curl", "wget", "nc", "ncat", "netcat", "dd", "mkfs", "chmod", "chown", "shred", "sudo",
+    "python", "python3", "perl", "ruby", "php", "node", "ssh", "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
+];
+
+/// What looks like commands in a text of another language: in its strings, and after its own words
+/// for running things (`exec rm …`, `COMMAND rm …`, `!rm …`).
+pub(super) fn commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for piece in text.split(['"', '\'', '`', '\n']) {
+        let mut rest = piece;
+        for _ in 0..8 {
+            rest = rest.trim_start_matches([' ', '\t', '!', '(', ':', ',']);
+            let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+            let name = word.rsplit('/').next().unwrap_or("");
+            if TELLING.contains(&name) && !after.is_empty() {
+                found.push(closed(rest.trim_end_matches([')', ';'])));
+                break;
+            }
+            rest = after;
+        }
+        if found.len() >= MAX_PIECES {
+            break;
+        }
+    }
+    found
+}
+
 /// The piece with the quotes closed that are open at its end.
 fn closed(piece: &str) -> String {
     let mut open = None;
