@@ -1,5 +1,10 @@
 //! What a call of a well-known function does, said in the scene.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a thing of any other kind is not understood, whichever kinds come later"
+)]
+
 mod files;
 mod network;
 mod programs;
@@ -12,7 +17,7 @@ pub(super) use programs::{heard, is_shell};
 use crate::action::code::Language;
 use crate::action::code::fold;
 use crate::action::code::functions::{Act, Role, Which};
-use crate::action::code::read::{Arguments, Reader, constant};
+use crate::action::code::read::{Arguments, Reader, constant, parent_of};
 use crate::action::code::thing::{Object, Thing, unknown, unknown_like};
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::Done;
@@ -70,8 +75,8 @@ impl Call<'_> {
         if let Some((_, thing)) = named {
             return Some(thing.clone());
         }
-        let options = self.arguments.positional.iter();
-        options.filter_map(|thing| thing.get(name)).next().cloned()
+        let mut options = self.arguments.positional.iter();
+        options.find_map(|thing| thing.get(name)).cloned()
     }
 }
 
@@ -86,55 +91,65 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Done<Thing> {
         self.scene.fuel.spend(4)?;
+        let pure = act.role.is_pure();
+        self.deeds += u64::from(!pure);
         let call = Call {
             act,
             receiver,
             arguments,
-            actor: Actor::new(name, &self.evidence(start)),
+            actor: if pure {
+                Actor::default()
+            } else {
+                Actor::new(name, &self.evidence(start))
+            },
             start,
         };
         match act.role {
-            Role::Read
-            | Role::Write
-            | Role::Append
-            | Role::Open
-            | Role::PerlOpen
-            | Role::WriteTo
-            | Role::Delete
-            | Role::DeleteTree
-            | Role::DeleteMaybe
-            | Role::Move
-            | Role::Copy
-            | Role::Link
-            | Role::Mode
-            | Role::Folder
-            | Role::Patch => self.on_files(&call),
-            Role::Fetch
-            | Role::Download
-            | Role::Send
-            | Role::Request
-            | Role::Connect
-            | Role::ConnectPair
-            | Role::Host
-            | Role::Listen
-            | Role::Receive
-            | Role::SendOver
-            | Role::Redirect => self.on_network(&call),
-            Role::System
-            | Role::Shell
-            | Role::Program
-            | Role::ProgramWith
-            | Role::Command
-            | Role::ShellOrProgram
-            | Role::Code
-            | Role::RunFile
-            | Role::Load
-            | Role::Deserialise
-            | Role::Kill
-            | Role::Elevate
-            | Role::Fork
-            | Role::Terminal
-            | Role::Sql => self.on_programs(&call),
+            Role::Read => self.reads(&call),
+            Role::Write | Role::Append => self.writes(&call),
+            Role::Open => self.opens_file(&call),
+            Role::PerlOpen => self.perl_open(&call),
+            Role::WriteTo => self.writes_to(&call),
+            Role::Delete => self.deletes(&call, false),
+            Role::DeleteTree => self.deletes(&call, true),
+            Role::DeleteMaybe => self.deletes_maybe(&call),
+            Role::Move => self.moves(&call),
+            Role::Copy => self.copies(&call),
+            Role::Link => self.links(&call),
+            Role::Mode => self.changes_mode(&call),
+            Role::Folder => self.changes_folder(&call),
+            Role::Patch => self.applies_patch(&call),
+            Role::Fetch => self.fetches(&call),
+            Role::Download => self.downloads(&call),
+            Role::Send => self.sends(&call),
+            Role::Request => self.requests(&call),
+            Role::Connect => self.connects_to(&call),
+            Role::ConnectPair => self.connects_to_pair(&call),
+            Role::Host => self.names_host(&call),
+            Role::Listen => self.listens(&call),
+            Role::Receive => Ok(self.receives(&call)),
+            Role::SendOver => self.sends_data_over(&call),
+            Role::Redirect => {
+                self.network.redirected = true;
+                Ok(Thing::Nothing)
+            }
+            Role::System | Role::Shell => self.runs_command_line(&call),
+            Role::Program => self.runs_program(&call),
+            Role::ProgramWith => self.runs_program_with(&call),
+            Role::Command => self.command(&call),
+            Role::ShellOrProgram => self.runs_shell_or_program(&call),
+            Role::Code => self.runs_text(&call),
+            Role::RunFile => self.runs_file(&call),
+            Role::Load => self.loads(&call),
+            Role::Deserialise => self.deserialises(&call),
+            Role::Kill => self.kills(&call),
+            Role::Elevate => self.elevates(&call),
+            Role::Fork => {
+                self.network.forks = true;
+                Ok(Thing::Nothing)
+            }
+            Role::Terminal => self.opens_terminal(&call),
+            Role::Sql => self.runs_statement(&call),
             Role::SetVariable => {
                 let name = self.value(&call, 0)?;
                 let value = self.value(&call, 1)?;
@@ -178,14 +193,24 @@ impl Reader<'_, '_, '_> {
             Role::Call => self.hands_over(&call, false),
             Role::CallWith => self.hands_over(&call, true),
             Role::Same => Ok(call.one(0).unwrap_or_default()),
-            Role::Join => {
-                let path = self.path_joined(&call.all(0))?;
-                Ok(Thing::value(path))
+            Role::Join | Role::Resolve => {
+                let mut parts = call.all(0);
+                parts.extend(call.all(1));
+                let path = self.path_joined(&parts, act.role == Role::Resolve)?;
+                Ok(match receiver {
+                    Thing::Object(object) if object.kind == "Path" => Thing::object("Path", path),
+                    _ => Thing::value(path),
+                })
+            }
+            Role::Parent => {
+                let path = self.value(&call, 0)?;
+                let parent = path.map(parent_of(&path.text));
+                Ok(Thing::value(parent))
             }
             Role::Constant => {
                 let text = constant(&act.word);
                 Ok(match receiver {
-                    Thing::Name(object) if object.ends_with("Path") => self.object("Path", text),
+                    Thing::Name(object) if object.ends_with("Path") => Thing::object("Path", text),
                     _ => Thing::value(text),
                 })
             }
@@ -317,7 +342,7 @@ impl Reader<'_, '_, '_> {
             word => (self.value_of(first)?, word),
         };
         self.scene.fuel.spend_on(value.text.len() * 2)?;
-        let made = fold::decoded(&value, encoding).unwrap_or_default();
+        let made = fold::decoded(&value, encoding);
         if let Thing::Text(value) = &made {
             self.scene.fuel.spend_on(value.text.len())?;
         }
@@ -329,8 +354,8 @@ impl Reader<'_, '_, '_> {
         if kind == "Path" {
             let mut parts = call.all(0);
             parts.extend(call.all(1));
-            let path = self.path_joined(&parts)?;
-            return Ok(self.object("Path", path));
+            let path = self.path_joined(&parts, true)?;
+            return Ok(Thing::object("Path", path));
         }
         let first = call.one(0).unwrap_or_default();
         let text = match &first {

@@ -228,9 +228,7 @@ fn tokens(code: &str) -> Vec<Token<'_>> {
                 Some(Token::Name(_) | Token::Text(_) | Token::Mark(")" | "]"))
             ) =>
             {
-                let end = closing(rest, '/');
-                let line = rest.find('\n').unwrap_or(rest.len());
-                if end < line {
+                if let Some(end) = pattern_end(rest) {
                     tokens.push(Token::Mark("//"));
                     taken = end + 1;
                 }
@@ -258,6 +256,21 @@ fn tokens(code: &str) -> Vec<Token<'_>> {
         rest = rest.get(taken..).unwrap_or("");
     }
     tokens
+}
+
+/// Where the pattern that may start `text` ends: on its line, and soon.
+fn pattern_end(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1).take(512) {
+        match c {
+            _ if escaped => escaped = false,
+            '\n' => return None,
+            '\\' => escaped = true,
+            '/' => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Where the quote that starts `text` is closed.

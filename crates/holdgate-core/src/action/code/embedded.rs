@@ -22,7 +22,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
     if text.starts_with(['{', '[']) {
         let plain = without_comments(text);
         if let Ok(json) = Json::read(plain.trim().as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
-            reader.json(&json, "", 0)?;
+            reader.json(&json, "")?;
             return Ok(Value::default());
         }
     }

@@ -24,8 +24,9 @@ fn by_place(folder: &str, name: &str, content: &str) -> Option<Language> {
         let folder = format!("{folder}/");
         folder.contains(part)
     };
-    let yaml = name.ends_with(".yml") || name.ends_with(".yaml");
-    let json = name.ends_with(".json") || name.ends_with(".jsonc");
+    let extension = name.rsplit_once('.').map_or("", |(_, end)| end);
+    let yaml = matches!(extension, "yml" | "yaml");
+    let json = matches!(extension, "json" | "jsonc");
     if within(".git/hooks/") || within(".githooks/") || within(".husky/") {
         // Samples do not run.
         if name.ends_with(".sample") || name == ".gitignore" {

@@ -35,7 +35,7 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
     match name {
         "join" => join(value, first?.items()?),
         "decode" | "encode" if matches!(known(0), Some("hex" | "base64" | "rot13" | "rot_13")) => {
-            decoded(value, known(0)?)
+            Some(decoded(value, known(0)?))
         }
         "decode" | "encode" | "toString" | "to_s" | "to_str" | "valueOf" | "strip" | "as_bytes"
         | "to_string" | "to_owned" | "into" | "getBytes" | "freeze" | "String" | "unwrap"
@@ -79,9 +79,9 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
             }
             Some(Thing::value(all))
         }
-        "repeat" => repeat(value, first?.number()?),
+        "repeat" => Some(repeat(value, first?.number()?)),
         "format" => Some(Thing::value(format_braces(value, arguments))),
-        "unpack" | "unpack1" => decoded(value, known(0)?),
+        "unpack" | "unpack1" => Some(decoded(value, known(0)?)),
         "charCodeAt" | "ord" => Some(Thing::Number(i64::from(u32::from(
             text.chars()
                 .nth(usize::try_from(first.and_then(Thing::number).unwrap_or(0)).ok()?)?,
@@ -95,9 +95,9 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
             } else {
                 second
             };
-            slice(value, Some(from), to, 1)
+            Some(slice(value, Some(from), to, 1))
         }
-        "hex" => decoded(value, "hex"),
+        "hex" => Some(decoded(value, "hex")),
         _ => None,
     }
 }
@@ -143,7 +143,7 @@ fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<T
                 return characters(items);
             }
             match items.first()? {
-                Thing::Text(value) => decoded(value, format),
+                Thing::Text(value) => Some(decoded(value, format)),
                 Thing::Nothing
                 | Thing::Number(_)
                 | Thing::Name(_)
@@ -227,12 +227,12 @@ pub(super) fn concat(left: &Thing, right: &Thing) -> Thing {
 }
 
 /// A text or list several times.
-pub(super) fn repeat(value: &Value, times: i64) -> Option<Thing> {
+pub(super) fn repeat(value: &Value, times: i64) -> Thing {
     let times = usize::try_from(times).unwrap_or(0);
     if value.text.len().saturating_mul(times) > 1 << 16 {
-        return Some(Thing::value(unknown_like(value)));
+        return Thing::value(unknown_like(value));
     }
-    Some(Thing::value(value.map(value.text.repeat(times))))
+    Thing::value(value.map(value.text.repeat(times)))
 }
 
 /// `"%s …" % (…)` and `sprintf`.
@@ -305,7 +305,7 @@ pub(super) fn format_braces(format: &Value, arguments: &[Thing]) -> Value {
 /// `x[from:to:step]` of a text or list.
 pub(super) fn slice_of(thing: &Thing, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
     match thing {
-        Thing::Text(value) => slice(value, from, to, step).unwrap_or_default(),
+        Thing::Text(value) => slice(value, from, to, step),
         Thing::List(items) => {
             let picked = picked(items.len(), from, to, step);
             let items = picked.filter_map(|i| items.get(i).cloned()).collect();
@@ -323,20 +323,20 @@ pub(super) fn slice_of(thing: &Thing, from: Option<i64>, to: Option<i64>, step: 
     }
 }
 
-fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> Option<Thing> {
+fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
     if !value.is_known() {
-        return Some(Thing::value(unknown_like(value)));
+        return Thing::value(unknown_like(value));
     }
     let chars: Vec<char> = value.text.chars().collect();
     let text: String = picked(chars.len(), from, to, step)
         .filter_map(|i| chars.get(i))
         .collect();
     let mut made = value.map(text);
-    if step < 0 || step > 1 {
+    if !(0..=1).contains(&step) {
         // A text that is only read in another order hides what it says.
         made.origins |= Origins::DECODED;
     }
-    Some(Thing::value(made))
+    Thing::value(made)
 }
 
 /// The positions that a slice takes.
@@ -382,11 +382,11 @@ pub(super) fn characters(numbers: &[Thing]) -> Option<Thing> {
     Some(Thing::value(Value::known(text?).marked(Origins::DECODED)))
 }
 
-/// `value` decoded from what `encoding` names. `None`: no such encoding.
-pub(super) fn decoded(value: &Value, encoding: &str) -> Option<Thing> {
+/// `value` decoded from what `encoding` names. As it is where no such encoding is known.
+pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
     let encoding = encoding.to_ascii_lowercase();
     let Some(text) = value.as_known() else {
-        return Some(Thing::value(unknown_like(value).marked(Origins::DECODED)));
+        return Thing::value(unknown_like(value).marked(Origins::DECODED));
     };
     let bytes = match encoding.as_str() {
         "base64" | "base64url" | "m" | "m0" | "base_64" => decode::base64(text),
@@ -398,8 +398,7 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Option<Thing> {
         "percent" => Some(decode::percent(text).into_bytes()),
         "reverse" => Some(text.chars().rev().collect::<String>().into_bytes()),
         "u" | "other" => None,
-        "unicode_escape" | "unicode-escape" => return Some(Thing::value(value.clone())),
-        _ => return Some(Thing::value(value.clone())),
+        _ => return Thing::value(value.clone()),
     };
     let made = match bytes {
         Some(bytes) => value.map(decode::text_of(bytes).replace(HOLE, "")),
@@ -410,5 +409,5 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Option<Thing> {
     } else {
         made.marked(Origins::DECODED)
     };
-    Some(Thing::value(marked))
+    Thing::value(marked)
 }

@@ -2,7 +2,7 @@
 
 use crate::action::code::Language;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 macro_rules! roles {
@@ -124,6 +124,10 @@ roles! {
     Same = "same",
     /// The arguments, joined to a path.
     Join = "join",
+    /// The same, but each absolute one starts anew.
+    Resolve = "resolve",
+    /// The folder that A is in.
+    Parent = "parent",
     /// A constant that stands in the table.
     Constant = "constant",
     /// A is decoded from what the table says.
@@ -132,6 +136,26 @@ roles! {
     Makes = "makes",
     /// Names an origin for what is made: nothing else happens.
     Nothing = "nothing",
+}
+
+impl Role {
+    /// Whether it only makes something of its arguments.
+    pub(super) fn is_pure(self) -> bool {
+        matches!(
+            self,
+            Role::Print
+                | Role::Input
+                | Role::Same
+                | Role::Join
+                | Role::Resolve
+                | Role::Parent
+                | Role::Constant
+                | Role::Nothing
+                | Role::Variable
+                | Role::Environment
+                | Role::Decode
+        )
+    }
 }
 
 /// Which argument.
@@ -161,7 +185,54 @@ pub(super) struct Act {
 
 /// The functions of all languages.
 pub struct FunctionTable {
-    by_language: Vec<(Language, HashMap<String, Vec<Act>>)>,
+    by_language: Vec<(Language, Functions)>,
+}
+
+/// The functions of one language.
+#[derive(Default)]
+pub(super) struct Functions {
+    by_name: HashMap<String, Vec<Act>>,
+    /// Methods of whatever it may be, by what stands behind the `*.`.
+    by_method: HashMap<String, Vec<Act>>,
+    /// The last parts of all names: most names in code are none of them.
+    last_parts: HashSet<String>,
+    /// The last parts of those that do something, with what may stand before them.
+    acting: HashMap<String, Vec<String>>,
+}
+
+impl Functions {
+    pub(super) fn named(&self, name: &str) -> Option<&[Act]> {
+        self.by_name.get(name).map(Vec::as_slice)
+    }
+
+    pub(super) fn method(&self, name: &str) -> Option<&[Act]> {
+        self.by_method.get(name).map(Vec::as_slice)
+    }
+
+    /// Whether any name ends with this part.
+    pub(super) fn ends_with(&self, part: &str) -> bool {
+        self.last_parts.contains(part)
+    }
+
+    /// Whether a function of this last part does something, and of what it may be a member.
+    pub(super) fn acts_under(&self, part: &str) -> Option<&[String]> {
+        self.acting.get(part).map(Vec::as_slice)
+    }
+
+    fn insert(&mut self, name: String, acts: Vec<Act>) {
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        self.last_parts.insert(last.to_owned());
+        let acts_itself =
+            |act: &Act| !act.role.is_pure() && !matches!(act.role, Role::Makes | Role::Module);
+        if acts.iter().any(acts_itself) {
+            let owner = name.rsplit('.').nth(1).unwrap_or("").to_owned();
+            self.acting.entry(last.to_owned()).or_default().push(owner);
+        }
+        match name.strip_prefix("*.") {
+            Some(method) => self.by_method.insert(method.to_owned(), acts),
+            None => self.by_name.insert(name, acts),
+        };
+    }
 }
 
 #[derive(Deserialize)]
@@ -190,7 +261,7 @@ impl FunctionTable {
             (Language::Lua, written.lua),
             (Language::Compiled, written.compiled),
         ] {
-            let mut table = HashMap::with_capacity(functions.len());
+            let mut table = Functions::default();
             for (names, acts) in functions {
                 let acts: Vec<Act> = acts
                     .split(';')
@@ -205,7 +276,7 @@ impl FunctionTable {
         Ok(FunctionTable { by_language })
     }
 
-    pub(super) fn of(&self, language: Language) -> Option<&HashMap<String, Vec<Act>>> {
+    pub(super) fn of(&self, language: Language) -> Option<&Functions> {
         let found = self.by_language.iter().find(|(l, _)| *l == language)?;
         Some(&found.1)
     }
@@ -213,7 +284,10 @@ impl FunctionTable {
 
 impl fmt::Debug for FunctionTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = self.by_language.iter().map(|(l, t)| (l.word(), t.len()));
+        let counts = self
+            .by_language
+            .iter()
+            .map(|(l, t)| (l.word(), t.by_name.len()));
         f.debug_map().entries(counts).finish()
     }
 }

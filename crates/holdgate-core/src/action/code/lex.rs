@@ -22,7 +22,7 @@ pub(super) enum Kind {
     /// An operator or a bracket.
     Mark,
     /// The start of a line, with its indentation.
-    Line(usize),
+    Line(u32),
 }
 
 /// How a literal is to be read.
@@ -76,8 +76,8 @@ pub(super) struct Token<'a> {
     pub(super) kind: Kind,
     pub(super) text: &'a str,
     /// Where it stands in the code, quotes included.
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(super) start: u32,
+    pub(super) end: u32,
     /// Whether white space stands before it.
     pub(super) spaced: bool,
 }
@@ -95,6 +95,8 @@ pub(super) struct Tokens<'a> {
     pub(super) list: Vec<Token<'a>>,
     /// For an opening bracket the index of the closing one; else 0.
     pub(super) partners: Vec<u32>,
+    /// The lines that start outside of all brackets, with their indentation.
+    pub(super) lines: Vec<(usize, u32)>,
 }
 
 /// Cuts `code` into tokens.
@@ -106,17 +108,36 @@ pub(super) fn tokens(code: &str, language: Language) -> Tokens<'_> {
         language,
         list: Vec::with_capacity(code.len() / 5),
         resume: None,
-        lifetimes: language == Language::Compiled && code.contains("fn "),
+        lifetimes: language == Language::Compiled
+            && ["fn ", "let ", "macro_rules!"]
+                .iter()
+                .any(|word| code.contains(word)),
         spaced: false,
     };
     lexer.all();
     let list = lexer.list;
     let partners = partners(&list);
+    let lines = outer_lines(&list, &partners);
     Tokens {
         code,
         list,
         partners,
+        lines,
     }
+}
+
+fn outer_lines(list: &[Token<'_>], partners: &[u32]) -> Vec<(usize, u32)> {
+    let mut lines = Vec::new();
+    let mut inside_until = 0;
+    for (index, (token, partner)) in list.iter().zip(partners).enumerate() {
+        if let Kind::Line(indent) = token.kind
+            && index >= inside_until
+        {
+            lines.push((index, indent));
+        }
+        inside_until = inside_until.max(usize::try_from(*partner).unwrap_or(0));
+    }
+    lines
 }
 
 fn partners(list: &[Token<'_>]) -> Vec<u32> {
@@ -169,19 +190,21 @@ impl<'a> Lexer<'a> {
         }
         self.line_start();
         while let Some(byte) = self.peek(0) {
-            if self.comment(byte) {
-                self.spaced = true;
-                continue;
-            }
             match byte {
-                b'\n' => {
-                    self.at = self.resume.take().unwrap_or(self.at + 1);
-                    self.line_start();
-                }
                 b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
                     self.at += 1;
                     self.spaced = true;
                 }
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => {
+                    if self.name() {
+                        return;
+                    }
+                }
+                b'\n' => {
+                    self.at = self.resume.take().unwrap_or(self.at + 1);
+                    self.line_start();
+                }
+                b'#' | b'/' | b'-' | b'=' if self.comment(byte) => self.spaced = true,
                 b'\\' if self.peek(1) == Some(b'\n') => {
                     self.at += 2;
                     self.spaced = true;
@@ -192,7 +215,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'"' | b'\'' | b'`' => self.quoted(),
                 b'0'..=b'9' => self.number(),
-                _ if self.begins_name(byte) => {
+                b'$' | b'@' | b'%' if self.begins_variable(byte) => {
                     if self.name() {
                         return;
                     }
@@ -219,8 +242,9 @@ impl<'a> Lexer<'a> {
         self.list.push(Token {
             kind,
             text,
-            start,
-            end: self.at,
+            // Calls are far below 4 GiB.
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            end: u32::try_from(self.at).unwrap_or(u32::MAX),
             spaced: self.spaced,
         });
         self.spaced = false;
@@ -231,7 +255,7 @@ impl<'a> Lexer<'a> {
         while let Some(b' ' | b'\t') = self.peek(0) {
             self.at += 1;
         }
-        let indent = self.at - start;
+        let indent = u32::try_from(self.at - start).unwrap_or(u32::MAX);
         if matches!(self.peek(0), Some(b'\n' | b'\r') | None) {
             return;
         }
@@ -258,12 +282,10 @@ impl<'a> Lexer<'a> {
         use Language::{Lua, Perl, Php, Python, Ruby};
         match byte {
             b'#' => {
-                let comments = match self.language {
-                    Python | Perl | Ruby => true,
-                    Php => self.peek(1) != Some(b'['),
-                    // Preprocessor lines and shebangs.
-                    _ => self.peek(1) == Some(b'!') && self.at == 0,
-                };
+                let shebang = self.peek(1) == Some(b'!') && self.at == 0;
+                let comments = shebang
+                    || matches!(self.language, Python | Perl | Ruby)
+                    || (self.language == Php && self.peek(1) != Some(b'['));
                 // `$#array` is a length.
                 if !comments || (self.at > 0 && self.bytes.get(self.at - 1) == Some(&b'$')) {
                     return false;
@@ -292,10 +314,13 @@ impl<'a> Lexer<'a> {
                 true
             }
             b'=' if matches!(self.language, Perl | Ruby) && self.at_line_start() => {
-                let end: &[u8] = match self.language {
-                    Ruby if self.rest().starts_with(b"=begin") => b"\n=end",
-                    Perl if self.peek(1).is_some_and(|b| b.is_ascii_alphabetic()) => b"\n=cut",
-                    _ => return false,
+                let letter = self.peek(1).is_some_and(|b| b.is_ascii_alphabetic());
+                let end: &[u8] = if self.language == Ruby && self.rest().starts_with(b"=begin") {
+                    b"\n=end"
+                } else if self.language == Perl && letter {
+                    b"\n=cut"
+                } else {
+                    return false;
                 };
                 self.skip_past(end);
                 self.skip_line();
@@ -318,24 +343,18 @@ impl<'a> Lexer<'a> {
             .map_or(self.bytes.len(), |n| self.at + n + end.len());
     }
 
-    fn begins_name(&self, byte: u8) -> bool {
+    /// Whether a sigil starts a variable here.
+    fn begins_variable(&self, byte: u8) -> bool {
         use Language::{JavaScript, Perl, Php, Ruby};
         let next = self.peek(1).unwrap_or(0);
         let names = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b >= 0x80;
+        let language = self.language;
         match byte {
-            b'$' => match self.language {
-                JavaScript => true,
-                Perl => names(next) || next == b'$' || next.is_ascii_digit(),
-                Php | Ruby => names(next),
-                _ => false,
-            },
-            b'@' => match self.language {
-                Perl => names(next),
-                Ruby => names(next) || next == b'@',
-                _ => false,
-            },
-            b'%' => self.language == Perl && names(next) && !self.value_before(),
-            byte => names(byte),
+            b'$' if language == Perl => names(next) || next == b'$' || next.is_ascii_digit(),
+            b'$' => language == JavaScript || (matches!(language, Php | Ruby) && names(next)),
+            b'@' if language == Ruby => names(next) || next == b'@',
+            b'@' => language == Perl && names(next),
+            _ => language == Perl && names(next) && !self.value_before(),
         }
     }
 
@@ -343,16 +362,20 @@ impl<'a> Lexer<'a> {
     fn name(&mut self) -> bool {
         let start = self.at;
         self.at += 1;
-        if self.peek(0) == Some(b'$') || (self.peek(0) == Some(b'@') && self.at == start + 1) {
-            self.at += usize::from(matches!(self.bytes.get(start), Some(b'$' | b'@')));
-        }
-        while let Some(byte) = self.peek(0) {
-            let dollar = byte == b'$' && self.language == Language::JavaScript;
-            if !byte.is_ascii_alphanumeric() && byte != b'_' && byte < 0x80 && !dollar {
-                break;
-            }
+        // `$$x`, `@@x`
+        let sigil = matches!(self.bytes.get(start), Some(b'$' | b'@'));
+        if sigil && matches!(self.peek(0), Some(b'$' | b'@')) {
             self.at += 1;
         }
+        let dollar = self.language == Language::JavaScript;
+        let length = self
+            .rest()
+            .iter()
+            .take_while(|b| {
+                b.is_ascii_alphanumeric() || **b == b'_' || **b >= 0x80 || (dollar && **b == b'$')
+            })
+            .count();
+        self.at += length;
         let text = self.slice(start, self.at);
         if matches!(text, "__END__" | "__DATA__") {
             return true;
@@ -386,19 +409,32 @@ impl<'a> Lexer<'a> {
 
     fn mark(&mut self) {
         let start = self.at;
-        let starts = |words: &[&[u8]]| words.iter().any(|w| self.rest().starts_with(w));
-        let length = if starts(&[
-            b"===", b"!==", b"...", b"**=", b"||=", b"&&=", b"??=", b"<=>",
-        ]) {
-            3
-        } else if starts(&[
-            b"=>", b"->", b"::", b"==", b"!=", b"<=", b">=", b"+=", b"-=", b"*=", b"/=", b".=",
-            b"%=", b"|=", b"&=", b"^=", b"&&", b"||", b"??", b"?.", b"&.", b"..", b"**", b"//",
-            b"<<", b">>", b"=~", b"!~", b":=", b"++", b"--", b"<-",
-        ]) {
-            2
-        } else {
-            1
+        let first = self.peek(0).unwrap_or(0);
+        let second = self.peek(1).unwrap_or(0);
+        let third = self.peek(2).unwrap_or(0);
+        let length = match (first, second, third) {
+            (b'=' | b'!', b'=', b'=')
+            | (b'.', b'.', b'.')
+            | (b'*', b'*', b'=')
+            | (b'|', b'|', b'=')
+            | (b'&', b'&', b'=')
+            | (b'?', b'?', b'=')
+            | (b'<', b'=', b'>') => 3,
+            (b'=', b'>' | b'=' | b'~', _)
+            | (b'-', b'>' | b'=' | b'-', _)
+            | (b':', b':' | b'=', _)
+            | (b'!', b'=' | b'~', _)
+            | (b'<', b'=' | b'<' | b'-', _)
+            | (b'>', b'=' | b'>', _)
+            | (b'+', b'=' | b'+', _)
+            | (b'*', b'=' | b'*', _)
+            | (b'/', b'=' | b'/', _)
+            | (b'.', b'=' | b'.', _)
+            | (b'%' | b'^', b'=', _)
+            | (b'|', b'=' | b'|', _)
+            | (b'&', b'=' | b'&' | b'.', _)
+            | (b'?', b'?' | b'.', _) => 2,
+            _ => 1,
         };
         self.at += length;
         self.push(Kind::Mark, self.slice(start, self.at), start);

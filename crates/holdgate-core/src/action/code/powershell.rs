@@ -44,6 +44,10 @@ pub(super) fn encoded_command(text: &str) -> Option<String> {
     (zeros * 4 > bytes.len()).then(|| decode::utf16(&bytes))
 }
 
+fn actor(program: &str, evidence: &str) -> Actor {
+    Actor::new(program, &crate::json::shorten(evidence, 200))
+}
+
 struct Reader<'s, 'w, 'c> {
     scene: &'s mut Scene<'w>,
     code: &'c Value,
@@ -60,10 +64,6 @@ struct Word {
 }
 
 impl Reader<'_, '_, '_> {
-    fn actor(&self, program: &str, evidence: &str) -> Actor {
-        Actor::new(program, &crate::json::shorten(evidence, 200))
-    }
-
     fn statement(&mut self, statement: &str) -> Done {
         self.scene.fuel.spend(2)?;
         let trimmed = statement
@@ -125,7 +125,7 @@ impl Reader<'_, '_, '_> {
             };
             let arguments = stage.get(at + method.len()..).unwrap_or("");
             let words = self.words(arguments.split(')').next().unwrap_or(""));
-            let actor = self.actor(method.trim_end_matches('('), stage);
+            let actor = actor(method.trim_end_matches('('), stage);
             if let Some(url) = words.first() {
                 made = self.scene.fetch(&actor, &url.value)?;
             }
@@ -158,7 +158,7 @@ impl Reader<'_, '_, '_> {
             let host = self.words(arguments).into_iter().next();
             let host = host.map_or_else(|| Value::unknown(Origins::UNKNOWN), |w| w.value);
             let place = self.scene.know.hosts.host(&host);
-            let effect = self.actor("TcpClient", statement).does(Kind::Connect);
+            let effect = actor("TcpClient", statement).does(Kind::Connect);
             self.scene.emit(effect.with(place).about(&host.text))?;
             self.connects = Some(host);
         }
@@ -174,9 +174,7 @@ impl Reader<'_, '_, '_> {
     fn finish(&mut self) -> Done {
         if let Some(host) = self.connects.take().filter(|_| self.runs_received) {
             let place = self.scene.know.hosts.host(&host);
-            let effect = self
-                .actor("powershell", &self.code.text)
-                .does(Kind::RemoteShell);
+            let effect = actor("powershell", &self.code.text).does(Kind::RemoteShell);
             self.scene.emit(effect.with(place).about(&host.text))?;
         }
         Ok(())
@@ -275,13 +273,12 @@ fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         match open {
             Some(quote) if c == quote => open = None,
-            Some(_) => {}
             None if matches!(c, '"' | '\'') => open = Some(c),
             None if c == separator => {
                 pieces.push(text.get(from..at).unwrap_or(""));
                 from = at + c.len_utf8();
             }
-            None => {}
+            Some(_) | None => {}
         }
     }
     pieces.push(text.get(from..).unwrap_or(""));

@@ -3,6 +3,11 @@
 //! No grammar of any one language: statements, assignments, calls and literals look alike in all
 //! of them. What is not understood is skipped, token by token.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a thing of any other kind is not understood, whichever kinds come later"
+)]
+
 mod assign;
 mod call;
 mod define;
@@ -13,8 +18,8 @@ mod postfix;
 
 use crate::action::code::Language;
 use crate::action::code::act::Network;
-use crate::action::code::functions::Act;
-use crate::action::code::lex::{Kind, Token, Tokens, tokens};
+use crate::action::code::functions::Functions;
+use crate::action::code::lex::{Kind, Meaning, Token, Tokens, tokens};
 use crate::action::code::thing::Thing;
 use crate::action::effect::{Actor, Kind as EffectKind};
 use crate::action::scene::{Done, Scene};
@@ -22,7 +27,7 @@ use crate::action::value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-pub(super) use call::{Arguments, constant};
+pub(super) use call::{Arguments, constant, parent_of};
 pub(super) use names::module;
 
 /// Brackets in brackets, functions in functions.
@@ -39,7 +44,7 @@ pub(super) struct Reader<'s, 'w, 'a> {
     pub(super) output: Value,
     /// Where the unknown parts of the code come from.
     taint: Value,
-    table: &'w HashMap<String, Vec<Act>>,
+    table: &'w Functions,
     tokens: Rc<Tokens<'a>>,
     at: usize,
     depth: u32,
@@ -50,6 +55,8 @@ pub(super) struct Reader<'s, 'w, 'a> {
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
     calls: u32,
+    /// How often something was done that matters.
+    pub(super) deeds: u64,
     returned: Thing,
     too_deep: bool,
 }
@@ -63,6 +70,10 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
     scene.fuel.spend_on(code.text.len())?;
     let tokens = tokens(&code.text, language);
     let end = tokens.list.len();
+    // Of code that is only written, what it prints is of no interest: most of it does nothing.
+    if scene.written && !may_act(&tokens, language, table) {
+        return Ok(Value::default());
+    }
     let mut reader = Reader {
         scene,
         language,
@@ -78,6 +89,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
+        deeds: 0,
         returned: Thing::Nothing,
         too_deep: false,
     };
@@ -92,6 +104,31 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         reader.scene.emit(effect)?;
     }
     Ok(reader.output)
+}
+
+/// Whether code names any function that does something, or may do so under another name.
+fn may_act(tokens: &Tokens<'_>, language: Language, table: &Functions) -> bool {
+    let mut before = ["", ""];
+    tokens.list.iter().any(|token| {
+        let [owner, mark] = before;
+        let acts = match token.kind {
+            Kind::Name => table.acts_under(token.text).is_some_and(|owners| {
+                // In compiled languages a method is of a type: `set.remove` is not `fs.remove`.
+                let member = matches!(mark, "." | "::" | "->");
+                let lower = token.text.starts_with(|c: char| c.is_ascii_lowercase());
+                language != Language::Compiled
+                    || !lower
+                    || (!member && mark != "fn")
+                    || owners.iter().any(|o| o == owner || o == "*")
+            }),
+            Kind::Text(quote) => quote.meaning == Meaning::Command,
+            // `x['na' + 'me'](…)`, `('na' . 'me')(…)`, `$name(…)`
+            Kind::Mark => token.text == "(" && (matches!(mark, "]" | ")") || mark.starts_with('$')),
+            Kind::Number | Kind::Line(_) => false,
+        };
+        before = [mark, token.text];
+        acts
+    })
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -130,9 +167,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// The code from one token to another, for the explanation.
     pub(super) fn evidence(&self, from: usize) -> String {
-        let start = self.token_at(from).map_or(0, |t| t.start);
+        let start = self.token_at(from).map_or(0, |t| t.start as usize);
         let last = self.token_at(self.at.saturating_sub(1));
-        let end = last.map_or(start, |t| t.end).max(start);
+        let end = last.map_or(start, |t| t.end as usize).max(start);
         let text = self.tokens.code.get(start..end).unwrap_or("");
         crate::json::shorten(text, 200)
     }
@@ -177,11 +214,12 @@ impl<'a> Reader<'_, '_, 'a> {
             Kind::Number | Kind::Text(_) | Kind::Mark => {}
         }
         let thing = self.expression(end)?;
-        if self.language == Language::Python && self.name_at(self.at) == Some("as") {
-            if let Some(name) = self.name_at(self.at + 1) {
-                self.at += 2;
-                self.assign(name, thing)?;
-            }
+        if self.language == Language::Python
+            && self.name_at(self.at) == Some("as")
+            && let Some(name) = self.name_at(self.at + 1)
+        {
+            self.at += 2;
+            self.assign(name, thing)?;
         }
         Ok(())
     }
@@ -191,11 +229,11 @@ impl<'a> Reader<'_, '_, 'a> {
         use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
         let followed_by_bracket = self.is_mark(self.at + 1, "(");
         match (self.language, word) {
-            (Python, "import" | "from") => self.python_import(end)?,
+            (Python, "import" | "from") => self.python_import(end),
             (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
-                self.javascript_import(end)?;
+                self.javascript_import(end);
             }
-            (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end)?,
+            (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end),
             (Php | Perl, "use" | "namespace" | "package" | "no") => {
                 while self
                     .token_at(self.at)
@@ -225,7 +263,7 @@ impl<'a> Reader<'_, '_, 'a> {
             (_, "return") => {
                 self.at += 1;
                 let thing = self.expression(end)?;
-                self.returned = std::mem::take(&mut self.returned).or(thing);
+                self.returned = self.returned.or(&thing);
             }
             (JavaScript, "const" | "let" | "var") => {
                 self.at += 1;
@@ -297,7 +335,7 @@ impl<'a> Reader<'_, '_, 'a> {
             None => return Ok(()),
         };
         names.retain(|name| !names::skipped(self.language, name) && *name != "_");
-        let item = self.item_of(&items);
+        let item = items.item();
         let last = names.len().saturating_sub(1);
         for (index, name) in names.iter().enumerate() {
             let value = match item.items() {

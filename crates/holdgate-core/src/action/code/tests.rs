@@ -633,7 +633,7 @@ fn hostile_shapes_end() {
             "/",
             "function f(a){f(a);f(a)};f(1);",
         ] {
-            let code = piece.repeat(30_000 / piece.len());
+            let code = piece.repeat(8_000 / piece.len());
             let world = World::default();
             let know = Knowledge::built_in().unwrap();
             let fuel = Fuel::new(2_000_000);

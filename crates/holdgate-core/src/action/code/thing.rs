@@ -50,6 +50,15 @@ impl Thing {
         Thing::Text(Rc::new(value))
     }
 
+    /// An object of a type, for the path, URL or host `text`.
+    pub(super) fn object(kind: &str, text: Value) -> Thing {
+        Thing::Object(Rc::new(Object {
+            kind: kind.to_owned(),
+            text,
+            data: Value::default(),
+        }))
+    }
+
     pub(super) fn list(items: Vec<Thing>) -> Thing {
         Thing::List(items.into())
     }
@@ -102,6 +111,28 @@ impl Thing {
         }
     }
 
+    /// Any item of a list.
+    pub(super) fn item(&self) -> Thing {
+        match self {
+            Thing::List(items) => {
+                let items: Vec<Thing> = items.iter().take(MAX_ALTERNATIVES).cloned().collect();
+                match items.len() {
+                    0 => Thing::Nothing,
+                    1 => items.into_iter().next().unwrap_or_default(),
+                    _ => Thing::Any(items.into()),
+                }
+            }
+            Thing::Object(_) | Thing::Text(_) => {
+                let value = crate::action::code::fold::plain(self);
+                Thing::value(unknown_like(&value))
+            }
+            Thing::Name(_) | Thing::Any(_) => self.clone(),
+            Thing::Nothing | Thing::Number(_) | Thing::Map(_) | Thing::Function(_) => {
+                Thing::Nothing
+            }
+        }
+    }
+
     /// All that this may be.
     pub(super) fn each(&self) -> &[Thing] {
         if let Thing::Any(all) = self {
@@ -112,7 +143,7 @@ impl Thing {
     }
 
     /// Either of two.
-    pub(super) fn or(self, other: Thing) -> Thing {
+    pub(super) fn or(&self, other: &Thing) -> Thing {
         let mut all: Vec<Thing> = Vec::new();
         for thing in self.each().iter().chain(other.each()) {
             let known = !matches!(thing, Thing::Nothing);
@@ -130,9 +161,10 @@ impl Thing {
 
     /// The same made of each alternative.
     pub(super) fn map(&self, mut make: impl FnMut(&Thing) -> Thing) -> Thing {
-        match self {
-            Thing::Any(all) => Thing::Any(all.iter().map(make).collect()),
-            one => make(one),
+        if let Thing::Any(all) = self {
+            Thing::Any(all.iter().map(make).collect())
+        } else {
+            make(self)
         }
     }
 }

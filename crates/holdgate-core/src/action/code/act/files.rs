@@ -11,130 +11,133 @@ use crate::action::value::Value;
 use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn on_files(&mut self, call: &Call<'_>) -> Done<Thing> {
-        match call.act.role {
-            Role::Read => {
-                let mut content = Value::default();
-                for path in self.values(call, 0)? {
-                    content = if is_url(&path) {
-                        self.scene.fetch(&call.actor, &path)?
-                    } else {
-                        self.scene.read(&call.actor, &path)?
-                    };
-                }
-                Ok(Thing::value(content))
-            }
-            Role::Write | Role::Append => {
-                let content = match call.one(1) {
-                    Some(thing) => self.value_of(&thing)?,
-                    None => Value::default(),
-                };
-                let append = call.act.role == Role::Append || self.appends(call)?;
-                for path in self.values(call, 0)? {
-                    self.scene.write(&call.actor, &path, &content, append)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Open => {
-                let mode = match call.one(1) {
-                    Some(thing) => self.mode_of(&thing)?,
-                    None => String::new(),
-                };
-                let mut made = Thing::Nothing;
-                for path in self.values(call, 0)? {
-                    let opened = self.opens(call, &path, &mode)?;
-                    made = made.or(opened);
-                }
-                Ok(made)
-            }
-            Role::PerlOpen => self.perl_open(call),
-            Role::WriteTo => {
-                let content = self.value(call, 0)?;
-                let file = match &call.receiver {
-                    Thing::Object(object) => Some(object.clone()),
-                    _ => match call.arguments.positional.first() {
-                        Some(Thing::Object(object)) => Some(object.clone()),
-                        _ => None,
-                    },
-                };
-                let Some(file) = file else {
-                    return Ok(Thing::Nothing);
-                };
-                if file.kind == "Socket" {
-                    return self.sends_over(call, &content);
-                }
-                if matches!(file.kind.as_str(), "File" | "OpenFile") {
-                    self.scene.write(&call.actor, &file.text, &content, true)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Delete => self.deletes(call, false),
-            Role::DeleteTree => self.deletes(call, true),
-            Role::DeleteMaybe => {
-                let tree = match call.one(1) {
-                    Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
-                    None => false,
-                };
-                self.deletes(call, tree)
-            }
-            Role::Move => {
-                let to = self.value(call, 1)?;
-                for from in self.values(call, 0)? {
-                    self.scene.touch(&call.actor, Kind::Move, &from)?;
-                    let content = self.content_of(&from);
-                    self.scene.write(&call.actor, &to, &content, false)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Copy => {
-                let to = self.value(call, 1)?;
-                for from in self.values(call, 0)? {
-                    let content = self.scene.read(&call.actor, &from)?;
-                    self.scene.write(&call.actor, &to, &content, false)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Link => {
-                let target = self.value(call, 0)?;
-                let mut actor = call.actor.clone();
-                actor.tags.push("link".into());
-                for link in self.values(call, 1)? {
-                    let place = self.scene.place(&link);
-                    let effect = actor.does(Kind::Write).at(place).about(&target.text);
-                    self.scene.emit(effect.of(&target))?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Mode => {
-                let mode = match call.one(1) {
-                    Some(Thing::Number(mode)) => format!("{mode:o}"),
-                    Some(thing) => self.value_of(&thing)?.text,
-                    None => String::new(),
-                };
-                for path in self.values(call, 0)? {
-                    if path.text.is_empty() {
-                        continue;
-                    }
-                    let place = self.scene.place(&path);
-                    let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
-                    self.scene.emit(effect)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Folder => {
-                let folder = self.value(call, 0)?;
-                if folder.is_known() && !folder.text.is_empty() {
-                    self.scene.cwd = self.scene.place(&folder).text;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Patch => {
-                let patch = self.value(call, 0)?;
-                self.patches(call, &patch)?;
-                Ok(Thing::Nothing)
-            }
-            _ => Ok(Thing::Nothing),
+    pub(super) fn reads(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut content = Value::default();
+        for path in self.values(call, 0)? {
+            let path = without_scheme(path);
+            content = if is_url(&path) {
+                self.scene.fetch(&call.actor, &path)?
+            } else {
+                self.scene.read(&call.actor, &path)?
+            };
         }
+        Ok(Thing::value(content))
+    }
+
+    pub(super) fn writes(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let content = match call.one(1) {
+            Some(thing) => self.value_of(&thing)?,
+            None => Value::default(),
+        };
+        let append = call.act.role == Role::Append || self.appends(call)?;
+        for path in self.values(call, 0)? {
+            self.scene.write(&call.actor, &path, &content, append)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn opens_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mode = match call.one(1) {
+            Some(thing) => self.mode_of(&thing)?,
+            None => String::new(),
+        };
+        let mut made = Thing::Nothing;
+        for path in self.values(call, 0)? {
+            let opened = self.opens(call, &path, &mode)?;
+            made = made.or(&opened);
+        }
+        Ok(made)
+    }
+
+    pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let content = self.value(call, 0)?;
+        let file = match &call.receiver {
+            Thing::Object(object) => Some(object.clone()),
+            _ => match call.arguments.positional.first() {
+                Some(Thing::Object(object)) => Some(object.clone()),
+                _ => None,
+            },
+        };
+        let Some(file) = file else {
+            return Ok(Thing::Nothing);
+        };
+        if file.kind == "Socket" {
+            return self.sends_over(call, &content);
+        }
+        if matches!(file.kind.as_str(), "File" | "OpenFile") {
+            self.scene.write(&call.actor, &file.text, &content, true)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let tree = match call.one(1) {
+            Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
+            None => false,
+        };
+        self.deletes(call, tree)
+    }
+
+    pub(super) fn moves(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let to = self.value(call, 1)?;
+        for from in self.values(call, 0)? {
+            self.scene.touch(&call.actor, Kind::Move, &from)?;
+            let content = self.content_of(&from);
+            self.scene.write(&call.actor, &to, &content, false)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn copies(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let to = self.value(call, 1)?;
+        for from in self.values(call, 0)? {
+            let content = self.scene.read(&call.actor, &from)?;
+            self.scene.write(&call.actor, &to, &content, false)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn links(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let target = self.value(call, 0)?;
+        let mut actor = call.actor.clone();
+        actor.tags.push("link".into());
+        for link in self.values(call, 1)? {
+            let place = self.scene.place(&link);
+            let effect = actor.does(Kind::Write).at(place).about(&target.text);
+            self.scene.emit(effect.of(&target))?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn changes_mode(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mode = match call.one(1) {
+            Some(Thing::Number(mode)) => format!("{mode:o}"),
+            Some(thing) => self.value_of(&thing)?.text,
+            None => String::new(),
+        };
+        for path in self.values(call, 0)? {
+            if path.text.is_empty() {
+                continue;
+            }
+            let place = self.scene.place(&path);
+            let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
+            self.scene.emit(effect)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn changes_folder(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let folder = self.value(call, 0)?;
+        if folder.is_known() && !folder.text.is_empty() {
+            self.scene.cwd = self.scene.place(&folder).text;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn applies_patch(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let patch = self.value(call, 0)?;
+        self.patches(call, &patch)?;
+        Ok(Thing::Nothing)
     }
 
     fn content_of(&self, path: &Value) -> Value {
@@ -165,7 +168,8 @@ impl Reader<'_, '_, '_> {
             Thing::Name(_) | Thing::Nothing => String::new(),
             // Flags that were combined.
             Thing::Text(value) if value.is_blank() && !value.text.is_empty() => "w".to_owned(),
-            Thing::Number(flags) => if *flags & 3 == 0 { "r" } else { "w" }.to_owned(),
+            // The lowest two bits say whether it is written.
+            Thing::Number(flags) => if flags % 4 == 0 { "r" } else { "w" }.to_owned(),
             other => self.value_of(other)?.text,
         })
     }
@@ -203,7 +207,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `open(F, "<", $path)`, `open(F, ">$path")`, `open(F, "command |")`, `open(STDIN, ">&S")`.
-    fn perl_open(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn perl_open(&mut self, call: &Call<'_>) -> Done<Thing> {
         let second = self.value(call, 1)?;
         let rest = self.values(call, 2)?;
         let text = second.text.trim();
@@ -259,7 +263,7 @@ impl Reader<'_, '_, '_> {
         Ok(file)
     }
 
-    fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Done<Thing> {
+    pub(super) fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Done<Thing> {
         let mut actor = call.actor.clone();
         if tree {
             actor.tags.push("recursive".into());
@@ -299,6 +303,17 @@ impl Reader<'_, '_, '_> {
             self.scene.write(&call.actor, &path, &added, false)?;
         }
         Ok(())
+    }
+}
+
+/// `file:x.db?mode=ro`, as databases are named.
+fn without_scheme(path: Value) -> Value {
+    match path.text.strip_prefix("file:") {
+        Some(rest) if !rest.starts_with("//") => {
+            let rest = rest.split('?').next().unwrap_or(rest).to_owned();
+            path.map(rest)
+        }
+        _ => path,
     }
 }
 

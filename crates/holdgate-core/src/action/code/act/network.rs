@@ -1,7 +1,6 @@
 //! What code asks of hosts, sends to them, and whether it gives them a shell.
 
 use super::Call;
-use crate::action::code::functions::Role;
 use crate::action::code::lex::Kind as TokenKind;
 use crate::action::code::read::Reader;
 use crate::action::code::thing::{Object, Thing};
@@ -11,6 +10,10 @@ use crate::action::value::{HOLE_STR, Origins, Value};
 use std::rc::Rc;
 
 /// What is needed to see a remote shell or a fork bomb once all is read.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are facts that are noted one by one"
+)]
 #[derive(Debug, Default)]
 pub(in crate::action::code) struct Network {
     /// The host that a raw connection goes to.
@@ -19,6 +22,8 @@ pub(in crate::action::code) struct Network {
     pub(in crate::action::code) listening: bool,
     /// A shell was started that reads its commands from somewhere.
     pub(in crate::action::code) shell: bool,
+    /// Any program was started.
+    pub(in crate::action::code) runs: bool,
     /// What came over the network was run.
     pub(in crate::action::code) runs_received: bool,
     /// Standard streams were tied to something else.
@@ -28,84 +33,84 @@ pub(in crate::action::code) struct Network {
 }
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn on_network(&mut self, call: &Call<'_>) -> Done<Thing> {
-        match call.act.role {
-            Role::Fetch => {
-                let mut answer = Value::default();
-                for url in self.values(call, 0)? {
-                    if !url.text.is_empty() {
-                        answer = self.scene.fetch(&call.actor, &url)?;
-                    }
-                }
-                Ok(answer_of(answer))
+    pub(super) fn fetches(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut answer = Value::default();
+        for url in self.values(call, 0)? {
+            if !url.text.is_empty() {
+                answer = self.scene.fetch(&call.actor, &url)?;
             }
-            Role::Download => {
-                let to = self.value(call, 1)?;
-                let mut answer = Value::default();
-                for url in self.values(call, 0)? {
-                    answer = self.scene.fetch(&call.actor, &url)?;
-                    self.scene.write(&call.actor, &to, &answer, false)?;
-                }
-                Ok(answer_of(answer))
-            }
-            Role::Send => {
-                let data = self.data(call)?;
-                let mut answer = Value::default();
-                for url in self.values(call, 0)? {
-                    answer = self.scene.send(&call.actor, &url, &data)?;
-                }
-                Ok(answer_of(answer))
-            }
-            Role::Request => self.requests(call),
-            Role::Connect => {
-                let address = call.one(0).unwrap_or_default();
+        }
+        Ok(answer_of(answer))
+    }
+
+    pub(super) fn downloads(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let to = self.value(call, 1)?;
+        let mut answer = Value::default();
+        for url in self.values(call, 0)? {
+            answer = self.scene.fetch(&call.actor, &url)?;
+            self.scene.write(&call.actor, &to, &answer, false)?;
+        }
+        Ok(answer_of(answer))
+    }
+
+    pub(super) fn sends(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let data = self.data(call)?;
+        let mut answer = Value::default();
+        for url in self.values(call, 0)? {
+            answer = self.scene.send(&call.actor, &url, &data)?;
+        }
+        Ok(answer_of(answer))
+    }
+
+    pub(super) fn connects_to(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let address = call.one(0).unwrap_or_default();
+        self.connects(call, &address)
+    }
+
+    pub(super) fn connects_to_pair(&mut self, call: &Call<'_>) -> Done<Thing> {
+        match call.one(0) {
+            Some(address @ Thing::List(_)) if address.items().is_some_and(|i| i.len() == 2) => {
                 self.connects(call, &address)
-            }
-            Role::ConnectPair => match call.one(0) {
-                Some(address @ Thing::List(_)) if address.items().is_some_and(|i| i.len() == 2) => {
-                    self.connects(call, &address)
-                }
-                _ => Ok(Thing::Nothing),
-            },
-            Role::Host => {
-                let host = self.value(call, 0)?;
-                if !host.text.is_empty() {
-                    self.network.host = Some(host.clone());
-                }
-                Ok(Thing::value(host))
-            }
-            Role::Listen => {
-                self.network.listening = true;
-                self.scene.emit(call.actor.does(Kind::Listen))?;
-                Ok(Thing::Nothing)
-            }
-            Role::Receive => {
-                let from = call.one(0).unwrap_or_default();
-                if let Thing::Object(object) = &from
-                    && object.kind != "Socket"
-                    && object.data != Value::default()
-                {
-                    return Ok(Thing::value(object.data.clone()));
-                }
-                let mut received = Value::unknown(Origins::FETCHED);
-                if let Some(host) = &self.network.host {
-                    received.add_source(&host.text);
-                }
-                Ok(Thing::value(received))
-            }
-            Role::SendOver => {
-                let data = self.data_at(call, 0)?;
-                self.sends_over(call, &data)
-            }
-            Role::Redirect => {
-                self.network.redirected = true;
-                Ok(Thing::Nothing)
             }
             _ => Ok(Thing::Nothing),
         }
     }
 
-    fn requests(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn names_host(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let host = self.value(call, 0)?;
+        if !host.text.is_empty() {
+            self.network.host = Some(host.clone());
+        }
+        Ok(Thing::value(host))
+    }
+
+    pub(super) fn listens(&mut self, call: &Call<'_>) -> Done<Thing> {
+        self.network.listening = true;
+        self.scene.emit(call.actor.does(Kind::Listen))?;
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn receives(&mut self, call: &Call<'_>) -> Thing {
+        let from = call.one(0).unwrap_or_default();
+        if let Thing::Object(object) = &from
+            && object.kind != "Socket"
+            && object.data != Value::default()
+        {
+            return Thing::value(object.data.clone());
+        }
+        let mut received = Value::unknown(Origins::FETCHED);
+        if let Some(host) = &self.network.host {
+            received.add_source(&host.text);
+        }
+        Thing::value(received)
+    }
+
+    pub(super) fn sends_data_over(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let data = self.data_at(call, 0)?;
+        self.sends_over(call, &data)
+    }
+
+    pub(super) fn requests(&mut self, call: &Call<'_>) -> Done<Thing> {
         let first = call.one(0).unwrap_or_default();
         let mut data = self.data(call)?;
         if let Thing::Object(object) = &first
@@ -211,7 +216,8 @@ impl Reader<'_, '_, '_> {
     pub(in crate::action::code) fn finish(&mut self) -> Done {
         let network = &self.network;
         let open = network.connected || network.listening;
-        let remote = open && (network.shell || network.runs_received);
+        let tied = network.redirected && network.runs;
+        let remote = open && (network.shell || network.runs_received || tied);
         let bomb = network.forks && network.endless && !self.waits();
         let actor = Actor::new(self.language.word(), &self.evidence(0));
         if remote {

@@ -11,162 +11,159 @@ use crate::action::value::{Origins, Value};
 use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn on_programs(&mut self, call: &Call<'_>) -> Done<Thing> {
-        match call.act.role {
-            Role::System | Role::Shell => {
+    pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut output = Value::default();
+        for command in self.values(call, 0)? {
+            output = self.runs_shell(call, &command)?;
+        }
+        if call.act.role == Role::System {
+            self.output.push(&output);
+        }
+        Ok(process(output))
+    }
+
+    pub(super) fn runs_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let things = call.all(0);
+        let words = self.words(&things)?;
+        Ok(process(self.runs_words(&words, call.start)?))
+    }
+
+    pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let program = self.value(call, 0)?;
+        let mut words = match call.one(1) {
+            Some(list @ Thing::List(_)) => self.words(&[list])?,
+            // C gives the words one by one or as an array of its own.
+            _ => Vec::new(),
+        };
+        // `execv("/bin/sh", ["sh", …])` names the program twice, `spawn("sh", […])` once.
+        let twice = call.actor.program.contains("exec") && !self.is_node();
+        if twice && !words.is_empty() {
+            words.remove(0);
+        }
+        words.insert(0, program);
+        if uses_shell(call) && words.len() == 1 {
+            let command = words.remove(0);
+            return Ok(process(self.runs_shell(call, &command)?));
+        }
+        Ok(process(self.runs_words(&words, call.start)?))
+    }
+
+    pub(super) fn runs_shell_or_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let things = call.all(0);
+        let mut things: Vec<Thing> = things
+            .into_iter()
+            .filter(|t| !matches!(t, Thing::Map(_)))
+            .collect();
+        // Ruby's `popen(command, "r+")`.
+        if things.len() == 2
+            && call.actor.program.contains("popen")
+            && things
+                .get(1)
+                .and_then(Thing::known)
+                .is_some_and(|m| m.len() <= 3)
+        {
+            things.truncate(1);
+        }
+        let output = match things.as_slice() {
+            [one] if one.items().is_none() => {
                 let mut output = Value::default();
-                for command in self.values(call, 0)? {
+                for command in one.each() {
+                    let command = self.value_of(command)?;
                     output = self.runs_shell(call, &command)?;
                 }
-                if call.act.role == Role::System {
-                    self.output.push(&output);
-                }
-                Ok(process(output))
+                output
             }
-            Role::Program => {
-                let things = call.all(0);
+            _ => {
                 let words = self.words(&things)?;
-                Ok(process(self.runs_words(&words, call.start)?))
+                self.runs_words(&words, call.start)?
             }
-            Role::ProgramWith => {
-                let program = self.value(call, 0)?;
-                let mut words = match call.one(1) {
-                    Some(list @ Thing::List(_)) => self.words(&[list])?,
-                    // C gives the words one by one or as an array of its own.
-                    _ => Vec::new(),
-                };
-                // `execv("/bin/sh", ["sh", …])` names the program twice, `spawn("sh", […])` once.
-                let twice = call.actor.program.contains("exec") && !self.is_node();
-                if twice && !words.is_empty() {
-                    words.remove(0);
-                }
-                words.insert(0, program);
-                if self.uses_shell(call) && words.len() == 1 {
-                    let command = words.remove(0);
-                    return Ok(process(self.runs_shell(call, &command)?));
-                }
-                Ok(process(self.runs_words(&words, call.start)?))
-            }
-            Role::Command => self.command(call),
-            Role::ShellOrProgram => {
-                let things = call.all(0);
-                let mut things: Vec<Thing> = things
-                    .into_iter()
-                    .filter(|t| !matches!(t, Thing::Map(_)))
-                    .collect();
-                // Ruby's `popen(command, "r+")`.
-                if things.len() == 2
-                    && call.actor.program.contains("popen")
-                    && things
-                        .get(1)
-                        .and_then(Thing::known)
-                        .is_some_and(|m| m.len() <= 3)
-                {
-                    things.truncate(1);
-                }
-                let output = match things.as_slice() {
-                    [one] if one.items().is_none() => {
-                        let mut output = Value::default();
-                        for command in one.each() {
-                            let command = self.value_of(command)?;
-                            output = self.runs_shell(call, &command)?;
-                        }
-                        output
-                    }
-                    _ => {
-                        let words = self.words(&things)?;
-                        self.runs_words(&words, call.start)?
-                    }
-                };
-                if &*call.actor.program == "system" {
-                    self.output.push(&output);
-                }
-                Ok(process(output))
-            }
-            Role::Code => {
-                for code in self.values(call, 0)? {
-                    self.runs_code(call, &code)?;
-                }
-                // `Function('…')` returns a function that does the same.
-                Ok(Thing::Nothing)
-            }
-            Role::RunFile => {
-                for path in self.values(call, 0)? {
-                    if path.text.starts_with("http") {
-                        let code = self.scene.fetch(&call.actor, &path)?;
-                        self.runs_code(call, &code)?;
-                        continue;
-                    }
-                    let place = self.scene.place(&path);
-                    if let Some(code) = self.scene.files.get(&place.text).cloned() {
-                        self.runs_code(call, &code)?;
-                    }
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Load => {
-                let library = self.value(call, 0)?;
-                if library.text.contains('/') {
-                    self.scene.touch(&call.actor, Kind::Run, &library)?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Deserialise => {
-                let data = self.value(call, 0)?;
-                if data.origins.any(Origins::FETCHED | Origins::DECODED) {
-                    self.runs_code(call, &crate::action::code::thing::unknown_like(&data))?;
-                }
-                Ok(Thing::value(crate::action::code::thing::unknown_like(
-                    &data,
-                )))
-            }
-            Role::Kill => {
-                let target = self.value(call, 0)?;
-                let effect = call.actor.does(Kind::Kill).about(&target.text);
-                self.scene.emit(effect)?;
-                Ok(Thing::Nothing)
-            }
-            Role::Elevate => {
-                let user = self.value(call, 0)?;
-                if user.text == "0" {
-                    self.scene.emit(call.actor.does(Kind::Elevate).about("0"))?;
-                }
-                Ok(Thing::Nothing)
-            }
-            Role::Fork => {
-                self.network.forks = true;
-                Ok(Thing::Nothing)
-            }
-            Role::Terminal => {
-                let program = self.value(call, 0)?;
-                self.network.shell |= is_shell(&program.text);
-                Ok(Thing::Nothing)
-            }
-            Role::Sql => {
-                let statement = self.value(call, 0)?;
-                if destroys(&statement.text) {
-                    let text = crate::json::shorten(&statement.text, 200);
-                    self.scene
-                        .emit(call.actor.does(Kind::Database).about(&text))?;
-                }
-                Ok(Thing::Nothing)
-            }
-            _ => Ok(Thing::Nothing),
+        };
+        if &*call.actor.program == "system" {
+            self.output.push(&output);
         }
+        Ok(process(output))
+    }
+
+    pub(super) fn runs_text(&mut self, call: &Call<'_>) -> Done<Thing> {
+        for code in self.values(call, 0)? {
+            self.runs_code(call, &code)?;
+        }
+        // `Function('…')` returns a function that does the same.
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn runs_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+        for path in self.values(call, 0)? {
+            if path.text.starts_with("http") {
+                let code = self.scene.fetch(&call.actor, &path)?;
+                self.runs_code(call, &code)?;
+                continue;
+            }
+            let place = self.scene.place(&path);
+            if let Some(code) = self.scene.files.get(&place.text).cloned() {
+                self.runs_code(call, &code)?;
+            }
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn loads(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let library = self.value(call, 0)?;
+        if library.text.contains('/') {
+            self.scene.touch(&call.actor, Kind::Run, &library)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let data = self.value(call, 0)?;
+        if data.origins.any(Origins::FETCHED | Origins::DECODED) {
+            self.runs_code(call, &crate::action::code::thing::unknown_like(&data))?;
+        }
+        Ok(Thing::value(crate::action::code::thing::unknown_like(
+            &data,
+        )))
+    }
+
+    pub(super) fn kills(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let target = self.value(call, 0)?;
+        let effect = call.actor.does(Kind::Kill).about(&target.text);
+        self.scene.emit(effect)?;
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn elevates(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let user = self.value(call, 0)?;
+        if user.text == "0" {
+            self.scene.emit(call.actor.does(Kind::Elevate).about("0"))?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn opens_terminal(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let program = self.value(call, 0)?;
+        self.network.shell |= is_shell(&program.text);
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn runs_statement(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let statement = self.value(call, 0)?;
+        if destroys(&statement.text) {
+            let text = crate::json::shorten(&statement.text, 200);
+            self.scene
+                .emit(call.actor.does(Kind::Database).about(&text))?;
+        }
+        Ok(Thing::Nothing)
     }
 
     fn is_node(&self) -> bool {
         self.language == Language::JavaScript
     }
 
-    fn uses_shell(&self, call: &Call<'_>) -> bool {
-        call.named("shell").is_some_and(|t| t.number() != Some(0))
-    }
-
     /// A list is a program with its arguments; a text is for a shell, or a program's name.
-    fn command(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn command(&mut self, call: &Call<'_>) -> Done<Thing> {
         let mut output = Value::default();
-        let shell = self.uses_shell(call)
+        let shell = uses_shell(call)
             || !matches!(self.language, Language::Python)
             || call.act.arguments.len() < 2;
         let Some(thing) = call.one(0) else {
@@ -223,6 +220,7 @@ impl Reader<'_, '_, '_> {
         if command.text.trim().is_empty() {
             return Ok(Value::default());
         }
+        self.network.runs = true;
         self.network.shell |= is_shell(&command.text);
         if command.is_blank() {
             return self.runs_unknown(command, |reader, command| {
@@ -255,6 +253,7 @@ impl Reader<'_, '_, '_> {
             return Ok(Value::default());
         };
         let line: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+        self.network.runs = true;
         self.network.shell |= is_shell(&line.join(" "));
         if program.is_blank() {
             let words = words.to_vec();
@@ -321,6 +320,10 @@ impl Reader<'_, '_, '_> {
         };
         Ok(Thing::value(self.runs_shell(&call, command)?))
     }
+}
+
+fn uses_shell(call: &Call<'_>) -> bool {
+    call.named("shell").is_some_and(|t| t.number() != Some(0))
 }
 
 fn process(output: Value) -> Thing {

@@ -5,7 +5,7 @@ use crate::action::scene::Done;
 use crate::json::Json;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn json(&mut self, json: &Json<'_>, key: &str, depth: usize) -> Done {
+    pub(super) fn json(&mut self, json: &Json<'_>, key: &str) -> Done {
         self.scene.fuel.spend(1)?;
         match json {
             Json::Object(members) => {
@@ -34,24 +34,23 @@ impl Reader<'_, '_, '_> {
                     if taken {
                         continue;
                     }
-                    match value {
-                        Json::String(text) if runs(key, name) => self.shell(name, text, "")?,
-                        _ if key == "scripts" || key == "tasks" => {
-                            for line in value.as_array().unwrap_or(&[]) {
-                                if let Some(line) = line.as_str() {
-                                    self.shell(name, line, "")?;
-                                }
-                            }
-                            self.json(value, name, depth + 1)?;
-                        }
-                        other => self.json(other, name, depth + 1)?,
+                    if let Some(text) = value.as_str().filter(|_| runs(key, name)) {
+                        self.shell(name, text, "")?;
+                        continue;
                     }
+                    if matches!(key, "scripts" | "tasks") {
+                        let lines = value.as_array().unwrap_or(&[]);
+                        for line in lines.iter().filter_map(Json::as_str) {
+                            self.shell(name, line, "")?;
+                        }
+                    }
+                    self.json(value, name)?;
                 }
                 Ok(())
             }
             Json::Array(items) => {
                 for item in items {
-                    self.json(item, "", depth + 1)?;
+                    self.json(item, "")?;
                 }
                 Ok(())
             }
@@ -83,8 +82,8 @@ pub(super) fn runs(key: &str, name: &str) -> bool {
 }
 
 fn joined(source: &Json<'_>) -> String {
-    match source {
-        Json::Array(lines) => lines.iter().filter_map(Json::as_str).collect(),
-        other => other.as_str().unwrap_or("").to_owned(),
+    match source.as_array() {
+        Some(lines) => lines.iter().filter_map(Json::as_str).collect(),
+        None => source.as_str().unwrap_or("").to_owned(),
     }
 }

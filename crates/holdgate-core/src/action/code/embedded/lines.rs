@@ -83,10 +83,10 @@ impl Reader<'_, '_, '_> {
                 at = self.yaml(line, key, value, &lines, at)?;
             } else if let Some(command) = git_command(trimmed) {
                 self.shell("git", command, "")?;
-            } else if let Some((key, value)) = json_member(trimmed) {
-                if super::json::runs("", key) || looks_like_script(key, &value) {
-                    self.shell(key, &value, "")?;
-                }
+            } else if let Some((key, value)) = json_member(trimmed)
+                && (super::json::runs("", key) || looks_like_script(key, &value))
+            {
+                self.shell(key, &value, "")?;
             }
         }
         Ok(())
@@ -150,11 +150,11 @@ impl Reader<'_, '_, '_> {
             }
             return Ok(at);
         }
-        if value.starts_with('[') {
-            if let Some(words) = json_words(value) {
-                self.words(&words, tag)?;
-                return Ok(at);
-            }
+        if value.starts_with('[')
+            && let Some(words) = json_words(value)
+        {
+            self.words(&words, tag)?;
+            return Ok(at);
         }
         self.shell(key, unquoted(value), tag)?;
         Ok(at)

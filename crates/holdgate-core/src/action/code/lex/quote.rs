@@ -9,7 +9,7 @@ const MAX_NESTING: u32 = 8;
 impl Lexer<'_> {
     /// A literal that starts with a quote character.
     pub(super) fn quoted(&mut self) {
-        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+        use Language::{Compiled, JavaScript, Perl, Php, Python, Ruby};
         let start = self.at;
         let byte = self.peek(0).unwrap_or(b'"');
         let language = self.language;
@@ -46,13 +46,9 @@ impl Lexer<'_> {
             self.at += 3;
             self.until(start, &[byte; 3], quote, true);
         } else {
-            let lines = match language {
-                Perl | Ruby | Php => true,
-                Compiled => byte == b'`' || (self.lifetimes && byte == b'"'),
-                JavaScript => byte == b'`',
-                Lua | Python => false,
-                _ => false,
-            };
+            let lines = matches!(language, Perl | Ruby | Php)
+                || (byte == b'`' && matches!(language, Compiled | JavaScript))
+                || (byte == b'"' && self.lifetimes);
             self.at += 1;
             self.until(start, &[byte], quote, lines);
         }
@@ -143,11 +139,12 @@ impl Lexer<'_> {
 
     /// A literal whose quote has letters before it: `rb"…"`, `qq{…}`. `text` is already read.
     pub(super) fn prefixed(&mut self, text: &str, start: usize) -> bool {
-        match self.language {
-            Language::Python => self.python_prefix(text, start),
-            Language::Perl => self.perl_prefix(text, start),
-            Language::Compiled => self.raw_prefix(text, start),
-            _ => false,
+        if self.language == Language::Python {
+            self.python_prefix(text, start)
+        } else if self.language == Language::Perl {
+            self.perl_prefix(text, start)
+        } else {
+            self.language == Language::Compiled && self.raw_prefix(text, start)
         }
     }
 
@@ -248,10 +245,12 @@ impl Lexer<'_> {
             return false;
         }
         self.at += spaces;
-        let escapes = match meaning {
-            Meaning::Pattern => Escapes::None,
-            _ if holes == Holes::None || open == b'\'' => Escapes::Quotes,
-            _ => Escapes::All,
+        let escapes = if meaning == Meaning::Pattern {
+            Escapes::None
+        } else if holes == Holes::None || open == b'\'' {
+            Escapes::Quotes
+        } else {
+            Escapes::All
         };
         let holes = if open == b'\'' { Holes::None } else { holes };
         let quote = Quote {

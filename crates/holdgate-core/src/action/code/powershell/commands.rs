@@ -1,6 +1,6 @@
 //! What single commands of PowerShell and cmd do.
 
-use super::{Reader, Word, encoded_command};
+use super::{Reader, Word, actor, encoded_command};
 use crate::action::code::Language;
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::Done;
@@ -56,7 +56,7 @@ impl Reader<'_, '_, '_> {
         let name = name.rsplit(['/', '\\']).next().unwrap_or("");
         let name = name.strip_suffix(".exe").unwrap_or(name);
         let rest = words.get(1..).unwrap_or(&[]);
-        let actor = self.actor(name, stage);
+        let actor = actor(name, stage);
         match name {
             "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" => {
                 self.removes(actor, rest)?;

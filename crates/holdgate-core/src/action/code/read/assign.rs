@@ -1,6 +1,6 @@
 //! What stands before `=`.
 
-use super::{Reader, names};
+use super::{MAX_DEPTH, Reader, names};
 use crate::action::code::Language;
 use crate::action::code::fold;
 use crate::action::code::lex::Kind;
@@ -16,16 +16,31 @@ impl Reader<'_, '_, '_> {
         if token.kind != Kind::Name {
             return Ok(None);
         }
+        if !self.assigns(end) {
+            return Ok(None);
+        }
         let Some((targets, mark_at)) = self.targets(end) else {
             return Ok(None);
         };
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            self.at = end;
+            return Ok(None);
+        }
+        self.depth += 1;
+        let value = self.assigned(&targets, mark_at, end);
+        self.depth -= 1;
+        value.map(Some)
+    }
+
+    fn assigned(&mut self, targets: &[String], mark_at: usize, end: usize) -> Done<Thing> {
         let mark = self.token_at(mark_at).map_or("", |t| t.text);
         self.at = mark_at + 1;
         while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
             self.at += 1;
         }
         let mut value = self.expression(end)?;
-        if let [target] = targets.as_slice() {
+        if let [target] = targets {
             // `x = a, b` is a tuple.
             if matches!(mark, "+=" | ".=" | "<<" | "..=") {
                 let before = self.variables.get(target).cloned().unwrap_or_default();
@@ -40,7 +55,7 @@ impl Reader<'_, '_, '_> {
                 self.variables.remove(target);
             }
             self.assign(target, value.clone())?;
-            return Ok(Some(value));
+            return Ok(value);
         }
         let mut values = vec![value];
         while self.is_mark(self.at, ",") && values.len() < targets.len() {
@@ -51,8 +66,30 @@ impl Reader<'_, '_, '_> {
             [one] => one.clone(),
             _ => Thing::list(values),
         };
-        self.assign_parts(&targets, &whole)?;
-        Ok(Some(whole))
+        self.assign_parts(targets, &whole)?;
+        Ok(whole)
+    }
+
+    /// Whether an `=` may follow the names that start here: most expressions have none.
+    fn assigns(&self, end: usize) -> bool {
+        let mut at = self.at;
+        for _ in 0..16 {
+            let Some(token) = self.token_at(at).filter(|_| at < end) else {
+                return false;
+            };
+            match token.kind {
+                Kind::Name => at += 1,
+                Kind::Mark => match token.text {
+                    "=" | ":=" | "+=" | ".=" | "||=" | "??=" | ":" => return true,
+                    "." | "->" | "::" => at += 1,
+                    "," if !self.loose => at += 1,
+                    "[" | "{" => at = self.close_of(at, end) + 1,
+                    _ => return false,
+                },
+                Kind::Number | Kind::Text(_) | Kind::Line(_) => return false,
+            }
+        }
+        false
     }
 
     pub(super) fn assign_parts(&mut self, targets: &[String], whole: &Thing) -> Done {
@@ -61,7 +98,7 @@ impl Reader<'_, '_, '_> {
                 Thing::List(items) => items.get(index).cloned().unwrap_or_default(),
                 // `conn, _ := f()` and `a, b = f()`: the first is what f makes.
                 other if index == 0 => other.clone(),
-                Thing::Object(_) | Thing::Text(_) => self.item_of(whole),
+                Thing::Object(_) | Thing::Text(_) => whole.item(),
                 _ => Thing::Nothing,
             };
             self.assign(target, part)?;
@@ -168,7 +205,7 @@ impl Reader<'_, '_, '_> {
                 let thing = match &whole {
                     Thing::Name(name) => Thing::Name(format!("{name}.{key}")),
                     Thing::Map(_) => whole.get(&key).cloned().unwrap_or_default(),
-                    Thing::Object(_) => self.item_of(&whole),
+                    Thing::Object(_) => whole.item(),
                     _ => Thing::Nothing,
                 };
                 self.assign(&target, thing)?;
@@ -192,7 +229,7 @@ impl Reader<'_, '_, '_> {
         let nested = self.language == Language::Python && self.is_indented();
         let thing = match self.variables.get(&name) {
             Some(before) if nested && is_constant(before) && is_constant(&thing) => {
-                before.clone().or(thing)
+                before.or(&thing)
             }
             _ => thing,
         };

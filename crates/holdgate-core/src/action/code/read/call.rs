@@ -85,7 +85,7 @@ impl Reader<'_, '_, '_> {
             let mut made = Thing::Nothing;
             for one in all.iter().filter(|t| !matches!(t, Thing::Any(_))) {
                 let one = self.method(one, member, arguments.clone(), start)?;
-                made = made.or(one);
+                made = made.or(&one);
             }
             return Ok(made);
         }
@@ -145,7 +145,7 @@ impl Reader<'_, '_, '_> {
                 let text = &object.text;
                 if object.kind == "Path" && member == "parent" {
                     let parent = parent_of(&text.text);
-                    return Ok(self.object("Path", text.map(parent)));
+                    return Ok(Thing::object("Path", text.map(parent)));
                 }
                 if matches!(member, "name" | "path" | "as_posix" | "hostname")
                     && object.kind != "Answer"
@@ -167,7 +167,7 @@ impl Reader<'_, '_, '_> {
                 let mut made = Thing::Nothing;
                 for one in thing.each().iter().filter(|t| !matches!(t, Thing::Any(_))) {
                     let one = self.attribute(one, member, start)?;
-                    made = made.or(one);
+                    made = made.or(&one);
                 }
                 Ok(made)
             }
@@ -189,16 +189,18 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Done<Thing> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
+        let acts = self.acts(name);
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
-            if self.acts(name).is_none()
+            if acts.is_none()
                 && let Some(Thing::Function(id)) = self.variables.get(last)
             {
                 let id = *id;
                 return self.call_own(id, &arguments);
             }
-            let known = self.acts(object).is_some() || self.variables.contains_key(object);
-            if let ("call" | "apply" | "bind" | "__call__", true) = (last, known) {
+            if matches!(last, "call" | "apply" | "bind" | "__call__")
+                && (self.acts(object).is_some() || self.variables.contains_key(object))
+            {
                 let mut arguments = arguments;
                 if last != "__call__" && self.language == Language::JavaScript {
                     arguments.positional = arguments.positional.into_iter().skip(1).collect();
@@ -214,14 +216,13 @@ impl Reader<'_, '_, '_> {
                 return self.call_name(object, None, arguments, start);
             }
         }
-        if let Some(acts) = self.acts(name) {
+        if let Some(acts) = acts {
             let named;
-            let receiver = match receiver {
-                Some(receiver) => receiver,
-                None => {
-                    named = Thing::Name(object.to_owned());
-                    &named
-                }
+            let receiver = if let Some(receiver) = receiver {
+                receiver
+            } else {
+                named = Thing::Name(object.to_owned());
+                &named
             };
             let mut result = Thing::Nothing;
             for act in acts {
@@ -270,7 +271,8 @@ impl Reader<'_, '_, '_> {
             if let Thing::Function(id) = argument {
                 let value = self.value_of(result)?;
                 let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
-                if value.origins.any(interesting) || matches!(result, Thing::Object(_)) {
+                let typed = matches!(result, Thing::Object(object) if !object.kind.ends_with(')'));
+                if value.origins.any(interesting) || typed {
                     let yielded = match result {
                         Thing::Object(_) => result.clone(),
                         _ => Thing::value(value),
@@ -313,14 +315,6 @@ impl Reader<'_, '_, '_> {
             text: value,
             data,
         })))
-    }
-
-    pub(in crate::action::code) fn object(&self, kind: &str, text: Value) -> Thing {
-        Thing::Object(Rc::new(Object {
-            kind: kind.to_owned(),
-            text,
-            data: Value::default(),
-        }))
     }
 
     /// The same with names looked up.
@@ -415,14 +409,18 @@ impl Reader<'_, '_, '_> {
         self.is_environment(name).then(|| self.variable_named(key))
     }
 
-    /// Texts and paths, joined with slashes as path functions do.
-    pub(in crate::action::code) fn path_joined(&mut self, parts: &[Thing]) -> Done<Value> {
+    /// Texts and paths, joined with slashes. Where it resolves, an absolute part starts anew.
+    pub(in crate::action::code) fn path_joined(
+        &mut self,
+        parts: &[Thing],
+        resolves: bool,
+    ) -> Done<Value> {
         let mut path = Value::default();
         for part in parts {
             let part = self.value_of(part)?;
-            if part.text.starts_with('/') || path.text.is_empty() {
+            if resolves && part.text.starts_with('/') {
                 path.text.clear();
-            } else if !path.text.ends_with('/') {
+            } else if !path.text.is_empty() && !path.text.ends_with('/') {
                 path.push_text("/");
             }
             path.push(&part);
@@ -457,7 +455,8 @@ fn runs(act: &Act) -> bool {
     )
 }
 
-fn parent_of(path: &str) -> String {
+/// The folder that a path is in.
+pub(in crate::action::code) fn parent_of(path: &str) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
         Some(("", _)) => "/".to_owned(),
         Some((parent, last)) if last != ".." => parent.to_owned(),

@@ -4,7 +4,7 @@ use super::{MAX_CALLS, MAX_DEPTH, Reader, names};
 use crate::action::code::Language;
 use crate::action::code::lex::{Kind, Tokens};
 use crate::action::code::read::Arguments;
-use crate::action::code::thing::{MAX_ALTERNATIVES, Thing};
+use crate::action::code::thing::Thing;
 use crate::action::scene::Done;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,6 +21,8 @@ pub(super) struct Function<'a> {
     result: RefCell<Thing>,
     /// Set while it is read: a function that calls itself is not followed further.
     active: Cell<bool>,
+    /// Whether nothing is done in it that depends on its parameters.
+    idle: Cell<bool>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -29,7 +31,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let count = self.tokens.list.len();
         for index in 0..count {
             let word = match self.name_at(index) {
-                Some(word @ ("def" | "function" | "sub" | "func" | "fn" | "fun")) => word,
+                Some(word) if names::defines(self.language, word) => word,
                 _ => continue,
             };
             let Some(name) = self.name_at(index + 1) else {
@@ -68,6 +70,7 @@ impl<'a> Reader<'_, '_, 'a> {
             is_expression,
             result: RefCell::default(),
             active: Cell::default(),
+            idle: Cell::default(),
         }));
         self.functions.len() - 1
     }
@@ -117,26 +120,18 @@ impl<'a> Reader<'_, '_, 'a> {
             let open = (after..count.min(after + 24)).find(|index| self.is_mark(*index, "{"))?;
             return Some((open + 1, self.close_of(open, count)));
         }
-        let is_line = |index: usize| {
-            self.token_at(index).and_then(|t| match t.kind {
-                Kind::Line(indent) => Some(indent),
-                Kind::Name | Kind::Number | Kind::Text(_) | Kind::Mark => None,
-            })
-        };
-        let own_indent = (0..=head).rev().take(64).find_map(is_line).unwrap_or(0);
-        let mut at = after;
-        let mut first_line = true;
-        while at < count {
-            if let Some(indent) = is_line(at) {
-                let one_line = first_line && at > after + 2;
-                if indent <= own_indent || one_line {
-                    return Some((after, at));
-                }
-                first_line = false;
-            } else if self.is_mark(at, "(") || self.is_mark(at, "[") || self.is_mark(at, "{") {
-                at = self.close_of(at, count);
+        let lines = &self.tokens.lines;
+        let own = lines.partition_point(|(index, _)| *index <= head);
+        let own_indent = own
+            .checked_sub(1)
+            .and_then(|at| lines.get(at))
+            .map_or(0, |(_, indent)| *indent);
+        let from = lines.partition_point(|(index, _)| *index < after);
+        for (number, (index, indent)) in lines.iter().skip(from).enumerate() {
+            let one_line = number == 0 && *index > after + 2;
+            if *indent <= own_indent || one_line {
+                return Some((after, *index));
             }
-            at += 1;
         }
         Some((after, count))
     }
@@ -217,8 +212,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn read_body(&mut self, function: &Rc<Function<'a>>) -> Done {
         let saved = self.shadow(&function.parameters);
+        let deeds = self.deeds;
         let result = self.run_body(function)?;
         self.restore(saved);
+        // What a short function returns may still matter.
+        let long = function.end.saturating_sub(function.start) > 48;
+        function.idle.set(self.deeds == deeds && long);
         *function.result.borrow_mut() = result;
         Ok(())
     }
@@ -276,7 +275,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let tells = |thing: &Thing| !matches!(thing, Thing::Nothing);
         let anything = arguments.positional.iter().any(tells)
             || arguments.named.iter().any(|(_, thing)| tells(thing));
-        if !anything || self.calls >= MAX_CALLS {
+        if !anything || function.idle.get() || self.calls >= MAX_CALLS {
             return Ok(function.result.borrow().clone());
         }
         self.calls += 1;
@@ -308,30 +307,8 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(result)
     }
 
-    /// Any item of a list.
-    pub(super) fn item_of(&self, things: &Thing) -> Thing {
-        match things {
-            Thing::List(items) => {
-                let items: Vec<Thing> = items.iter().take(MAX_ALTERNATIVES).cloned().collect();
-                match items.len() {
-                    0 => Thing::Nothing,
-                    1 => items.into_iter().next().unwrap_or_default(),
-                    _ => Thing::Any(items.into()),
-                }
-            }
-            Thing::Object(_) | Thing::Text(_) => {
-                let value = crate::action::code::fold::plain(things);
-                Thing::value(crate::action::code::thing::unknown_like(&value))
-            }
-            Thing::Name(_) | Thing::Any(_) => things.clone(),
-            Thing::Nothing | Thing::Number(_) | Thing::Map(_) | Thing::Function(_) => {
-                Thing::Nothing
-            }
-        }
-    }
-
     /// `import a.b as c, d` and `from a import b as c`.
-    pub(super) fn python_import(&mut self, end: usize) -> Done {
+    pub(super) fn python_import(&mut self, end: usize) {
         let from = self.name_at(self.at) == Some("from");
         self.at += 1;
         let base = if from {
@@ -341,7 +318,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         if from {
             if self.name_at(self.at) != Some("import") {
-                return Ok(());
+                return;
             }
             self.at += 1;
             self.loose = self.is_mark(self.at, "(");
@@ -371,7 +348,6 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         self.loose = false;
-        Ok(())
     }
 
     fn dotted(&mut self, end: usize) -> String {
@@ -396,13 +372,13 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `import x, {a as b} from 'm'`.
-    pub(super) fn javascript_import(&mut self, end: usize) -> Done {
+    pub(super) fn javascript_import(&mut self, end: usize) {
         let start = self.at + 1;
         let from = (start..end.min(start + 128))
             .find(|index| matches!(self.token_at(*index).map(|t| t.kind), Some(Kind::Text(_))));
         let Some(from) = from else {
             self.at = start;
-            return Ok(());
+            return;
         };
         let text = self.token_at(from).map_or("", |t| t.text);
         let module = names::module(self.language, text);
@@ -435,11 +411,10 @@ impl<'a> Reader<'_, '_, 'a> {
             after_as = false;
         }
         self.at = from + 1;
-        Ok(())
     }
 
     /// `use a::b as c;`, `import e "os/exec"`, `import static a.b`.
-    pub(super) fn compiled_import(&mut self, end: usize) -> Done {
+    pub(super) fn compiled_import(&mut self, end: usize) {
         self.at += 1;
         let block = self.is_mark(self.at, "(");
         let stop = if block {
@@ -477,6 +452,5 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         self.at = stop.max(self.at);
-        Ok(())
     }
 }

@@ -9,28 +9,35 @@ use crate::action::scene::Done;
 use crate::action::value::Value;
 use std::rc::Rc;
 
+/// Items that have a key.
+pub(super) type Members = Vec<(String, Thing)>;
+
 /// Items for which the expression of a comprehension is worked out one by one.
 const MAX_MAPPED: usize = 512;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// An expression before `end`. Stands still where there is none.
     pub(super) fn expression(&mut self, end: usize) -> Done<Thing> {
+        self.scene.fuel.spend(1)?;
+        match self.assignment(end)? {
+            Some(thing) => Ok(thing),
+            None => self.operators(end),
+        }
+    }
+
+    fn operators(&mut self, end: usize) -> Done<Thing> {
         if self.depth >= MAX_DEPTH {
             self.too_deep = true;
             self.at = end;
             return Ok(Thing::Nothing);
         }
-        self.scene.fuel.spend(1)?;
         self.depth += 1;
-        let result = match self.assignment(end)? {
-            Some(thing) => Ok(thing),
-            None => self.operators(end),
-        };
+        let result = self.operator_chain(end);
         self.depth -= 1;
         result
     }
 
-    fn operators(&mut self, end: usize) -> Done<Thing> {
+    fn operator_chain(&mut self, end: usize) -> Done<Thing> {
         let mut left = self.operand(end)?;
         while let Some(token) = self.peek(end) {
             let word = match token.kind {
@@ -40,7 +47,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     let joins = matches!(self.language, Language::Python | Language::Compiled);
                     if joins && matches!(left, Thing::Text(_)) {
                         let right = self.operand(end)?;
-                        left = self.joined(&left, &right)?;
+                        left = self.joined(left, &right)?;
                         continue;
                     }
                     break;
@@ -68,24 +75,33 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(left)
     }
 
-    fn joined(&mut self, left: &Thing, right: &Thing) -> Done<Thing> {
-        let left = self.resolved(left)?;
+    fn joined(&mut self, mut left: Thing, right: &Thing) -> Done<Thing> {
         let right = self.resolved(right)?;
+        // A long chain of texts grows in place.
+        if let Thing::Text(value) = &mut left
+            && let Some(value) = Rc::get_mut(value)
+            && let Thing::Text(more) = &right
+        {
+            self.scene.fuel.spend_on(more.text.len() * 4)?;
+            value.push(more);
+            return Ok(left);
+        }
+        let left = self.resolved(&left)?;
         let joined = fold::concat(&left, &right);
         if let Thing::Text(value) = &joined {
-            self.scene.fuel.spend_on(value.text.len())?;
+            self.scene.fuel.spend_on(value.text.len() * 4)?;
         }
         Ok(joined)
     }
 
     fn combined(&mut self, left: Thing, word: &str, right: Thing) -> Done<Thing> {
-        if let (Thing::Number(a), Thing::Number(b)) = (&left, &right) {
-            if let Some(number) = arithmetic(word, *a, *b) {
-                return Ok(Thing::Number(number));
-            }
+        if let (Thing::Number(a), Thing::Number(b)) = (&left, &right)
+            && let Some(number) = arithmetic(word, *a, *b)
+        {
+            return Ok(Thing::Number(number));
         }
         let combined = match word {
-            "+" | "." | ".." | "<<" | "~" => return self.joined(&left, &right),
+            "+" | "." | ".." | "<<" | "~" => return self.joined(left, &right),
             "%" => match &left {
                 Thing::Text(format) if !matches!(self.language, Language::JavaScript) => {
                     let single = [right.clone()];
@@ -101,18 +117,18 @@ impl<'a> Reader<'_, '_, 'a> {
             "*" | "x" => match (&left, &right) {
                 (Thing::Text(value), Thing::Number(times)) => {
                     self.scene.fuel.spend_on(1 << 10)?;
-                    fold::repeat(value, *times).unwrap_or_default()
+                    fold::repeat(value, *times)
                 }
                 _ => self.mixed(&left, &right)?,
             },
             "/" => match &left {
                 Thing::Object(object) if object.kind == "Path" => {
-                    let path = self.path_joined(&[left.clone(), right])?;
-                    self.object("Path", path)
+                    let path = self.path_joined(&[left.clone(), right], true)?;
+                    Thing::object("Path", path)
                 }
                 _ => self.mixed(&left, &right)?,
             },
-            "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(right),
+            "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
             "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
             _ => Thing::Nothing,
@@ -129,9 +145,48 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What stands between operators, with all that is called on it.
     fn operand(&mut self, end: usize) -> Done<Thing> {
-        let Some(token) = self.peek(end) else {
-            return Ok(Thing::Nothing);
+        let mut negative = false;
+        // What stands before a value: signs, references, `await`, `new`.
+        let token = loop {
+            let Some(token) = self.peek(end) else {
+                return Ok(Thing::Nothing);
+            };
+            let before = match token.kind {
+                Kind::Mark => matches!(
+                    token.text,
+                    "-" | "+"
+                        | "!"
+                        | "~"
+                        | "&"
+                        | "*"
+                        | "@"
+                        | "..."
+                        | "**"
+                        | "\\"
+                        | "->"
+                        | "<-"
+                        | "::"
+                        | "."
+                        | "&&"
+                ),
+                Kind::Name => names::skipped(self.language, token.text),
+                Kind::Number | Kind::Text(_) | Kind::Line(_) => false,
+            };
+            if !before {
+                break token;
+            }
+            self.scene.fuel.spend(1)?;
+            negative ^= token.is_mark("-");
+            self.at += 1;
         };
+        let thing = self.plain_operand(token, end)?;
+        Ok(match thing {
+            Thing::Number(n) if negative => Thing::Number(n.wrapping_neg()),
+            other => other,
+        })
+    }
+
+    fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
         let start = self.at;
         match token.kind {
             Kind::Text(quote) => {
@@ -187,38 +242,14 @@ impl<'a> Reader<'_, '_, 'a> {
                     };
                     self.postfix(thing, start, end)
                 }
-                "-" | "+" => {
-                    self.at += 1;
-                    let thing = self.operand(end)?;
-                    Ok(match thing {
-                        Thing::Number(n) if token.text == "-" => Thing::Number(n.wrapping_neg()),
-                        other => other,
-                    })
-                }
-                "!" | "~" | "&" | "*" | "@" | "..." | "**" | "\\" | "->" | "<-" | "::" | "." => {
-                    self.at += 1;
-                    self.nested_operand(end)
-                }
                 _ => Ok(Thing::Nothing),
             },
             Kind::Line(_) => Ok(Thing::Nothing),
         }
     }
 
-    fn nested_operand(&mut self, end: usize) -> Done<Thing> {
-        if self.depth >= MAX_DEPTH {
-            self.too_deep = true;
-            self.at = end;
-            return Ok(Thing::Nothing);
-        }
-        self.depth += 1;
-        let thing = self.operand(end);
-        self.depth -= 1;
-        thing
-    }
-
     fn named(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
-        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python};
         let start = self.at;
         match (self.language, token.text) {
             (Python, "lambda") => {
@@ -256,11 +287,6 @@ impl<'a> Reader<'_, '_, 'a> {
                     Some(Thing::List(items)) => items.first().cloned().unwrap_or_default(),
                     _ => Thing::Nothing,
                 });
-            }
-            (Ruby, "lambda" | "proc") => {}
-            (language, word) if names::skipped(language, word) => {
-                self.at += 1;
-                return self.nested_operand(end);
             }
             _ => {}
         }
@@ -354,10 +380,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// The items between brackets, and those that have a key.
-    pub(super) fn items_and_members(
-        &mut self,
-        close: usize,
-    ) -> Done<(Vec<Thing>, Vec<(String, Thing)>)> {
+    pub(super) fn items_and_members(&mut self, close: usize) -> Done<(Vec<Thing>, Members)> {
         let braces = self.is_mark(self.at, "{");
         let open = self.at;
         self.at += 1;
@@ -492,7 +515,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     .map(|c| Thing::value(value.map(c.to_string())))
                     .collect()
             }
-            other => vec![self.item_of(other)],
+            other => vec![other.item()],
         };
         let mut mapped = Vec::with_capacity(each.len());
         for item in each {
@@ -526,8 +549,7 @@ fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
     if kind == Kind::Name {
         return match word {
             "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
-            "in" | "is" | "not" => language == Python,
-            "if" | "else" => language == Python,
+            "in" | "is" | "not" | "if" | "else" => language == Python,
             "instanceof" => matches!(language, JavaScript | Php),
             "x" | "eq" | "ne" => language == Perl,
             _ => false,
@@ -539,11 +561,9 @@ fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
             language,
             JavaScript | Php | Perl | Ruby | Language::Compiled
         ),
-        ".." => true,
-        "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||" | "&&"
-        | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~" | "<=>" => {
-            true
-        }
+        ".." | "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||"
+        | "&&" | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~"
+        | "<=>" => true,
         _ => false,
     }
 }

@@ -13,48 +13,42 @@ impl<'w> Reader<'_, 'w, '_> {
     /// What the table says about a function, under all its names.
     pub(super) fn acts(&self, name: &str) -> Option<&'w [Act]> {
         let table = self.table;
-        if let Some(acts) = table.get(name) {
-            return Some(acts);
-        }
-        if !name.contains('.') {
+        let last_dot = name.rfind('.');
+        let last = last_dot.and_then(|at| name.get(at + 1..)).unwrap_or(name);
+        if !table.ends_with(last) {
             return None;
         }
+        if let Some(acts) = table.named(name) {
+            return Some(acts);
+        }
+        let before = last_dot.and_then(|at| name.get(..at))?;
         let mut rest = name;
         for _ in 0..4 {
             let Some(shorter) = names::without_prefix(self.language, rest) else {
                 break;
             };
-            if let Some(acts) = table.get(shorter) {
+            if let Some(acts) = table.named(shorter) {
                 return Some(acts);
             }
             rest = shorter;
         }
-        match self.language {
-            Language::Python => {
-                if let Some(inner) = names::behind_dunders(name) {
-                    let of_os = || table.get(&format!("os.{inner}"));
-                    return table.get(inner).or_else(of_os).map(Vec::as_slice);
-                }
-            }
-            Language::JavaScript => {
-                for middle in [".promises.", ".default.", ".strict."] {
-                    if let Some((module, function)) = name.split_once(middle) {
-                        return table
-                            .get(&format!("{module}.{function}"))
-                            .map(Vec::as_slice);
-                    }
-                }
-            }
-            _ => {}
+        if self.language == Language::Python
+            && let Some(inner) = names::behind_dunders(name)
+        {
+            let of_os = || table.named(&format!("os.{inner}"));
+            return table.named(inner).or_else(of_os);
         }
-        let mut dots = name.rmatch_indices('.');
-        let last = dots.next().and_then(|(at, _)| name.get(at..));
-        let last_two = dots.next().and_then(|(at, _)| name.get(at..));
-        [last, last_two]
-            .into_iter()
-            .flatten()
-            .find_map(|end| table.get(&format!("*{end}")))
-            .map(Vec::as_slice)
+        if self.language == Language::JavaScript {
+            for middle in [".promises.", ".default.", ".strict."] {
+                if let Some((module, function)) = name.split_once(middle) {
+                    return table.named(&format!("{module}.{function}"));
+                }
+            }
+        }
+        let last_two = before.rfind('.').and_then(|at| name.get(at + 1..));
+        table
+            .method(last)
+            .or_else(|| last_two.and_then(|name| table.method(name)))
     }
 
     /// Functions that only make something of their arguments.
@@ -130,7 +124,6 @@ impl<'w> Reader<'_, 'w, '_> {
             },
             "int" | "Number" | "parseInt" | "intval" => first.number().map(Thing::Number),
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
-            "then" | "catch" | "finally" => None,
             _ => None,
         };
         if let Some(Thing::Text(value)) = &made {

@@ -26,6 +26,18 @@ pub(super) fn skipped(language: Language, word: &str) -> bool {
     }
 }
 
+/// Whether a word starts the definition of a function.
+pub(super) fn defines(language: Language, word: &str) -> bool {
+    use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+    match word {
+        "def" => matches!(language, Python | Ruby | Compiled),
+        "function" => matches!(language, JavaScript | Php | Lua),
+        "sub" => language == Perl,
+        "fn" | "func" | "fun" => language == Compiled,
+        _ => false,
+    }
+}
+
 /// A variable under one name: Perl's `@a` and `$a[0]` are the same list.
 pub(super) fn variable(language: Language, name: &str) -> String {
     if language == Language::Perl
@@ -43,8 +55,7 @@ pub(in crate::action::code) fn module(language: Language, name: &str) -> String 
     }
     let name = name.strip_prefix("node:").unwrap_or(name);
     match name {
-        "fs/promises" | "graceful-fs" | "fs-extra" => "fs".to_owned(),
-        "original-fs" => "fs".to_owned(),
+        "fs/promises" | "graceful-fs" | "fs-extra" | "original-fs" => "fs".to_owned(),
         "shelljs" => "shell".to_owned(),
         "timers/promises" => "timers".to_owned(),
         other => other.to_owned(),
@@ -67,7 +78,14 @@ pub(super) fn without_prefix(language: Language, name: &str) -> Option<&str> {
         Language::Ruby => &["Kernel.", "Object.", "self.", "."],
         Language::Php | Language::Perl => &["CORE.GLOBAL.", "CORE.", ".", "main."],
         Language::Lua => &["_G.", "_ENV."],
-        Language::Compiled => return name.split_once('.').map(|(_, rest)| rest),
+        // `std::fs::write` is `fs.write`; but `set.remove` is not C's `remove`.
+        Language::Compiled => {
+            let (first, rest) = name.split_once('.')?;
+            let plain = rest.contains('.')
+                || matches!(first, "libc" | "std")
+                || rest.starts_with(|c: char| c.is_ascii_uppercase());
+            return plain.then_some(rest);
+        }
         Language::Shell
         | Language::Awk
         | Language::Sed

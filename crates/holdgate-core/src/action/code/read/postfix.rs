@@ -15,10 +15,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn postfix(&mut self, thing: Thing, start: usize, end: usize) -> Done<Thing> {
         let mut thing = thing;
         let variable = self.name_at(start);
-        loop {
-            let Some(token) = self.next_postfix(end) else {
-                break;
-            };
+        while let Some(token) = self.next_postfix(end) {
             if token.kind != Kind::Mark {
                 if self.calls_without_brackets(&thing, end) {
                     let arguments = self.bare_arguments(end)?;
@@ -63,10 +60,10 @@ impl<'a> Reader<'_, '_, 'a> {
                         }
                         break;
                     }
-                    thing = self.index(thing, end)?;
+                    thing = self.index(&thing, end)?;
                 }
                 "{" => match self.language {
-                    Language::Perl if !token.spaced => thing = self.index(thing, end)?,
+                    Language::Perl if !token.spaced => thing = self.index(&thing, end)?,
                     Language::Lua => {
                         let close = self.close_of(self.at, end);
                         let (positional, named) = self.items_and_members(close)?;
@@ -134,18 +131,15 @@ impl<'a> Reader<'_, '_, 'a> {
     fn member_after(&self, mark: &str) -> Option<&'a str> {
         let next = self.token_at(self.at + 1)?;
         let is_name = next.kind == Kind::Name;
-        match (self.language, mark) {
-            (Language::Php, ".") => None,
-            (Language::Perl, ".") => None,
-            (Language::Lua, ":") => (is_name
-                && (self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2)))
-            .then_some(next.text),
-            (_, ":") => None,
-            (Language::Php, "\\") => is_name.then_some(next.text),
-            (_, "\\") => None,
-            (_, "?.") if self.language == Language::Compiled => is_name.then_some(next.text),
-            _ => is_name.then_some(next.text),
-        }
+        let concatenates = matches!(self.language, Language::Php | Language::Perl);
+        let called = || self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2);
+        let is_member = match mark {
+            "." => !concatenates,
+            ":" => self.language == Language::Lua && called(),
+            "\\" => self.language == Language::Php,
+            _ => true,
+        };
+        (is_name && is_member).then_some(next.text)
     }
 
     fn text_at(&self, index: usize) -> bool {
@@ -301,7 +295,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let item = match thing {
             Thing::Object(_) => thing.clone(),
-            other => self.item_of(other),
+            other => other.item(),
         };
         for name in self.parameters(open + 2, bar) {
             self.variables.insert(name.to_owned(), item.clone());
@@ -313,7 +307,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `x[0]`, `x['key']`, `x[a:b:c]`, Perl's `$x{key}`.
-    fn index(&mut self, thing: Thing, end: usize) -> Done<Thing> {
+    fn index(&mut self, thing: &Thing, end: usize) -> Done<Thing> {
         let open = self.at;
         let close = self.close_of(open, end);
         self.at += 1;
@@ -350,8 +344,8 @@ impl<'a> Reader<'_, '_, 'a> {
         if colons > 0 {
             let bound = |thing: Option<Thing>| thing.as_ref().and_then(Thing::number);
             let step = bound(third).unwrap_or(1);
-            self.scene.fuel.spend_on(fold::plain(&thing).text.len())?;
-            return Ok(fold::slice_of(&thing, bound(first), bound(second), step));
+            self.scene.fuel.spend_on(fold::plain(thing).text.len())?;
+            return Ok(fold::slice_of(thing, bound(first), bound(second), step));
         }
         self.item(thing, &first.unwrap_or_default())
     }
@@ -364,17 +358,16 @@ impl<'a> Reader<'_, '_, 'a> {
         self.expression(colon.unwrap_or(close))
     }
 
-    fn item(&mut self, thing: Thing, key: &Thing) -> Done<Thing> {
-        match (&thing, key) {
+    fn item(&mut self, thing: &Thing, key: &Thing) -> Done<Thing> {
+        match (thing, key) {
             (Thing::List(items), Thing::Number(at)) => {
                 let length = i64::try_from(items.len()).unwrap_or(0);
                 let at = if *at < 0 { *at + length } else { *at };
                 let found = usize::try_from(at).ok().and_then(|at| items.get(at));
                 Ok(found.cloned().unwrap_or_default())
             }
-            (Thing::List(_), _) => Ok(self.item_of(&thing)),
             (Thing::Text(_), Thing::Number(at)) => Ok(fold::slice_of(
-                &thing,
+                thing,
                 Some(*at),
                 at.checked_add(1).filter(|n| *n != 0),
                 1,
@@ -396,7 +389,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         .unwrap_or(Thing::Name(full)));
                 }
                 if self.is_environment(name) {
-                    return Ok(Thing::value(self.value_of(&thing)?));
+                    return Ok(Thing::value(self.value_of(thing)?));
                 }
                 Ok(Thing::Name(format!("{name}[]")))
             }
@@ -417,7 +410,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 value.taint(&object.text);
                 Ok(Thing::value(value))
             }
-            (Thing::Text(_), _) => Ok(self.item_of(&thing)),
+            (Thing::Text(_) | Thing::List(_), _) => Ok(thing.item()),
             (Thing::Nothing | Thing::Number(_) | Thing::Function(_), _) => Ok(Thing::Nothing),
         }
     }

@@ -136,7 +136,7 @@ fn files_with_commands() {
     );
     check_only(
         Embedded,
-        r##"{"cells": [{"cell_type": "markdown", "source": ["!rm -rf /"]}, {"cell_type": "code", "source": ["!pip install x\n", "import os\n", "os.system('id')"]}]}"##,
+        r#"{"cells": [{"cell_type": "markdown", "source": ["!rm -rf /"]}, {"cell_type": "code", "source": ["!pip install x\n", "import os\n", "os.system('id')"]}]}"#,
         &["shell: pip install x", "shell: id"],
     );
 }
