@@ -121,8 +121,8 @@ pub struct Config {
     pub ignored: Vec<String>,
     /// Where ledger and models live.
     pub state_dir: PathBuf,
-    /// Where settings live.
-    pub config_dir: Option<PathBuf>,
+    /// Where settings live: the file that was named, else the usual folder.
+    pub config_place: Option<PathBuf>,
     /// The user's home.
     pub home: Option<String>,
     /// The door.
@@ -224,8 +224,9 @@ impl Config {
             .clone()
             .or_else(|| variable("HOLDGATE_CONFIG").map(PathBuf::from));
         let usual = home("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("holdgate.toml"));
-        let dir = named.as_deref().or(usual.as_deref()).and_then(Path::parent);
-        let config_dir = dir.map(Path::to_owned);
+        // A file that was named may stand in a project, whose other files are not ours.
+        let usual_dir = usual.as_deref().and_then(Path::parent);
+        let config_place = named.as_deref().or(usual_dir).map(Path::to_owned);
         let file = named.or_else(|| usual.filter(|path| path.exists()));
 
         let mut written = match &file {
@@ -254,7 +255,7 @@ impl Config {
             })?;
         let mut config = settle(written, state_dir);
         config.file = file;
-        config.config_dir = config_dir;
+        config.config_place = config_place;
         config.home = variable("HOME");
         config.ignored = ignored;
         if let Some(listen) = flags.listen {
@@ -286,7 +287,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         file: None,
         ignored: Vec::new(),
         state_dir,
-        config_dir: None,
+        config_place: None,
         home: None,
         proxy: ProxySettings {
             listen: proxy

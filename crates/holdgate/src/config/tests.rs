@@ -37,6 +37,25 @@ fn defaults_need_no_file() {
 }
 
 #[test]
+fn a_file_that_was_named_does_not_make_its_folder_ours() {
+    let place = |flags: &Flags| {
+        let environment = [("HOME".to_owned(), "/nonexistent".to_owned())];
+        Config::load(flags, environment).unwrap().config_place
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("holdgate.toml");
+    std::fs::write(&file, "").unwrap();
+    let config = Some(file.clone());
+    let named = Flags {
+        config,
+        ..Flags::default()
+    };
+    assert_eq!(place(&named), Some(file));
+    let usual = PathBuf::from("/nonexistent/.config/holdgate");
+    assert_eq!(place(&Flags::default()), Some(usual));
+}
+
+#[test]
 fn the_environment_goes_over_the_file() {
     let file =
         "[guard]\non_block = \"continue\"\nkeep_alive = \"3s\"\n[gate]\ncalls_per_minute = 7";
