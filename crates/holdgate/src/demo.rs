@@ -23,11 +23,17 @@ const SLOW: Duration = Duration::from_millis(900);
 const KEEP_ALIVE: Duration = Duration::from_millis(250);
 const MAX_FRAME: usize = 1 << 20;
 const MAX_DEPTH: usize = 64;
+/// Characters of a line beside its label.
+const WIDTH: usize = 90;
 
 /// Who says what to the model, turn by turn.
 const TURNS: &[(&str, &str)] = &[
-    ("user", "Tidy up the project, please."),
-    ("client", "(sends the list of files back to the model)"),
+    ("user", "Free some disk space, please."),
+    (
+        "client",
+        "(would run it now, and tells the model that it worked)",
+    ),
+    ("user", "Go on."),
     ("user", "What happened?"),
 ];
 
@@ -199,8 +205,10 @@ impl<'a, W: Write> Screen<'a, W> {
         let record = Json::read(last.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse)?;
         let text = |key: &str| record.get(key).and_then(Json::as_str).unwrap_or_default();
         let number = |key: &str| record.get(key).and_then(Json::as_u64).unwrap_or_default();
-        let what = match record.get("input") {
-            Some(input) => format!("{} {input}", text("tool")),
+        let input = record.get("input");
+        let command = input.and_then(|input| input.get("command")?.as_str());
+        let what = match command {
+            Some(command) => format!("{}  {command}", text("tool")),
             None => text("tool").to_owned(),
         };
         let times = format!(
@@ -238,12 +246,32 @@ impl<'a, W: Write> Screen<'a, W> {
         self.end_line()?;
         let style = style(label);
         let mut label = label;
-        for line in text.split('\n') {
+        for line in text.split('\n').flat_map(wrapped) {
             writeln!(self.out, "{style}{label:>8}{style:#}  {line}")?;
             label = "";
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// A line in pieces that fit the screen, the further ones set in.
+fn wrapped(line: &str) -> Vec<String> {
+    if line.chars().count() <= WIDTH {
+        return vec![line.to_owned()];
+    }
+    let mut pieces = vec![String::new()];
+    for word in line.split(' ') {
+        match pieces.last_mut() {
+            Some(piece) if piece.chars().count() + word.chars().count() < WIDTH => {
+                if !piece.is_empty() {
+                    piece.push(' ');
+                }
+                piece.push_str(word);
+            }
+            _ => pieces.push(format!("  {word}")),
+        }
+    }
+    pieces
 }
 
 fn style(label: &str) -> Style {

@@ -75,15 +75,18 @@ impl Drop for Running {
 }
 
 #[test]
-fn the_demo_shows_a_call_cleared_and_one_refused() {
+fn the_demo_clears_a_harmless_call_and_refuses_its_twin() {
     let output = run(&["demo"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
     for part in [
-        "cleared  Bash {\"command\":\"ls -la\"",
-        "refused  Bash",
+        " cleared  Bash  rm -rf target\n",
+        " refused  Bash  D=~; rm -rf $D/\n",
+        "Rule: recursive-delete-outside-project (gate)",
+        "Matched: rm -rf /home/dev/\n",
+        "Instead: ",
         "Rule: unreadable-call",
-        "2 decisions",
+        "3 decisions",
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }

@@ -149,7 +149,7 @@ proptest! {
         settings in all_settings(),
     ) {
         let (name, frames) = scenario.get(all_scripted());
-        prop_assume!(*name != "big");
+        prop_assume!(!name.starts_with("big"));
         let bytes = mutate(frames.clone(), &mutations);
         let whole = run(settings.clone(), &[&bytes]);
         check_only_cleared_calls(&whole);
