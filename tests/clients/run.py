@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Real clients through the proxy, against the scripted model.
 
-Every run gets a fresh home and a fresh work folder. The scripted model's commands write lines to
-`marker.txt`: how many there are tells what ran, whatever anybody reports. The model's record tells
-how often the client asked. Prints a line per run and at last `N passed, N failed`.
+Every run gets a fresh home and a fresh work folder with a few files in them. The scripted model's
+commands write lines to `marker.txt`: how many there are tells what ran, whatever anybody reports; so
+do the files. The model's record tells how often the client asked. Nothing but Holdgate stands between
+the model and the machine: Claude Code runs without its own questions. Prints a line per run and at last `N passed, N failed`.
 
 `--no-proxy` runs the clients straight at the scripted model, to see what they do by themselves;
 nothing is checked then.
@@ -24,7 +25,7 @@ import threading
 import time
 from pathlib import Path
 
-from expect import CONFIGS, TABLE, Expect
+from expect import CONFIGS, HOME, SECRET, TABLE, WORK, Expect
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAUDE_CODE = ("@anthropic-ai/claude-code", "2.1.197")
@@ -113,13 +114,17 @@ def install(options):
 def play(run, base, folder, programs):
     """Runs a client to its end and fills in the outcome."""
     home, work = folder / "home", folder / "work"
-    home.mkdir(parents=True)
-    work.mkdir()
+    for place, files in ((home, HOME), (work, WORK)):
+        for name, text in files.items():
+            if text is None:
+                continue
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text)
     started = time.monotonic()
     if run.client == "raw":
         measure_silence(run, base)
     elif run.client == "claude":
-        prompt = ["-p", "please run the command", "--allowedTools", "Bash"]
+        prompt = ["-p", "please run the command", "--dangerously-skip-permissions"]
         output = ["--output-format", "stream-json", "--verbose"]
         code, lines = execute(run, [programs[0], *prompt, *output], base, home, work)
         result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
@@ -146,6 +151,8 @@ def execute(run, command, base, home, work):
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "DISABLE_TELEMETRY": "1",
+        # For Claude Code, which else refuses to go without questions where the user is root.
+        "IS_SANDBOX": "1",
     }
     with open(home / "output.jsonl", "wb") as output, open(home / "errors.txt", "wb") as errors:
         with child(command, cwd=work, env=environment, stdout=output, stderr=errors) as process:
@@ -225,8 +232,24 @@ def judge(run, record, folder):
         run.problems.append(f"does not say `{expect.says}`")
     if expect.marker not in (None, written):
         run.problems.append(f"marker.txt is {written!r}")
+    parts = [f"Rule: {expect.rule} (gate)\n", "\nWhy: ", "\nMatched: ", "\nInstead: "] if expect.rule else []
+    run.problems += [f"does not explain with `{part.strip()}`" for part in parts if part not in run.said]
+    run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "work", WORK | dict(expect.files))]
+    run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "home", HOME, only=HOME)]
+    if any(SECRET in json.dumps(body) for body in bodies):
+        run.problems.append("the model was told a secret")
     last = json.dumps(bodies[-1]) if bodies else ""
     run.problems += [f"the last request lacks `{text}`" for text in expect.asked if text not in last]
+
+
+def changes(folder, files, only=None):
+    """What is otherwise than in `files`: names, and the texts that are there."""
+    there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    own = {name for name in there if name == "marker.txt" or name.startswith(".git/")}
+    for name in sorted(only or (there.keys() - own) | files.keys()):
+        text = there[name].read_text(errors="replace") if name in there else None
+        if text != files.get(name):
+            yield name, text and text[:80]
 
 
 def report(run, only):
