@@ -276,6 +276,9 @@ impl<'a> Scene<'a> {
         for source in data.sources.iter().filter(|s| s.starts_with('/')) {
             let place = self.place(&Value::known(source.to_string()));
             let own = [PathClass::Project, PathClass::Temp, PathClass::Cache, PathClass::Workspace];
+            if place.is(PathClass::Generated) {
+                effect = effect.tagged("build-output");
+            }
             if own.iter().any(|class| place.is(*class)) {
                 effect = effect.tagged("project-file");
             } else if place.is(PathClass::System) {
@@ -314,7 +317,17 @@ impl<'a> Scene<'a> {
         if language == Language::Compiled && !self.written {
             shell::suspect(self, actor, code)?;
         }
-        self.code(language, code)
+        let before = self.effects.len();
+        let output = self.code(language, code)?;
+        let found = self.effects.iter().skip(before).any(|e| e.kind == Kind::RemoteShell);
+        if !found
+            && !self.written
+            && let Some(host) = code::shell_for(&code.text)
+        {
+            let host = self.know.hosts.host(&Value::known(host));
+            self.emit(actor.does(Kind::RemoteShell).with(host))?;
+        }
+        Ok(output)
     }
 
     /// The effects of `code`, whoever runs it.

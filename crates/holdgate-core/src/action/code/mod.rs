@@ -114,3 +114,22 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
 
 #[cfg(test)]
 mod tests;
+
+/// The host of a snippet that both opens a connection and runs programs: a last look at inline code
+/// whose reader found no remote shell. Honest one-liners do one or the other.
+pub(crate) fn shell_for(code: &str) -> Option<&str> {
+    const CONNECTS: [&str; 8] = ["socket", "Socket", "fsockopen", "/inet/tcp/", "net.Dial", "IO::Socket", "TCPServer", "connect("];
+    const RUNS: [&str; 12] = [
+        "/bin/sh", "/bin/bash", "exec(", "system(", "system$", "popen", "Popen", "subprocess", "spawn", "Process.new", "getline", "check_output",
+    ];
+    let has = |words: &[&str]| words.iter().any(|w| code.contains(w));
+    if !has(&CONNECTS) || !has(&RUNS) {
+        return None;
+    }
+    let mut words = code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'));
+    let is_outside = |word: &&str| match word.parse::<std::net::Ipv4Addr>() {
+        Ok(address) => !address.is_loopback(),
+        Err(_) => false,
+    };
+    words.find(is_outside)
+}

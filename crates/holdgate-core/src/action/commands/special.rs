@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::role::Role;
 use super::{Call, find, git};
-use crate::action::effect::{Actor, Kind, Tag};
+use crate::action::effect::{Actor, Effect, Kind, Tag};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
 use crate::action::scene::{Done, Scene};
@@ -164,6 +164,17 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     {
         let host = scene.know.hosts.host(address);
         scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+    }
+    // A whole pipeline as one argument: what runs it does not matter if it opens the machine.
+    for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {
+        let before = scene.effects.len();
+        shell::suspect(scene, actor, word)?;
+        let opens = |e: &Effect| matches!(e.kind, Kind::RemoteShell | Kind::ExecuteFetched | Kind::ExecuteDecoded);
+        let mut at = 0;
+        scene.effects.retain(|e| {
+            at += 1;
+            at <= before || opens(e)
+        });
     }
     for (at, word) in words.iter().enumerate().skip(1) {
         let name = word.text.rsplit('/').next().unwrap_or("");
