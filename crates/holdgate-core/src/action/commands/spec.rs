@@ -4,7 +4,7 @@ use super::role::Role;
 use crate::action::effect::{Kind, Tag};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program or sub-command as written.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -112,44 +112,89 @@ pub(crate) struct Meaning {
     pub(crate) tags: Vec<Tag>,
 }
 
-/// All programs that are known.
+/// All programs that are known. An entry is read when its program is first met: most sessions need
+/// a few dozen of them.
 #[derive(Debug)]
 pub struct CommandTable {
-    programs: HashMap<String, Arc<Spec>>,
+    programs: HashMap<&'static str, usize>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: &'static str,
+    spec: OnceLock<Option<Arc<Spec>>>,
 }
 
 impl CommandTable {
-    /// Reads the table. A key may name several programs.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let written: BTreeMap<String, Written> =
-            serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
-        let mut programs = HashMap::new();
-        for (names, written) in written {
-            let spec = Arc::new(compile(&written).map_err(|e| format!("{names}: {e}"))?);
-            for name in names.split_whitespace() {
-                if programs.insert(name.to_owned(), spec.clone()).is_some() {
-                    return Err(format!("{name} is there twice"));
+    /// Finds the entries of the table. A key may name several programs.
+    pub fn read(yaml: &'static str) -> Result<Self, String> {
+        let mut table = CommandTable {
+            programs: HashMap::new(),
+            entries: Vec::new(),
+        };
+        let mut start = None;
+        let mut at = 0;
+        for line in yaml.split_inclusive('\n') {
+            let begins = !line.starts_with([' ', '#', '\n']);
+            if begins {
+                if let Some(start) = start {
+                    table.add(yaml.get(start..at).unwrap_or(""))?;
                 }
+                start = Some(at);
+            }
+            at += line.len();
+        }
+        table.add(start.and_then(|start| yaml.get(start..)).unwrap_or(""))?;
+        Ok(table)
+    }
+
+    fn add(&mut self, text: &'static str) -> Result<(), String> {
+        let Some((names, _)) = text.split_once(':') else {
+            return Ok(());
+        };
+        for name in names.trim_matches('"').split_whitespace() {
+            if self.programs.insert(name, self.entries.len()).is_some() {
+                return Err(format!("{name} is there twice"));
             }
         }
-        Ok(CommandTable { programs })
+        let spec = OnceLock::new();
+        self.entries.push(Entry { text, spec });
+        Ok(())
     }
 
     /// What is known about a program, by its name without folder.
     pub(crate) fn get(&self, program: &str) -> Option<&Arc<Spec>> {
-        if let Some(spec) = self.programs.get(program) {
-            return Some(spec);
+        if let Some(number) = self.programs.get(program) {
+            return self.entry(*number);
         }
         // `python3.12`, `gcc-13`, `pip3`: the version is no part of the name.
         let base = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let base = base.strip_suffix(".exe").unwrap_or(base);
-        self.programs.get(base)
+        self.entry(*self.programs.get(base)?)
+    }
+
+    fn entry(&self, number: usize) -> Option<&Arc<Spec>> {
+        let entry = self.entries.get(number)?;
+        // A test reads all of them: there are no bad ones.
+        entry.spec.get_or_init(|| read(entry.text).ok().map(Arc::new)).as_ref()
+    }
+
+    /// Reads every entry, and says what is wrong with the first bad one.
+    pub fn check(&self) -> Result<(), String> {
+        self.entries.iter().try_for_each(|e| read(e.text).map(|_| ()))
     }
 
     /// The names of all programs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.programs.keys().map(String::as_str)
+        self.programs.keys().copied()
     }
+}
+
+fn read(entry: &str) -> Result<Spec, String> {
+    let written: BTreeMap<String, Written> = serde_saphyr::from_str(entry).map_err(|e| e.to_string())?;
+    let (names, written) = written.first_key_value().ok_or("no entry")?;
+    compile(written).map_err(|e| format!("{names}: {e}"))
 }
 
 fn compile(written: &Written) -> Result<Spec, String> {
@@ -226,4 +271,17 @@ fn compile(written: &Written) -> Result<Spec, String> {
 
 fn role(word: &str) -> Result<Role, String> {
     Role::from_word(word).ok_or_else(|| format!("`{word}` is no role"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_can_be_read() {
+        let table = CommandTable::read(include_str!("../commands.yaml")).unwrap();
+        table.check().unwrap();
+        assert!(table.get("python3.12").is_some());
+        assert!(table.get("no-such-program").is_none());
+    }
 }
