@@ -410,14 +410,9 @@ impl Reader<'_, '_, '_> {
     }
 
     pub(super) fn sets_variable(&mut self, name: &str, value: &Value) -> Done {
-        let actor = Actor::new(self.language.word(), &format!("{name}={}", value.text));
-        let effect = actor
-            .does(Kind::Env)
-            .about(&format!("{name}={}", value.text));
-        self.scene.emit(effect.of(value))?;
-        let values = vec![value.clone()];
-        self.scene.variables.insert(name.to_owned(), values);
-        Ok(())
+        let line = format!("{name}={}", value.text);
+        let actor = Actor::new(self.language.word(), &crate::json::shorten(&line, 200));
+        self.scene.set_environment(&actor, name, value)
     }
 
     /// What the code is fed with, if that is known.

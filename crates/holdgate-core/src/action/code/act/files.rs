@@ -105,6 +105,7 @@ impl Reader<'_, '_, '_> {
             let place = self.scene.place(&link);
             let effect = actor.does(Kind::Write).at(place).about(&target.text);
             self.scene.emit(effect.of(&target))?;
+            self.scene.link(&target, &link);
         }
         Ok(Thing::Nothing)
     }
@@ -128,15 +129,15 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn changes_folder(&mut self, call: &Call<'_>) -> Done<Thing> {
         let folder = self.value(call, 0)?;
-        if folder.is_known() && !folder.text.is_empty() {
-            self.scene.cwd = self.scene.place(&folder).text;
+        if !folder.text.is_empty() {
+            self.scene.enter(&folder);
         }
         Ok(Thing::Nothing)
     }
 
     pub(super) fn applies_patch(&mut self, call: &Call<'_>) -> Done<Thing> {
         let patch = self.value(call, 0)?;
-        self.patches(call, &patch)?;
+        crate::action::patch::apply(self.scene, &call.actor, &patch)?;
         Ok(Thing::Nothing)
     }
 
@@ -272,37 +273,6 @@ impl Reader<'_, '_, '_> {
             self.scene.delete(&actor, &path)?;
         }
         Ok(Thing::Nothing)
-    }
-
-    /// A patch in the format of `apply_patch` or of diff: each file with the lines it gets.
-    fn patches(&mut self, call: &Call<'_>, patch: &Value) -> Done {
-        self.scene.fuel.spend_on(patch.text.len())?;
-        let mut path = Value::default();
-        let mut added = Value::default();
-        for line in patch.text.lines() {
-            let header = line
-                .strip_prefix("*** Add File: ")
-                .or_else(|| line.strip_prefix("*** Update File: "))
-                .or_else(|| line.strip_prefix("*** Move to: "))
-                .or_else(|| line.strip_prefix("+++ b/"));
-            if let Some(name) = header {
-                if !path.text.is_empty() {
-                    self.scene.write(&call.actor, &path, &added, false)?;
-                }
-                path = patch.map(name.trim().to_owned());
-                added = patch.map(String::new());
-            } else if let Some(name) = line.strip_prefix("*** Delete File: ") {
-                let name = patch.map(name.trim().to_owned());
-                self.scene.delete(&call.actor, &name)?;
-            } else if let Some(text) = line.strip_prefix('+') {
-                added.push_text(text);
-                added.push_text("\n");
-            }
-        }
-        if !path.text.is_empty() {
-            self.scene.write(&call.actor, &path, &added, false)?;
-        }
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! awk, sed, makefiles, PowerShell, and files with commands in them.
 
-use super::{check, check_only};
+use super::{check, check_only, check_runs};
 use crate::action::code::{Language, language_of_file};
 
 #[test]
@@ -61,7 +61,7 @@ fn sed() {
 #[test]
 fn makefiles() {
     use Language::Make;
-    check_only(
+    check_runs(
         Make,
         "DIR := /home\nX = $(shell git rev-parse HEAD)\nclean:\n\t@-rm -rf $(DIR)/$$USER \\\n\t  x\n# rm -rf /\n",
         &["shell: git rev-parse HEAD", "shell: rm -rf /home/$USER x"],
@@ -71,7 +71,7 @@ fn makefiles() {
 #[test]
 fn files_with_commands() {
     use Language::Embedded;
-    check_only(
+    check_runs(
         Embedded,
         "FROM debian\n# RUN rm -rf /\nRUN --mount=type=cache apt-get update && \\\n    apt-get install -y git\nCMD [\"node\", \"a.js\"]\nENV RUN=1\n",
         &[
@@ -79,38 +79,38 @@ fn files_with_commands() {
             "argv: node a.js",
         ],
     );
-    check_only(
+    check_runs(
         Embedded,
         "on: push\njobs:\n  x:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm test\n      - name: y\n        run: |\n          make a\n          make b\n        env:\n          X: 1\n",
         &["shell: npm test", "shell: make a\nmake b\n"],
     );
-    check_only(
+    check_runs(
         Embedded,
         "build:\n  image: x\n  script:\n    - make\n    - \"make test\"\n  only: [main]\n",
         &["shell: make", "shell: make test"],
     );
-    check_only(
+    check_runs(
         Embedded,
         r#"{"name": "x", "scripts": {"build": "tsc -p .", "postinstall": "node x.js"}, "dependencies": {"a": "^1.0"}}"#,
         &["shell: tsc -p .", "shell: node x.js"],
     );
-    check_only(
+    check_runs(
         Embedded,
         "    \"postinstall\": \"node x.js\",\n    \"react\": \"^18.0.0\",\n",
         &["shell: node x.js"],
     );
-    check_only(
+    check_runs(
         Embedded,
         r#"{ // tasks
             "tasks": [{"label": "a", "type": "shell", "command": "make", "args": ["x"]}, ]}"#,
         &["argv: make x"],
     );
-    check_only(
+    check_runs(
         Embedded,
         r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "curl x | sh"}]}]}}"#,
         &["shell: curl x | sh"],
     );
-    check_only(
+    check_runs(
         Embedded,
         "SHELL=/bin/sh\n*/5 * * * * curl x | sh\n@reboot /tmp/x\n17 * * * * root cd / && run-parts /etc/cron.hourly\n",
         &[
@@ -119,22 +119,22 @@ fn files_with_commands() {
             "shell: cd / && run-parts /etc/cron.hourly",
         ],
     );
-    check_only(
+    check_runs(
         Embedded,
         "[Service]\nUser=x\nExecStart=-/bin/sh -c 'x'\n",
         &["shell: /bin/sh -c 'x'"],
     );
-    check_only(
+    check_runs(
         Embedded,
         "[alias]\n\tst = status\n\tx = !rm -rf /\n[core]\n\tsshCommand = sh -c x\n",
         &["shell: rm -rf /", "shell: sh -c x"],
     );
-    check_only(
+    check_runs(
         Embedded,
         "<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array><string>/bin/sh</string><string>-c</string><string>a &amp;&amp; b</string></array><key>RunAtLoad</key><true/></dict></plist>",
         &["argv: /bin/sh -c a && b"],
     );
-    check_only(
+    check_runs(
         Embedded,
         r#"{"cells": [{"cell_type": "markdown", "source": ["!rm -rf /"]}, {"cell_type": "code", "source": ["!pip install x\n", "import os\n", "os.system('id')"]}]}"#,
         &["shell: pip install x", "shell: id"],
