@@ -19,7 +19,7 @@ use crate::action::code::fold;
 use crate::action::code::functions::{Act, Role, Which};
 use crate::action::code::read::{Arguments, Reader, constant, parent_of};
 use crate::action::code::thing::{Object, Thing, unknown, unknown_like};
-use crate::action::effect::{Actor, Kind};
+use crate::action::effect::Actor;
 use crate::action::scene::Done;
 use crate::action::value::{Origins, Value};
 use std::rc::Rc;
