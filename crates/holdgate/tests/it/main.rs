@@ -13,6 +13,7 @@
 mod chaos;
 mod cli;
 mod client;
+mod effects;
 mod eval;
 mod gate;
 mod guarding;

@@ -153,6 +153,13 @@ impl Reader<'_, '_, '_> {
             if command.is_blank() || self.network(&command)? {
                 return Ok(());
             }
+            if is_shell(&command.text) {
+                // What is printed is what the shell reads.
+                let before = tokens.get(..index).unwrap_or(&[]);
+                let print = before.iter().rposition(|t| matches!(t, Token::Name("print" | "printf")));
+                let printed = self.value(print.and_then(|at| before.get(at + 1..)).unwrap_or(&[]));
+                self.shell(&printed)?;
+            }
             return self.shell(&command);
         }
         Ok(())

@@ -11,7 +11,9 @@ pub(super) fn language(path: &str, content: &str) -> Option<Language> {
         .or_else(|| by_name(&lower))
         .or_else(|| by_extension(&lower))
         .or_else(|| {
-            if has_extension(&lower) {
+            // A first line that names an interpreter makes a script of anything but a text.
+            let text = [".md", ".txt", ".rst", ".adoc", ".html", ".org", ".tex"];
+            if text.iter().any(|end| lower.ends_with(end)) {
                 None
             } else {
                 by_first_line(content)

@@ -16,6 +16,7 @@ mod library;
 mod names;
 mod postfix;
 
+use std::borrow::Cow;
 use crate::action::code::Language;
 use crate::action::code::act::Network;
 use crate::action::code::functions::Functions;
@@ -68,7 +69,12 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         return Ok(Value::default());
     };
     scene.fuel.spend_on(code.text.len())?;
-    let tokens = tokens(&code.text, language);
+    // Perl's `scalar` changes nothing about constants, and stands before calls without brackets.
+    let text = match language {
+        Language::Perl if code.text.contains("scalar ") => Cow::Owned(code.text.replace("scalar ", "")),
+        _ => Cow::Borrowed(code.text.as_str()),
+    };
+    let tokens = tokens(&text, language);
     let end = tokens.list.len();
     // Of code that is only written, what it prints is of no interest: most of it does nothing.
     if scene.written && !may_act(&tokens, language, table) {

@@ -76,7 +76,8 @@ fn run_spec(
     {
         return Ok(Value::unknown(Origins::OUTPUT));
     }
-    let parsed = args::parse(spec, call.words);
+    let words = special::with_config(scene, call);
+    let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
     for tag in &parsed.tags {
         if !actor.is(tag) {
@@ -346,7 +347,14 @@ fn act(
             if let Some(stdin) = call.stdin {
                 scene.variables.insert(name.to_owned(), vec![stdin.clone()]);
             }
-            gathered.output = Some(scene.interpret(actor, language, value)?);
+            let mut code = value.clone();
+            let stays = call.words.iter().any(|w| w.text == "-i");
+            if let Some(stdin) = call.stdin.filter(|s| stays && s.is_known()) {
+                // It goes on with what it reads.
+                code.push_text("\n");
+                code.push(stdin);
+            }
+            gathered.output = Some(scene.interpret(actor, language, &code)?);
             scene.variables.remove(name);
         }
         Role::Script(language) if is_dash => {

@@ -112,6 +112,23 @@ pub(super) fn carried(scene: &mut Scene<'_>, call: &Call<'_>, target: &Value, ac
     Ok(())
 }
 
+/// curl's options may stand in a file, or come from its input: `curl -K -`.
+pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Value>> {
+    let at = call.words.iter().position(|w| matches!(w.text.as_str(), "-K" | "--config"))?;
+    let file = call.words.get(at + 1).filter(|_| call.program == "curl")?;
+    let content = if file.text == "-" { call.stdin?.clone() } else { scene.content(file) };
+    let mut words = call.words.to_vec();
+    for line in content.as_known()?.lines().take(64) {
+        let line = line.trim().trim_start_matches('-');
+        let (key, value) = line.split_once(['=', ':', ' ']).unwrap_or((line, ""));
+        if !key.is_empty() && !key.starts_with('#') {
+            words.push(content.map(format!("--{}", key.trim())));
+            words.push(content.map(value.trim().trim_matches('"').to_owned()));
+        }
+    }
+    Some(words)
+}
+
 /// Links, and copies of programs, lead to the same thing under another name.
 pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
     let [target, link] = parsed.operands.as_slice() else {
