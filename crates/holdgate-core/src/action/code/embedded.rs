@@ -6,7 +6,7 @@ mod json;
 mod lines;
 
 use crate::action::code::Language;
-use crate::action::effect::Actor;
+use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE_STR, Value};
 use crate::json::{Json, LoneSurrogates};
@@ -52,6 +52,21 @@ impl Reader<'_, '_, '_> {
         self.scene
             .apart(|scene| scene.shell(&actor, &command).map(drop))?;
         self.tag_from(before, where_run);
+        Ok(())
+    }
+
+    /// A step of a workflow: a shell's script, unless it says otherwise.
+    fn step(&mut self, key: &str, script: &str, language: Language) -> Done {
+        let before = self.scene.effects.len();
+        if language == Language::Shell {
+            self.shell(key, script, "ci")?;
+        } else {
+            let code = self.code.map(templates_as_holes(script));
+            self.scene.code(language, &code)?;
+            self.tag_from(before, "ci");
+        }
+        // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
+        super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
         Ok(())
     }
 

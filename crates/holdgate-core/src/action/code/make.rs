@@ -1,6 +1,6 @@
 //! Makefiles: recipes and `$(shell …)`.
 
-use crate::action::effect::Actor;
+use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE_STR, Value};
 use std::collections::HashMap;
@@ -45,7 +45,35 @@ fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Done {
     let command = code.map(command.to_owned());
     let actor = Actor::new("make", &crate::json::shorten(&command.text, 200));
     super::act::heard("shell", std::slice::from_ref(&command));
-    scene.apart(|scene| scene.shell(&actor, &command)).map(drop)
+    let before = scene.effects.len();
+    scene.apart(|scene| scene.shell(&actor, &command))?;
+    // A program that the person who runs make chooses, as in `$(CARGO) build`, is theirs.
+    if command.text.starts_with(HOLE_STR) {
+        super::forget(scene, before, &[Kind::ExecuteOpaque]);
+    }
+    Ok(())
+}
+
+/// What variables hold that make knows by itself or that everybody sets to the same.
+fn usual(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "CC" => "cc",
+        "CXX" => "c++",
+        "MAKE" => "make",
+        "RM" => "rm -f",
+        "AR" => "ar",
+        "LD" => "ld",
+        "INSTALL" => "install",
+        "PYTHON" => "python3",
+        "CARGO" => "cargo",
+        "GO" => "go",
+        "NPM" => "npm",
+        "NODE" => "node",
+        "DOCKER" => "docker",
+        "CURDIR" | "PWD" => ".",
+        "HOME" => "~",
+        _ => return None,
+    })
 }
 
 fn assignment(line: &str) -> Option<(&str, &str)> {
@@ -92,7 +120,8 @@ fn expanded(
             shell(scene, code, command.trim())?;
             out.push_str(HOLE_STR);
         } else {
-            let known = variables.get(inner).map_or(HOLE_STR, String::as_str);
+            let set = variables.get(inner).map(String::as_str);
+            let known = set.or_else(|| usual(inner)).unwrap_or(HOLE_STR);
             // What doubles line by line is not worth following.
             let small = out.len() + known.len() < 1 << 12;
             out.push_str(if small { known } else { HOLE_STR });

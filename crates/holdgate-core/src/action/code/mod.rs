@@ -16,6 +16,7 @@ mod thing;
 
 pub use functions::FunctionTable;
 
+use crate::action::effect::Kind;
 use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
 
@@ -91,6 +92,13 @@ impl Language {
 /// The language of a file that will run, by its name or its first line; `None` for what does not run.
 pub(crate) fn language_of_file(path: &str, content: &str) -> Option<Language> {
     file::language(path, content)
+}
+
+/// Takes back effects of these kinds that were noted since there were `before`.
+fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
+    let later = scene.effects.split_off(before.min(scene.effects.len()));
+    let kept = later.into_iter().filter(|e| !kinds.contains(&e.kind));
+    scene.effects.extend(kept);
 }
 
 /// Says in `scene` what `code` does. Returns what it prints, if that is known.

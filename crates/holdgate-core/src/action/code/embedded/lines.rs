@@ -1,6 +1,7 @@
 //! Commands in files of lines: Dockerfiles, YAML, units, crontabs, git settings.
 
 use super::Reader;
+use crate::action::code::Language;
 use crate::action::code::make::joined_lines;
 use crate::action::scene::Done;
 use crate::json::{Json, LoneSurrogates};
@@ -22,7 +23,6 @@ const YAML_KEYS: &[&str] = &[
     "postCreateCommand",
     "bash",
     "sh",
-    "shell",
     "powershell",
     "pwsh",
     "runcmd",
@@ -107,10 +107,11 @@ impl Reader<'_, '_, '_> {
             } else {
                 0
             };
-        let tag = if matches!(key, "command" | "entrypoint" | "entry") {
-            ""
+        let elsewhere = !matches!(key, "command" | "entrypoint" | "entry");
+        let language = if elsewhere {
+            step_language(lines, from)
         } else {
-            "ci"
+            Language::Shell
         };
         let mut at = from;
         if value.starts_with(['|', '>']) {
@@ -125,7 +126,7 @@ impl Reader<'_, '_, '_> {
                 script.push('\n');
                 at += 1;
             }
-            self.shell(key, &script, tag)?;
+            self.run(key, &script, elsewhere, language)?;
             return Ok(at);
         }
         if value.is_empty() {
@@ -143,7 +144,7 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 // An item that is a mapping holds keys of its own.
                 if yaml_key(next).is_none() {
-                    self.shell(key, unquoted(item), tag)?;
+                    self.run(key, unquoted(item), elsewhere, language)?;
                 } else if let Some((key, value)) = yaml_key(next) {
                     at = self.yaml_item(next, key, value, lines, at)?;
                 }
@@ -153,11 +154,19 @@ impl Reader<'_, '_, '_> {
         if value.starts_with('[')
             && let Some(words) = json_words(value)
         {
-            self.words(&words, tag)?;
+            self.words(&words, if elsewhere { "ci" } else { "" })?;
             return Ok(at);
         }
-        self.shell(key, unquoted(value), tag)?;
+        self.run(key, unquoted(value), elsewhere, language)?;
         Ok(at)
+    }
+
+    fn run(&mut self, key: &str, script: &str, elsewhere: bool, language: Language) -> Done {
+        if elsewhere {
+            self.step(key, script, language)
+        } else {
+            self.shell(key, script, "")
+        }
     }
 
     /// A mapping in a list, one level down; deeper ones are read as they come.
@@ -219,6 +228,28 @@ impl Reader<'_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// The language of the script that the line before `from` starts, by what else its step says.
+fn step_language(lines: &[&str], from: usize) -> Language {
+    let starts_step = |line: &str| line.trim_start().starts_with("- ");
+    let before = lines.iter().take(from).rev().take(8);
+    let first = before.clone().position(|line| starts_step(line));
+    let step = before.take(first.map_or(8, |at| at + 1));
+    let rest = lines.iter().skip(from).take(40);
+    for line in step.chain(rest.take_while(|line| !starts_step(line))) {
+        let line = line.trim().trim_start_matches("- ");
+        if line.starts_with("uses:") && line.contains("github-script") {
+            return Language::JavaScript;
+        }
+        match line.strip_prefix("shell:").map(str::trim) {
+            Some("pwsh" | "powershell" | "cmd") => return Language::PowerShell,
+            Some("python") => return Language::Python,
+            Some("node") => return Language::JavaScript,
+            _ => {}
+        }
+    }
+    Language::Shell
 }
 
 fn split_word(text: &str) -> (&str, &str) {

@@ -86,6 +86,11 @@ fn files_with_commands() {
     );
     check_runs(
         Embedded,
+        "      - uses: actions/github-script@v7\n        with:\n          script: |\n            require('child_process').execSync('id')\n      - run: ${{ matrix.cargo }} test\n",
+        &["shell: id", "shell: \u{fffc} test"],
+    );
+    check_runs(
+        Embedded,
         "build:\n  image: x\n  script:\n    - make\n    - \"make test\"\n  only: [main]\n",
         &["shell: make", "shell: make test"],
     );
