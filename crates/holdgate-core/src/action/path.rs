@@ -409,11 +409,11 @@ fn unix_form(path: &str) -> String {
 fn without_detours(path: &str) -> String {
     let mut path = path;
     loop {
-        if let Some(rest) = path.strip_prefix("/private/") {
-            if rest.starts_with("tmp") || rest.starts_with("var") || rest.starts_with("etc") {
-                path = path.get("/private".len()..).unwrap_or(path);
-                continue;
-            }
+        if let Some(rest) = path.strip_prefix("/private/")
+            && (rest.starts_with("tmp") || rest.starts_with("var") || rest.starts_with("etc"))
+        {
+            path = path.get("/private".len()..).unwrap_or(path);
+            continue;
         }
         let Some(rest) = path.strip_prefix("/proc/") else {
             break;

@@ -94,14 +94,21 @@ impl<'a> Scene<'a> {
             return place;
         }
         match self.linked(&place.text) {
-            Some(target) => self.know.paths.place(&Value::known(target), &self.cwd, self.world),
+            Some(target) => self
+                .know
+                .paths
+                .place(&Value::known(target), &self.cwd, self.world),
             None => place,
         }
     }
 
     /// Where `path` leads by a link that the call made.
     pub(crate) fn linked(&self, path: &str) -> Option<String> {
-        let (link, target) = self.links.iter().rev().find(|(link, _)| path::is_under(path, link))?;
+        let (link, target) = self
+            .links
+            .iter()
+            .rev()
+            .find(|(link, _)| path::is_under(path, link))?;
         let rest = path.get(link.len()..).unwrap_or("");
         Some(format!("{}{rest}", target.trim_end_matches('/')))
     }
@@ -186,9 +193,10 @@ impl<'a> Scene<'a> {
         let marks = self.marks.len();
         // A container's recipe and a pipeline's steps act elsewhere.
         let name = place.short.rsplit('/').next().unwrap_or("");
-        if name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile" {
-            self.marks.push("container".into());
-        } else if place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
+        let recipe = name.starts_with("Dockerfile")
+            || name.rsplit('.').next() == Some("dockerfile")
+            || name == "Containerfile";
+        if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
             self.marks.push("container".into());
         }
         self.apart(|scene| {
@@ -242,15 +250,26 @@ impl<'a> Scene<'a> {
         }
         let host = self.know.hosts.host(url);
         // The whole address: a known installer is a path on a host.
-        let source = if url.is_known() { url.text.as_str() } else { &host.name };
+        let source = if url.is_known() {
+            url.text.as_str()
+        } else {
+            &host.name
+        };
         let answer = Value::unknown(Origins::FETCHED).with_source(source);
         let mut carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
-        if matches!(&*actor.program, "dig" | "nslookup" | "host" | "drill" | "kdig") {
+        if matches!(
+            &*actor.program,
+            "dig" | "nslookup" | "host" | "drill" | "kdig"
+        ) {
             // A name is looked up at somebody's server: whatever it holds arrives there.
             carried |= Origins::OUTPUT;
         }
         if url.origins.any(carried) {
-            let effect = actor.does(Kind::Send).with(host.clone()).about(&url.text).of(url);
+            let effect = actor
+                .does(Kind::Send)
+                .with(host.clone())
+                .about(&url.text)
+                .of(url);
             let effect = self.tag_by_source(effect, url);
             self.emit(effect)?;
         }
@@ -275,7 +294,12 @@ impl<'a> Scene<'a> {
         }
         for source in data.sources.iter().filter(|s| s.starts_with('/')) {
             let place = self.place(&Value::known(source.to_string()));
-            let own = [PathClass::Project, PathClass::Temp, PathClass::Cache, PathClass::Workspace];
+            let own = [
+                PathClass::Project,
+                PathClass::Temp,
+                PathClass::Cache,
+                PathClass::Workspace,
+            ];
             if place.is(PathClass::Generated) {
                 effect = effect.tagged("build-output");
             }
@@ -319,7 +343,11 @@ impl<'a> Scene<'a> {
         }
         let before = self.effects.len();
         let output = self.code(language, code)?;
-        let found = self.effects.iter().skip(before).any(|e| e.kind == Kind::RemoteShell);
+        let found = self
+            .effects
+            .iter()
+            .skip(before)
+            .any(|e| e.kind == Kind::RemoteShell);
         if !found
             && !self.written
             && let Some(host) = code::shell_for(&code.text)
@@ -349,7 +377,10 @@ impl<'a> Scene<'a> {
         let place_text = place.text.clone();
         self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
         let Some(content) = content else {
-            let from = self.fetched_folders.iter().find(|(folder, _)| path::is_under(&place_text, folder));
+            let from = self
+                .fetched_folders
+                .iter()
+                .find(|(folder, _)| path::is_under(&place_text, folder));
             if let Some((_, host)) = from {
                 let code = Value::unknown(Origins::FETCHED).with_source(host);
                 self.executes(actor, &code)?;
@@ -366,26 +397,25 @@ impl<'a> Scene<'a> {
             return Ok(Value::unknown(Origins::OUTPUT));
         };
         let language = code::language_of_file(&short, &content.text).unwrap_or(language);
-        match language {
-            Language::Shell => self.apart(|scene| scene.shell(actor, &content)),
-            other => self.interpret(actor, other, &content),
+        if language == Language::Shell {
+            return self.apart(|scene| scene.shell(actor, &content));
         }
+        self.interpret(actor, language, &content)
     }
 
     /// What is known of a file's content without reading it.
     pub(crate) fn content(&self, path: &Value) -> Value {
         let place = self.place(path);
-        match self.files.get(&place.text) {
-            Some(content) => content.clone(),
-            None => {
-                let secret = place.is(PathClass::Secret);
-                let origins = if secret {
-                    Origins::FILE | Origins::SECRET
-                } else {
-                    Origins::FILE
-                };
-                Value::unknown(origins).with_source(&place.text)
-            }
+        if let Some(content) = self.files.get(&place.text) {
+            content.clone()
+        } else {
+            let secret = place.is(PathClass::Secret);
+            let origins = if secret {
+                Origins::FILE | Origins::SECRET
+            } else {
+                Origins::FILE
+            };
+            Value::unknown(origins).with_source(&place.text)
         }
     }
 
@@ -415,7 +445,11 @@ impl<'a> Scene<'a> {
 
     /// Some variables name programs that others run.
     fn run_by_variable(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
-        if let Some(body) = value.text.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_")) {
+        if let Some(body) = value
+            .text
+            .strip_prefix("()")
+            .filter(|_| name.starts_with("BASH_FUNC_"))
+        {
             let code = value.map(format!("f() {body}; f"));
             self.apart(|scene| scene.shell(actor, &code))?;
             return Ok(());
@@ -423,14 +457,39 @@ impl<'a> Scene<'a> {
         let prompt = matches!(name, "PS1" | "PS4" | "PS0");
         let program = matches!(
             name,
-            "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "GIT_EDITOR" | "GIT_PAGER" | "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_ASKPASS"
-                | "SSH_ASKPASS" | "SUDO_ASKPASS" | "GIT_SEQUENCE_EDITOR" | "GIT_EXTERNAL_DIFF" | "SUDO_EDITOR" | "BROWSER" | "CC" | "CXX"
-                | "LD" | "AR" | "RUSTC_WRAPPER" | "RUSTC" | "PROMPT_COMMAND" | "LESSOPEN" | "FZF_DEFAULT_COMMAND"
+            "EDITOR"
+                | "VISUAL"
+                | "PAGER"
+                | "MANPAGER"
+                | "GIT_EDITOR"
+                | "GIT_PAGER"
+                | "GIT_SSH_COMMAND"
+                | "GIT_SSH"
+                | "GIT_ASKPASS"
+                | "SSH_ASKPASS"
+                | "SUDO_ASKPASS"
+                | "GIT_SEQUENCE_EDITOR"
+                | "GIT_EXTERNAL_DIFF"
+                | "SUDO_EDITOR"
+                | "BROWSER"
+                | "CC"
+                | "CXX"
+                | "LD"
+                | "AR"
+                | "RUSTC_WRAPPER"
+                | "RUSTC"
+                | "PROMPT_COMMAND"
+                | "LESSOPEN"
+                | "FZF_DEFAULT_COMMAND"
         );
         if !value.is_known() || value.text.is_empty() || !(program || prompt) {
             return Ok(());
         }
-        let code = if prompt { value.map(format!("echo \"{}\"", value.text)) } else { value.clone() };
+        let code = if prompt {
+            value.map(format!("echo \"{}\"", value.text))
+        } else {
+            value.clone()
+        };
         self.apart(|scene| scene.shell(actor, &code))?;
         Ok(())
     }

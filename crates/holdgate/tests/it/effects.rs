@@ -34,10 +34,22 @@ fn check_allowed(commands: &[&str]) {
 fn check_blocked(commands: &[&str]) {
     for command in commands {
         let (verdict, findings) = judged(command);
-        assert!(verdict >= Verdict::Block, "`{command}` gets {verdict:?}: {findings:?}");
-        let blocking = findings.iter().find(|f| f.verdict >= Verdict::Block).unwrap();
-        assert!(!blocking.rule.is_empty() && !blocking.reason.is_empty(), "{command}");
-        assert!(blocking.evidence.is_some() && blocking.instead.is_some(), "{command}");
+        assert!(
+            verdict >= Verdict::Block,
+            "`{command}` gets {verdict:?}: {findings:?}"
+        );
+        let blocking = findings
+            .iter()
+            .find(|f| f.verdict >= Verdict::Block)
+            .unwrap();
+        assert!(
+            !blocking.rule.is_empty() && !blocking.reason.is_empty(),
+            "{command}"
+        );
+        assert!(
+            blocking.evidence.is_some() && blocking.instead.is_some(),
+            "{command}"
+        );
     }
 }
 

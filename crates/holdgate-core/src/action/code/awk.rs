@@ -156,7 +156,9 @@ impl Reader<'_, '_, '_> {
             if is_shell(&command.text) {
                 // What is printed is what the shell reads.
                 let before = tokens.get(..index).unwrap_or(&[]);
-                let print = before.iter().rposition(|t| matches!(t, Token::Name("print" | "printf")));
+                let print = before
+                    .iter()
+                    .rposition(|t| matches!(t, Token::Name("print" | "printf")));
                 let printed = self.value(print.and_then(|at| before.get(at + 1..)).unwrap_or(&[]));
                 self.shell(&printed)?;
             }

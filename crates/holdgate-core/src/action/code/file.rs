@@ -141,10 +141,6 @@ fn by_extension(name: &str) -> Option<Language> {
     Some(language)
 }
 
-fn has_extension(name: &str) -> bool {
-    name.trim_start_matches('.').contains('.')
-}
-
 /// The interpreter that a first line names.
 fn by_first_line(content: &str) -> Option<Language> {
     let line = content.strip_prefix("#!")?.lines().next()?;

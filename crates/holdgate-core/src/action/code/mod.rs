@@ -126,9 +126,29 @@ mod tests;
 /// The host of a snippet that both opens a connection and runs programs: a last look at inline code
 /// whose reader found no remote shell. Honest one-liners do one or the other.
 pub(crate) fn shell_for(code: &str) -> Option<&str> {
-    const CONNECTS: [&str; 8] = ["socket", "Socket", "fsockopen", "/inet/tcp/", "net.Dial", "IO::Socket", "TCPServer", "connect("];
+    const CONNECTS: [&str; 8] = [
+        "socket",
+        "Socket",
+        "fsockopen",
+        "/inet/tcp/",
+        "net.Dial",
+        "IO::Socket",
+        "TCPServer",
+        "connect(",
+    ];
     const RUNS: [&str; 12] = [
-        "/bin/sh", "/bin/bash", "exec(", "system(", "system$", "popen", "Popen", "subprocess", "spawn", "Process.new", "getline", "check_output",
+        "/bin/sh",
+        "/bin/bash",
+        "exec(",
+        "system(",
+        "system$",
+        "popen",
+        "Popen",
+        "subprocess",
+        "spawn",
+        "Process.new",
+        "getline",
+        "check_output",
     ];
     let has = |words: &[&str]| words.iter().any(|w| code.contains(w));
     if !has(&CONNECTS) || !has(&RUNS) {

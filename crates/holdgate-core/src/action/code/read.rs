@@ -16,7 +16,6 @@ mod library;
 mod names;
 mod postfix;
 
-use std::borrow::Cow;
 use crate::action::code::Language;
 use crate::action::code::act::Network;
 use crate::action::code::functions::Functions;
@@ -25,6 +24,7 @@ use crate::action::code::thing::Thing;
 use crate::action::effect::{Actor, Kind as EffectKind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -71,7 +71,9 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
     scene.fuel.spend_on(code.text.len())?;
     // Perl's `scalar` changes nothing about constants, and stands before calls without brackets.
     let text = match language {
-        Language::Perl if code.text.contains("scalar ") => Cow::Owned(code.text.replace("scalar ", "")),
+        Language::Perl if code.text.contains("scalar ") => {
+            Cow::Owned(code.text.replace("scalar ", ""))
+        }
         _ => Cow::Borrowed(code.text.as_str()),
     };
     let tokens = tokens(&text, language);

@@ -37,8 +37,14 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
         return Vec::new();
     }
     let mut tags: Vec<Tag> = Vec::new();
-    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&o.name.as_str()));
-    if is("checkout") && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
+    let given = |names: &[&str]| {
+        parsed
+            .options
+            .iter()
+            .any(|o| names.contains(&o.name.as_str()))
+    };
+    if is("checkout")
+        && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
         && !given(&["-b", "-B", "--orphan"])
     {
         tags.push("discards".into());
@@ -49,7 +55,13 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
     if is("push") && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
         tags.push("force".into());
     }
-    if is("push") && parsed.operands.iter().skip(1).any(|o| o.text.starts_with(':')) {
+    if is("push")
+        && parsed
+            .operands
+            .iter()
+            .skip(1)
+            .any(|o| o.text.starts_with(':'))
+    {
         tags.push("delete".into());
     }
     if is("push") && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
@@ -59,19 +71,34 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
 }
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
-pub(super) fn destinations(scene: &mut Scene<'_>, program: &str, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn destinations(
+    scene: &mut Scene<'_>,
+    program: &str,
+    parsed: &Parsed,
+    actor: &Actor,
+) -> Done {
     if program != "git" {
         return Ok(());
     }
-    if actor.is("push") && !actor.is("stash")
-        && let Some(url) = parsed.operands.first().filter(|o| o.text.contains("://") || o.text.contains('@'))
+    if actor.is("push")
+        && !actor.is("stash")
+        && let Some(url) = parsed
+            .operands
+            .first()
+            .filter(|o| o.text.contains("://") || o.text.contains('@'))
     {
         let mut sender = actor.clone();
         sender.tags.push("transfer".into());
-        scene.send(&sender, url, &Value::unknown(crate::action::value::Origins::FILE))?;
+        scene.send(
+            &sender,
+            url,
+            &Value::unknown(crate::action::value::Origins::FILE),
+        )?;
     }
     if (actor.is("checkout") && actor.is("discards")) || actor.is("restore") {
-        for path in parsed.operands.iter().skip(usize::from(actor.is("checkout") && parsed.operands.len() > 1)) {
+        for path in parsed.operands.iter().skip(usize::from(
+            actor.is("checkout") && parsed.operands.len() > 1,
+        )) {
             scene.touch(actor, Kind::Write, path)?;
         }
     }
@@ -146,10 +173,8 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
             "none",
         ];
         let name = program.rsplit('/').next().unwrap_or("");
-        if !usual.contains(&name)
-            && !(last == "hookspath" && !program.is_empty() && !program.starts_with('/'))
-            || alias
-        {
+        let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
+        if alias || !(usual.contains(&name) || own_hooks) {
             scene.emit(
                 actor
                     .does(Kind::Vcs)

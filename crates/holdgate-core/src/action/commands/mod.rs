@@ -72,7 +72,10 @@ fn run_spec(
 ) -> Done<Value> {
     scene.fuel.spend(call.words.len() as u64)?;
     if let [_, only] = call.words
-        && matches!(only.text.as_str(), "--help" | "--version" | "-V" | "help" | "version")
+        && matches!(
+            only.text.as_str(),
+            "--help" | "--version" | "-V" | "help" | "version"
+        )
     {
         return Ok(Value::unknown(Origins::OUTPUT));
     }
@@ -114,7 +117,12 @@ fn run_spec(
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
     scene.marks.extend(parsed.inside.clone());
-    if parsed.spec.does.iter().any(|(kind, _)| *kind == Kind::Elevate) {
+    if parsed
+        .spec
+        .does
+        .iter()
+        .any(|(kind, _)| *kind == Kind::Elevate)
+    {
         scene.marks.push("elevated".into());
     }
     let mut gathered = Gathered::default();
@@ -141,9 +149,13 @@ fn run_spec(
     }
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    special::downloads(scene, call, &parsed, &gathered.urls)?;
+    special::downloads(scene, call, &parsed, &gathered.urls);
     special::unpacks(scene, call.program, &gathered.input);
-    let target = gathered.urls.first().or(gathered.connections.first()).cloned();
+    let target = gathered
+        .urls
+        .first()
+        .or(gathered.connections.first())
+        .cloned();
     if let Some(target) = target {
         special::carried(scene, call, &target, &actor)?;
     }
@@ -201,7 +213,11 @@ fn operands(
         if matches!(role, Role::Argv | Role::ArgvAndInput) {
             let words = parsed.operands.get(at..).unwrap_or(&[]);
             // `sudo NAME=value program`
-            let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| special::is_name(n));
+            let is_assignment = |w: &&Value| {
+                w.text
+                    .split_once('=')
+                    .is_some_and(|(n, _)| special::is_name(n))
+            };
             let assigned = words.iter().take_while(is_assignment).count();
             for word in words.iter().take(assigned) {
                 special::environment(scene, actor, word)?;
@@ -209,8 +225,13 @@ fn operands(
             let words = words.get(assigned..).unwrap_or(&[]);
             let listed = gathered.reads.then(|| gathered.input.clone());
             let input = listed.as_ref().or(call.stdin);
-            let mark = parsed.options.iter().find(|o| matches!(o.name.as_str(), "-I" | "--replace" | "-i"));
-            let mark = mark.and_then(|o| o.value.as_ref()).map_or("{}", |(_, v)| v.text.as_str());
+            let mark = parsed
+                .options
+                .iter()
+                .find(|o| matches!(o.name.as_str(), "-I" | "--replace" | "-i"));
+            let mark = mark
+                .and_then(|o| o.value.as_ref())
+                .map_or("{}", |(_, v)| v.text.as_str());
             let words = special::with_input(words, role, input, mark);
             gathered.output = Some(scene.argv(&words, call.stdin.filter(|_| role == Role::Argv))?);
             break;
@@ -258,11 +279,28 @@ fn standard_input(
         .iter()
         .any(|o| o.text == "-" || o.text == "/dev/stdin");
     // An interpreter that was given a script or code reads its data from there, not its code.
-    let runs_it = |role: Role| matches!(role, Role::Shell | Role::Code(_) | Role::Script(_) | Role::Source | Role::Module | Role::Argv | Role::Sql);
+    let runs_it = |role: Role| {
+        matches!(
+            role,
+            Role::Shell
+                | Role::Code(_)
+                | Role::Script(_)
+                | Role::Source
+                | Role::Module
+                | Role::Argv
+                | Role::Sql
+        )
+    };
     let count = parsed.operands.len();
     let has_code = (0..count).any(|at| runs_it(role_of(&parsed.spec.operands, at, count)))
-        || parsed.options.iter().any(|o| matches!(&o.value, Some((role, _)) if runs_it(*role)));
-    let forced = parsed.options.iter().any(|o| matches!(o.name.as_str(), "-s" | "-i"));
+        || parsed
+            .options
+            .iter()
+            .any(|o| matches!(&o.value, Some((role, _)) if runs_it(*role)));
+    let forced = parsed
+        .options
+        .iter()
+        .any(|o| matches!(o.name.as_str(), "-s" | "-i"));
     if let Some(role) = role {
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
         if call.program == "ssh" && has_code {
@@ -298,8 +336,13 @@ fn act(
     scene.fuel.spend(2)?;
     let is_dash = value.text == "-";
     match role {
-        Role::Data | Role::Cwd | Role::Argv | Role::ArgvAndInput | Role::Module => {}
-        Role::Read if is_dash => {}
+        Role::Data
+        | Role::Cwd
+        | Role::Argv
+        | Role::ArgvAndInput
+        | Role::Module
+        | Role::ModeBits => {}
+        Role::Read | Role::Write if is_dash => {}
         Role::Read => {
             let content = if value.text.contains("://") && !value.text.starts_with("file:") {
                 scene.fetch(actor, value)?
@@ -309,7 +352,6 @@ fn act(
             gathered.input.push(&content);
             gathered.reads = true;
         }
-        Role::Write if is_dash => {}
         Role::Write => gathered.writes.push((value.clone(), actor.is("append"))),
         Role::Append => gathered.writes.push((value.clone(), true)),
         Role::Delete => scene.delete(actor, value)?,
@@ -319,7 +361,6 @@ fn act(
             scene.touch(actor, Kind::Move, value)?;
         }
         Role::Mode => scene.touch(actor, Kind::Mode, value)?,
-        Role::ModeBits => {}
         Role::Fetch => gathered.urls.push(value.clone()),
         Role::Send => {
             let data = special::data_to_send(scene, actor, value, call.stdin)?;
@@ -452,8 +493,15 @@ fn finish(
     }
     if urls.is_empty() && !sent.is_empty() {
         let nowhere = [Value::unknown(Origins::UNKNOWN)];
-        let targets = if connections.is_empty() { &nowhere[..] } else { &connections };
-        for (target, data) in targets.iter().flat_map(|t| sent.iter().map(move |d| (t, d))) {
+        let targets = if connections.is_empty() {
+            &nowhere[..]
+        } else {
+            &connections
+        };
+        for (target, data) in targets
+            .iter()
+            .flat_map(|t| sent.iter().map(move |d| (t, d)))
+        {
             scene.send(actor, target, data)?;
         }
     }
@@ -465,22 +513,21 @@ fn finish(
         _ => parsed.spec.prints,
     };
     let mut printed = match prints {
-        Prints::Input => match output {
-            Some(mut output) => {
+        Prints::Input => {
+            if let Some(mut output) = output {
                 if output.text.is_empty() {
                     output.text.push(HOLE);
                 }
                 output.taint(&input);
                 output
-            }
-            None => {
+            } else {
                 // What a program makes of its input is not known, but where it comes from is.
                 let known = input.origins | Origins::OUTPUT;
                 let mut made = Value::unknown(known);
                 made.taint(&input);
                 made
             }
-        },
+        }
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {

@@ -177,12 +177,17 @@ impl CommandTable {
     fn entry(&self, number: usize) -> Option<&Arc<Spec>> {
         let entry = self.entries.get(number)?;
         // A test reads all of them: there are no bad ones.
-        entry.spec.get_or_init(|| read(entry.text).ok().map(Arc::new)).as_ref()
+        entry
+            .spec
+            .get_or_init(|| read(entry.text).ok().map(Arc::new))
+            .as_ref()
     }
 
     /// Reads every entry, and says what is wrong with the first bad one.
     pub fn check(&self) -> Result<(), String> {
-        self.entries.iter().try_for_each(|e| read(e.text).map(|_| ()))
+        self.entries
+            .iter()
+            .try_for_each(|e| read(e.text).map(|_| ()))
     }
 
     /// The names of all programs.
@@ -192,7 +197,8 @@ impl CommandTable {
 }
 
 fn read(entry: &str) -> Result<Spec, String> {
-    let written: BTreeMap<String, Written> = serde_saphyr::from_str(entry).map_err(|e| e.to_string())?;
+    let written: BTreeMap<String, Written> =
+        serde_saphyr::from_str(entry).map_err(|e| e.to_string())?;
     let (names, written) = written.first_key_value().ok_or("no entry")?;
     compile(written).map_err(|e| format!("{names}: {e}"))
 }

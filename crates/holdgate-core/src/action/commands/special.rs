@@ -2,7 +2,7 @@
 
 use super::args::Parsed;
 use super::role::Role;
-use super::{Call, find, git};
+use super::{Call, find};
 use crate::action::effect::{Actor, Effect, Kind, Tag};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
@@ -34,10 +34,16 @@ pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
         return stdin.clone();
     }
     let command = |line: &str| {
-        let fields = if line.trim_start().starts_with('@') { 1 } else { 5 };
+        let fields = if line.trim_start().starts_with('@') {
+            1
+        } else {
+            5
+        };
         let mut rest = line.trim_start();
         for _ in 0..fields {
-            rest = rest.split_once([' ', '\t']).map_or("", |(_, rest)| rest.trim_start());
+            rest = rest
+                .split_once([' ', '\t'])
+                .map_or("", |(_, rest)| rest.trim_start());
         }
         rest.to_owned()
     };
@@ -46,8 +52,13 @@ pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
 }
 
 /// Files that a program makes without being told their names: `wget URL`, `curl -O URL`, `git clone`.
-pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed, urls: &[Value]) -> Done {
-    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&o.name.as_str()));
+pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed, urls: &[Value]) {
+    let given = |names: &[&str]| {
+        parsed
+            .options
+            .iter()
+            .any(|o| names.contains(&o.name.as_str()))
+    };
     let named = match call.program {
         "wget" | "wget2" => !given(&["-O", "--output-document", "--spider"]),
         "curl" => given(&["-O", "--remote-name", "--remote-name-all"]),
@@ -58,12 +69,24 @@ pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed,
         let host = scene.know.hosts.host(url);
         if named {
             let option = |names: &[&str]| {
-                let found = parsed.options.iter().find(|o| names.contains(&o.name.as_str()));
-                found.and_then(|o| o.value.as_ref()).map(|(_, v)| v.text.clone())
+                let found = parsed
+                    .options
+                    .iter()
+                    .find(|o| names.contains(&o.name.as_str()));
+                found
+                    .and_then(|o| o.value.as_ref())
+                    .map(|(_, v)| v.text.clone())
             };
-            let end = url.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+            let end = url
+                .text
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or("");
             let end = end.split(['?', '#']).next().unwrap_or("");
-            let name = option(&["-o", "--out"]).filter(|_| call.program == "aria2c").unwrap_or_else(|| end.to_owned());
+            let name = option(&["-o", "--out"])
+                .filter(|_| call.program == "aria2c")
+                .unwrap_or_else(|| end.to_owned());
             let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
             let path = match folder {
                 Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
@@ -72,14 +95,26 @@ pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed,
             let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
             let path = scene.place(&Value::known(path)).text;
             scene.files.insert(path, content);
-        } else if call.program == "git" && parsed.tags.iter().any(|t| &**t == "clone") && host.class == HostClass::External {
-            let end = url.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
-            let folder = parsed.operands.get(1).map_or(end.trim_end_matches(".git"), |o| o.text.as_str());
+        } else if call.program == "git"
+            && parsed.tags.iter().any(|t| &**t == "clone")
+            && host.class == HostClass::External
+        {
+            let end = url
+                .text
+                .trim_end_matches('/')
+                .rsplit(['/', ':'])
+                .next()
+                .unwrap_or("");
+            let folder = parsed
+                .operands
+                .get(1)
+                .map_or(end.trim_end_matches(".git"), |o| o.text.as_str());
             let folder = scene.place(&Value::known(folder)).text;
-            scene.fetched_folders.push((folder, host.name.as_str().into()));
+            scene
+                .fetched_folders
+                .push((folder, host.name.as_str().into()));
         }
     }
-    Ok(())
 }
 
 /// What comes out of an archive came from where the archive came from.
@@ -100,11 +135,29 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, gathered: &Value) {
 }
 
 /// An argument of a program that talks to a host goes there, whatever option it stands in.
-pub(super) fn carried(scene: &mut Scene<'_>, call: &Call<'_>, target: &Value, actor: &Actor) -> Done {
+pub(super) fn carried(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    target: &Value,
+    actor: &Actor,
+) -> Done {
     for word in call.words.iter().skip(1) {
         let text = word.text.to_ascii_lowercase();
-        let login = ["authorization", "token", "-key:", "api_key", "apikey", "bearer"].iter().any(|w| text.contains(w));
-        if word.origins.any(Origins::FILE | Origins::SECRET) && !login && !text.contains("://") && !text.contains('@') {
+        let login = [
+            "authorization",
+            "token",
+            "-key:",
+            "api_key",
+            "apikey",
+            "bearer",
+        ]
+        .iter()
+        .any(|w| text.contains(w));
+        if word.origins.any(Origins::FILE | Origins::SECRET)
+            && !login
+            && !text.contains("://")
+            && !text.contains('@')
+        {
             scene.send(actor, target, word)?;
             break;
         }
@@ -114,9 +167,16 @@ pub(super) fn carried(scene: &mut Scene<'_>, call: &Call<'_>, target: &Value, ac
 
 /// curl's options may stand in a file, or come from its input: `curl -K -`.
 pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Value>> {
-    let at = call.words.iter().position(|w| matches!(w.text.as_str(), "-K" | "--config"))?;
+    let at = call
+        .words
+        .iter()
+        .position(|w| matches!(w.text.as_str(), "-K" | "--config"))?;
     let file = call.words.get(at + 1).filter(|_| call.program == "curl")?;
-    let content = if file.text == "-" { call.stdin?.clone() } else { scene.content(file) };
+    let content = if file.text == "-" {
+        call.stdin?.clone()
+    } else {
+        scene.content(file)
+    };
     let mut words = call.words.to_vec();
     for line in content.as_known()?.lines().take(64) {
         let line = line.trim().trim_start_matches('-');
@@ -171,7 +231,19 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     ];
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
-    let is_shell = |w: &Value| matches!(w.text.as_str(), "/bin/sh" | "/bin/bash" | "/bin/zsh" | "/bin/dash" | "/usr/bin/bash" | "/usr/bin/sh" | "cmd.exe" | "powershell.exe");
+    let is_shell = |w: &Value| {
+        matches!(
+            w.text.as_str(),
+            "/bin/sh"
+                | "/bin/bash"
+                | "/bin/zsh"
+                | "/bin/dash"
+                | "/usr/bin/bash"
+                | "/usr/bin/sh"
+                | "cmd.exe"
+                | "powershell.exe"
+        )
+    };
     let is_address = |w: &&Value| {
         let known = scene.know.hosts.host(w);
         known.class == HostClass::External && known.name.parse::<std::net::IpAddr>().is_ok()
@@ -186,7 +258,12 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {
         let before = scene.effects.len();
         shell::suspect(scene, actor, word)?;
-        let opens = |e: &Effect| matches!(e.kind, Kind::RemoteShell | Kind::ExecuteFetched | Kind::ExecuteDecoded);
+        let opens = |e: &Effect| {
+            matches!(
+                e.kind,
+                Kind::RemoteShell | Kind::ExecuteFetched | Kind::ExecuteDecoded
+            )
+        };
         let mut at = 0;
         scene.effects.retain(|e| {
             at += 1;
@@ -332,9 +409,15 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
 fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let outer = scene.cwd.clone();
     for given in &parsed.options {
-        if matches!(given.name.as_str(), "-u" | "--unset" | "-i" | "-" | "--ignore-environment") {
+        if matches!(
+            given.name.as_str(),
+            "-u" | "--unset" | "-i" | "-" | "--ignore-environment"
+        ) {
             let name = given.value.as_ref().map_or("*", |(_, v)| v.text.as_str());
-            let effect = actor.does(Kind::Env).tagged("unset").about(&format!("{name}="));
+            let effect = actor
+                .does(Kind::Env)
+                .tagged("unset")
+                .about(&format!("{name}="));
             scene.emit(effect)?;
         }
         match &given.value {
@@ -370,7 +453,9 @@ fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -
 
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'%')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'%')
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
@@ -443,7 +528,8 @@ fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
 fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
     let mut words = call.words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
-        let option = word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
+        let option =
+            word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
         let command = match word.text.strip_prefix('+') {
             Some(command) => Some(word.map(command.to_owned())),
             None if option => words.next().cloned(),
@@ -483,7 +569,13 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     // What stands in quotes is data.
-    let text: String = value.text.split('\'').step_by(2).collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    let text: String = value
+        .text
+        .split('\'')
+        .step_by(2)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_ascii_lowercase();
     let words: Vec<&str> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|w| !w.is_empty())
@@ -557,10 +649,7 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Do
             .tagged("from-url")
             .with(scene.know.hosts.host(&value.map(url.to_owned())));
     } else if text.starts_with(['.', '/', '~'])
-        || text.ends_with(".whl")
-        || text.ends_with(".tgz")
-        || text.ends_with(".deb")
-        || text.ends_with(".rpm")
+        || matches!(text.rsplit('.').next(), Some("whl" | "tgz" | "deb" | "rpm"))
     {
         effect = effect.tagged("from-file").at(scene.place(value));
     } else if text.starts_with("github:")
@@ -568,7 +657,10 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Do
     {
         effect = effect.tagged("from-vcs");
     }
-    let fetched = scene.files.get(&scene.place(value).text).is_some_and(|c| c.origins.any(Origins::FETCHED));
+    let fetched = scene
+        .files
+        .get(&scene.place(value).text)
+        .is_some_and(|c| c.origins.any(Origins::FETCHED));
     scene.emit(effect)?;
     if fetched {
         // Its scripts run while it is installed.
@@ -585,29 +677,32 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
     };
     let mut content = Value::default();
     for source in sources {
-        match remote(source) {
-            Some(host) => content.push(&scene.fetch(actor, &host)?),
-            None => {
-                let read = scene.read(actor, source)?;
-                content.push(&read);
-                if actor.is("move") {
-                    scene.touch(actor, Kind::Move, source)?;
-                }
+        if let Some(host) = remote(source) {
+            content.push(&scene.fetch(actor, &host)?);
+        } else {
+            let read = scene.read(actor, source)?;
+            content.push(&read);
+            if actor.is("move") {
+                scene.touch(actor, Kind::Move, source)?;
             }
         }
     }
-    match remote(target) {
-        Some(host) => {
-            let mut actor = actor.clone();
-            actor.tags.push("transfer".into());
-            scene.send(&actor, &host, &content)?;
-        }
-        None => {
-            let folder = target.text.ends_with('/') || matches!(target.text.as_str(), "." | ".." | "~");
-            let name = sources.first().and_then(|s| s.text.rsplit(['/', ':']).next()).unwrap_or("");
-            let path = if folder { target.map(format!("{}/{name}", target.text.trim_end_matches('/'))) } else { target.clone() };
-            scene.write(actor, &path, &content, false)?;
-        }
+    if let Some(host) = remote(target) {
+        let mut actor = actor.clone();
+        actor.tags.push("transfer".into());
+        scene.send(&actor, &host, &content)?;
+    } else {
+        let folder = target.text.ends_with('/') || matches!(target.text.as_str(), "." | ".." | "~");
+        let name = sources
+            .first()
+            .and_then(|s| s.text.rsplit(['/', ':']).next())
+            .unwrap_or("");
+        let path = if folder {
+            target.map(format!("{}/{name}", target.text.trim_end_matches('/')))
+        } else {
+            target.clone()
+        };
+        scene.write(actor, &path, &content, false)?;
     }
     if actor.is("delete") && remote(target).is_none() {
         let place = scene.place(target);

@@ -21,7 +21,13 @@ pub(super) fn expand(word: &Word) -> Vec<Word> {
     for part in &word.parts {
         match part {
             Part::Plain(text) => items.extend(text.chars().map(Item::Char)),
-            other => items.push(Item::Part(other)),
+            Part::Quoted(_)
+            | Part::Variable(_)
+            | Part::Command { .. }
+            | Part::Process { .. }
+            | Part::Arithmetic(_) => {
+                items.push(Item::Part(part));
+            }
         }
     }
     let mut done = Vec::new();

@@ -19,11 +19,10 @@ impl Shell<'_, '_> {
                 self.change_folder(arguments);
                 Value::default()
             }
-            "popd" => Value::default(),
+            "popd" | "unalias" => Value::default(),
             "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
-            "echo" => echo(arguments),
+            "echo" | "print" => echo(arguments),
             "printf" => self.printf(arguments),
-            "print" => echo(arguments),
             "eval" => {
                 let code = joined(arguments);
                 self.scene.executes(&actor(), &code)?;
@@ -114,7 +113,6 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
-            "unalias" => Value::default(),
             "history" => {
                 if arguments
                     .iter()
@@ -150,8 +148,8 @@ impl Shell<'_, '_> {
             }
             "test" | "[" | ":" | "true" | "false" | "exit" | "return" | "break" | "continue"
             | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "getopts" | "umask"
-            | "ulimit" | "shopt" | "complete" | "compgen" | "setopt" | "unsetopt"
-            | "autoload" | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
+            | "ulimit" | "shopt" | "complete" | "compgen" | "setopt" | "unsetopt" | "autoload"
+            | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
                 let mut output = Value::unknown(Origins::OUTPUT);
                 if matches!(name.text.as_str(), ":" | "true" | "false" | "test" | "[") {
                     output = Value::default();
@@ -167,7 +165,9 @@ impl Shell<'_, '_> {
     fn nested(&mut self, run: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
         if self.calls >= super::MAX_CALLS {
             let actor = Actor::new("shell", "");
-            let effect = actor.does(Kind::Unreadable).about("code is nested too deep");
+            let effect = actor
+                .does(Kind::Unreadable)
+                .about("code is nested too deep");
             self.scene.emit(effect)?;
             return Ok(Value::unknown(Origins::OUTPUT));
         }
@@ -184,7 +184,7 @@ impl Shell<'_, '_> {
         match folder {
             None => self.scene.enter(&Value::known("~")),
             Some(folder) if folder.text == "-" => {
-                self.scene.enter(&Value::unknown(Origins::UNKNOWN))
+                self.scene.enter(&Value::unknown(Origins::UNKNOWN));
             }
             Some(folder) => self.scene.enter(folder),
         }
@@ -222,7 +222,10 @@ impl Shell<'_, '_> {
     }
 
     fn source(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
-        let from_input = matches!(path.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "-" | "/proc/self/fd/0");
+        let from_input = matches!(
+            path.text.as_str(),
+            "/dev/stdin" | "/dev/fd/0" | "-" | "/proc/self/fd/0"
+        );
         let code = match &self.stdin {
             Some(stdin) if from_input => stdin.clone(),
             _ => self.scene.read(actor, path)?,
@@ -236,7 +239,10 @@ impl Shell<'_, '_> {
     }
 
     fn declare(&mut self, by: &str, arguments: &[Value]) -> Done {
-        let refers = by != "export" && arguments.iter().any(|a| a.text.starts_with('-') && a.text.contains('n'));
+        let refers = by != "export"
+            && arguments
+                .iter()
+                .any(|a| a.text.starts_with('-') && a.text.contains('n'));
         for word in arguments {
             if word.text.starts_with('-') {
                 if by == "export" && word.text == "-f" {
@@ -301,7 +307,10 @@ impl Shell<'_, '_> {
         };
         if let ([name], true) = (names.as_slice(), array && line.is_known()) {
             let separators = self.separators();
-            let pieces = line.text.split(|c| separators.contains(c)).filter(|p| !p.is_empty());
+            let pieces = line
+                .text
+                .split(|c| separators.contains(c))
+                .filter(|p| !p.is_empty());
             let values = pieces.map(|p| line.map(p.to_owned())).collect();
             let name = name.clone();
             self.set_array(&name, values, false);

@@ -3,6 +3,7 @@
 use super::Shell;
 use super::brace;
 use super::syntax::{Index, Operation, Part, Variable, Word};
+use super::variables::outside;
 use crate::action::effect::Actor;
 use crate::action::scene::Done;
 use crate::action::value::{HOLE, HOLE_STR, Origins, Value};
@@ -237,7 +238,16 @@ impl Shell<'_, '_> {
                 Operation::Slice(offset, length) => {
                     self.slice_list(values, offset, length.as_deref())
                 }
-                _ => {
+                Operation::Indirect
+                | Operation::Default(..)
+                | Operation::Alternative(_)
+                | Operation::RemovePrefix(..)
+                | Operation::RemoveSuffix(..)
+                | Operation::Replace { .. }
+                | Operation::Upper(_)
+                | Operation::Lower(_)
+                | Operation::Transform(_)
+                | Operation::Other => {
                     let mut changed = Vec::new();
                     for value in values {
                         changed.push(self.operate(variable, Some(value))?);
@@ -258,10 +268,10 @@ impl Shell<'_, '_> {
 
     fn operate(&mut self, variable: &Variable, value: Option<Value>) -> Done<Value> {
         let unset = value.is_none();
-        let known_unset = unset && !self.outside(&variable.name);
+        let known_unset = unset && !outside(&variable.name);
         let value = value.unwrap_or_else(|| self.default_of(&variable.name));
         Ok(match &variable.operation {
-            Operation::None => value,
+            Operation::None | Operation::Transform('Q' | 'A' | 'a' | 'K' | 'k' | 'u') => value,
             Operation::Length => match value.as_known() {
                 Some(text) => Value::known(text.chars().count().to_string()),
                 None => Value::unknown(value.origins),
@@ -284,7 +294,7 @@ impl Shell<'_, '_> {
                 }
             }
             Operation::Alternative(word) => {
-                if unset && self.outside(&variable.name) || !unset && !value.text.is_empty() {
+                if unset && outside(&variable.name) || !unset && !value.text.is_empty() {
                     self.expand_one(word)?
                 } else {
                     Value::default()
@@ -327,8 +337,12 @@ impl Shell<'_, '_> {
                     _ => Value::unknown(value.origins | Origins::UNKNOWN),
                 }
             }
-            Operation::Upper(true) => value.map(value.text.to_uppercase()),
-            Operation::Lower(true) => value.map(value.text.to_lowercase()),
+            Operation::Upper(true) | Operation::Transform('U') => {
+                value.map(value.text.to_uppercase())
+            }
+            Operation::Lower(true) | Operation::Transform('L') => {
+                value.map(value.text.to_lowercase())
+            }
             Operation::Upper(false) => {
                 value.map(change_first(&value.text, char::to_ascii_uppercase))
             }
@@ -336,10 +350,9 @@ impl Shell<'_, '_> {
                 value.map(change_first(&value.text, char::to_ascii_lowercase))
             }
             Operation::Transform('E' | 'P') => value.map(super::escape::decode_all(&value.text)),
-            Operation::Transform('U') => value.map(value.text.to_uppercase()),
-            Operation::Transform('L') => value.map(value.text.to_lowercase()),
-            Operation::Transform(_) => value,
-            Operation::Other => Value::unknown(value.origins | Origins::UNKNOWN),
+            Operation::Transform(_) | Operation::Other => {
+                Value::unknown(value.origins | Origins::UNKNOWN)
+            }
         })
     }
 

@@ -28,7 +28,10 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
                 .next()?
                 .to_owned();
             let suffix = operands.get(1).map_or("", |s| s.text.as_str());
-            return Some(Value::known(format!("{}\n", name.strip_suffix(suffix).unwrap_or(&name))));
+            return Some(Value::known(format!(
+                "{}\n",
+                name.strip_suffix(suffix).unwrap_or(&name)
+            )));
         }
         "dirname" => {
             let path = operands.first()?;
@@ -46,11 +49,20 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
         "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
         "seq" => return seq(&operands),
         "mktemp" => return Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
-        "which" => return operands.first().map(|p| Value::known(format!("/usr/bin/{}\n", p.text))),
+        "which" => {
+            return operands
+                .first()
+                .map(|p| Value::known(format!("/usr/bin/{}\n", p.text)));
+        }
         "expr" if operands.first().is_some_and(|o| o.text == "substr") => {
             let number = |at: usize| operands.get(at)?.text.parse::<usize>().ok();
             let text = operands.get(1)?;
-            let cut: String = text.text.chars().skip(number(2)?.saturating_sub(1)).take(number(3)?).collect();
+            let cut: String = text
+                .text
+                .chars()
+                .skip(number(2)?.saturating_sub(1))
+                .take(number(3)?)
+                .collect();
             return Some(text.map(cut));
         }
         "expr" | "bc" | "wc" | "date" | "whoami" | "id" | "hostname" | "uname" => return None,
@@ -92,7 +104,6 @@ pub(super) fn fold(program: &str, words: &[Value], stdin: Option<&Value>) -> Opt
         "xargs" if arguments.is_empty() => {
             stdin.text.split_whitespace().collect::<Vec<_>>().join(" ")
         }
-        "sort" | "uniq" | "fold" | "nl" | "column" => return None,
         _ => return None,
     };
     Some(stdin.map(printed))
@@ -268,8 +279,17 @@ fn sed(arguments: &[Value], text: &str) -> Option<String> {
     }
     if let Some(body) = script.strip_prefix("y/") {
         let mut sets = body.trim_end_matches('/').split('/');
-        let (from, to): (Vec<char>, Vec<char>) = (sets.next()?.chars().collect(), sets.next()?.chars().collect());
-        let change = |c: char| from.iter().position(|f| *f == c).and_then(|at| to.get(at)).copied().unwrap_or(c);
+        let (from, to): (Vec<char>, Vec<char>) = (
+            sets.next()?.chars().collect(),
+            sets.next()?.chars().collect(),
+        );
+        let change = |c: char| {
+            from.iter()
+                .position(|f| *f == c)
+                .and_then(|at| to.get(at))
+                .copied()
+                .unwrap_or(c)
+        };
         return Some(text.chars().map(change).collect());
     }
     let body = script.strip_prefix('s')?;

@@ -357,9 +357,10 @@ impl Parser<'_> {
         } else if starts(":") {
             self.at += 1;
             let offset = Box::new(self.parts(Until::Colon)?);
-            let length = match self.eat(":") {
-                true => Some(Box::new(self.parts(Until::Brace)?)),
-                false => None,
+            let length = if self.eat(":") {
+                Some(Box::new(self.parts(Until::Brace)?))
+            } else {
+                None
             };
             Operation::Slice(offset, length)
         } else if starts("@") {
@@ -392,9 +393,10 @@ impl Parser<'_> {
         } else {
             self.parts(Until::Slash)?
         };
-        let with = match self.eat("/") {
-            true => self.parts(Until::Brace)?,
-            false => Word::default(),
+        let with = if self.eat("/") {
+            self.parts(Until::Brace)?
+        } else {
+            Word::default()
         };
         Ok(Operation::Replace {
             pattern: Box::new(pattern),

@@ -58,7 +58,7 @@ pub(super) struct Shell<'s, 'a> {
     /// Above 0 in pieces of what is no valid script.
     salvaging: u32,
     /// An interactive shell was started in the pipeline that runs now.
-    bare_shell: bool,
+    bare: bool,
 }
 
 /// Runs a script.
@@ -103,7 +103,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             calls: 0,
             active: Vec::new(),
             salvaging: 0,
-            bare_shell: false,
+            bare: false,
         }
     }
 
@@ -111,7 +111,11 @@ impl<'s, 'a> Shell<'s, 'a> {
     fn text(&mut self, code: &Value) -> Done<Value> {
         self.scene.fuel.spend_on(code.text.len() * 8)?;
         // No shell sees a NUL.
-        let text = if code.text.contains('\0') { Cow::Owned(code.text.replace('\0', "")) } else { Cow::Borrowed(&*code.text) };
+        let text = if code.text.contains('\0') {
+            Cow::Owned(code.text.replace('\0', ""))
+        } else {
+            Cow::Borrowed(&*code.text)
+        };
         let (block, error) = parse::parse(&text);
         let output = self.block(&block)?;
         if let Some(error) = error {
@@ -255,7 +259,7 @@ impl<'s, 'a> Shell<'s, 'a> {
 
     fn pipe(&mut self, nodes: &[Node]) -> Done<Value> {
         let before = self.scene.effects.len();
-        let outer = (self.stdin.clone(), std::mem::take(&mut self.bare_shell));
+        let outer = (self.stdin.clone(), std::mem::take(&mut self.bare));
         let mut printed = Value::default();
         for (at, node) in nodes.iter().enumerate() {
             if at > 0 {
@@ -268,10 +272,10 @@ impl<'s, 'a> Shell<'s, 'a> {
                 self.apart(|shell| shell.node(node))?
             };
         }
-        if self.bare_shell {
+        if self.bare {
             self.joined_to_network(before)?;
         }
-        (self.stdin, self.bare_shell) = outer;
+        (self.stdin, self.bare) = outer;
         Ok(printed)
     }
 
@@ -401,7 +405,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         }
         if self.calls >= MAX_CALLS {
             let actor = Actor::new(&name.text, &name.text);
-            let effect = actor.does(Kind::Unreadable).about("code is nested too deep");
+            let effect = actor
+                .does(Kind::Unreadable)
+                .about("code is nested too deep");
             self.scene.emit(effect)?;
         }
         if name.text == "exec" && words.len() == 1 {
@@ -458,7 +464,17 @@ fn calls_itself_twice(name: &str, body: &Node) -> bool {
         .iter()
         .map(|node| match node {
             Node::Pipe(nodes) => nodes.iter().filter(|n| calls(n)).count(),
-            node => usize::from(calls(node)),
+            Node::Simple(_)
+            | Node::Maybe(_)
+            | Node::Subshell(..)
+            | Node::Group(..)
+            | Node::If(..)
+            | Node::Loop { .. }
+            | Node::For { .. }
+            | Node::Case { .. }
+            | Node::Function { .. }
+            | Node::Test(..)
+            | Node::Arithmetic(_) => usize::from(calls(node)),
         })
         .sum();
     count >= 2

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Where the text stops to make sense, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
     pub(crate) at: usize,
     pub(crate) what: &'static str,
@@ -166,8 +166,7 @@ impl<'a> Parser<'a> {
                 Some(b'&') => self.at += 1,
                 Some(b';') if !matches!(self.peek_at(1), Some(b';' | b'&')) => self.at += 1,
                 Some(b'\n') => self.newline()?,
-                None | Some(b')' | b';') => {}
-                Some(b'}') => {}
+                None | Some(b')' | b';' | b'}') => {}
                 Some(_) => return self.fail("unexpected token"),
             }
         }
@@ -542,9 +541,8 @@ impl<'a> Parser<'a> {
         loop {
             self.skip_blanks();
             match self.peek() {
-                None | Some(b'\n' | b';' | b')') => break,
+                None | Some(b'\n' | b';' | b')' | b'|') => break,
                 Some(b'&') if self.peek_at(1) != Some(b'>') => break,
-                Some(b'|') => break,
                 Some(b'(') => {
                     // `name () { … }`
                     let name = match simple.words.as_slice() {

@@ -53,19 +53,16 @@ fn one(pattern: &[char], at: usize, char: Option<char>) -> Option<usize> {
 fn in_set(set: &[char], char: char) -> bool {
     let mut at = 0;
     while let Some(first) = set.get(at) {
-        match (set.get(at + 1), set.get(at + 2)) {
-            (Some('-'), Some(last)) => {
-                if (*first..=*last).contains(&char) {
-                    return true;
-                }
-                at += 3;
+        if let (Some('-'), Some(last)) = (set.get(at + 1), set.get(at + 2)) {
+            if (*first..=*last).contains(&char) {
+                return true;
             }
-            _ => {
-                if *first == char {
-                    return true;
-                }
-                at += 1;
+            at += 3;
+        } else {
+            if *first == char {
+                return true;
             }
+            at += 1;
         }
     }
     false

@@ -15,7 +15,11 @@ impl Shell<'_, '_> {
             return Ok(Value::default());
         };
         let stdin = self.stdin.clone();
-        let linked = if self.scene.links.is_empty() { None } else { self.scene.linked(&self.scene.place(name).text) };
+        let linked = if self.scene.links.is_empty() {
+            None
+        } else {
+            self.scene.linked(&self.scene.place(name).text)
+        };
         let linked = linked.or_else(|| self.scene.linked_program(name));
         let full = linked.as_deref().unwrap_or(&name.text);
         let base = full.rsplit(['/', '\\']).next().unwrap_or("");
@@ -39,7 +43,12 @@ impl Shell<'_, '_> {
             .join(" ");
         self.scene.fuel.spend_on(arguments.len())?;
         let mut run = actor.does(Kind::Run).about(&arguments);
-        let interpreter = self.scene.know.commands.get(base).is_some_and(|s| s.tags.iter().any(|t| &**t == "interpreter"));
+        let interpreter = self
+            .scene
+            .know
+            .commands
+            .get(base)
+            .is_some_and(|s| s.tags.iter().any(|t| &**t == "interpreter"));
         if interpreter && is_bare(words) {
             run = run.tagged("bare");
         }
@@ -67,7 +76,7 @@ impl Shell<'_, '_> {
         if let Some(spec) = know.commands.get(base) {
             actor.tags.clone_from(&spec.tags);
             if actor.is("interpreter") && is_bare(words) {
-                self.bare_shell = true;
+                self.bare = true;
             }
         }
         let words = &*without_signal(base, words);
@@ -131,11 +140,13 @@ fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output
     match program {
         "ps" => output.add_source(&format!("processes: {}", shown())),
         "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
-        "lsof" | "fuser" | "ss" | "netstat" | "jobs" => output.add_source(&format!("ports {}", shown())),
-        "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut" => {
-            if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) {
-                output.add_source(&shown());
-            }
+        "lsof" | "fuser" | "ss" | "netstat" | "jobs" => {
+            output.add_source(&format!("ports {}", shown()));
+        }
+        "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut"
+            if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) =>
+        {
+            output.add_source(&shown());
         }
         _ => {}
     }
@@ -143,14 +154,26 @@ fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output
 
 /// `kill -9 -1`: the first of them is a signal, the second a process group.
 fn without_signal<'w>(program: &str, words: &'w [Value]) -> Cow<'w, [Value]> {
-    let is_number = |w: &&Value| w.text.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let is_number = |w: &&Value| {
+        w.text
+            .strip_prefix('-')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
     if program != "kill" || words.iter().filter(is_number).count() == 0 {
         return Cow::Borrowed(words);
     }
-    let signal = words.get(1).is_some_and(|w| w.text.starts_with('-') && w.text != "--");
+    let signal = words
+        .get(1)
+        .is_some_and(|w| w.text.starts_with('-') && w.text != "--");
     let mut kept: Vec<Value> = words.iter().take(1).cloned().collect();
     kept.push(Value::known("--"));
-    kept.extend(words.iter().skip(if signal { 2 } else { 1 }).filter(|w| w.text != "--").cloned());
+    kept.extend(
+        words
+            .iter()
+            .skip(if signal { 2 } else { 1 })
+            .filter(|w| w.text != "--")
+            .cloned(),
+    );
     Cow::Owned(kept)
 }
 

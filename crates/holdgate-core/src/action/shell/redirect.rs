@@ -29,14 +29,14 @@ impl Shell<'_, '_> {
             let output = redirect.descriptor != Some(2);
             let target = self.expand_one(&redirect.target)?;
             match redirect.kind {
-                RedirectKind::Text => self.stdin = Some(here_text(redirect, target)),
+                RedirectKind::Text => self.stdin = Some(target),
                 RedirectKind::Read => match self.connection(&target)? {
                     Some(host) => {
                         self.stdin = Some(received(&host));
                         network = Some(host);
                     }
                     None => {
-                        self.stdin = Some(self.scene.read(&redirection(&target, "<"), &target)?)
+                        self.stdin = Some(self.scene.read(&redirection(&target, "<"), &target)?);
                     }
                 },
                 RedirectKind::Write
@@ -72,7 +72,10 @@ impl Shell<'_, '_> {
                         }
                         network = Some(host);
                     } else {
-                        sinks.push(Sink::File { path: target, append: true });
+                        sinks.push(Sink::File {
+                            path: target,
+                            append: true,
+                        });
                     }
                 }
                 RedirectKind::Duplicate if !is_number(&target) => match self.connection(&target)? {
@@ -80,7 +83,10 @@ impl Shell<'_, '_> {
                         network = Some(host.clone());
                         sinks.push(Sink::Network(host));
                     }
-                    None => sinks.push(Sink::File { path: target, append: false }),
+                    None => sinks.push(Sink::File {
+                        path: target,
+                        append: false,
+                    }),
                 },
                 RedirectKind::Duplicate => {
                     let number = target.text.trim_end_matches('-').parse::<u32>().ok();
@@ -95,24 +101,23 @@ impl Shell<'_, '_> {
                 }
             }
         }
-        let outer_shell = std::mem::take(&mut self.bare_shell);
-        let before = self.scene.effects.len();
+        let outer_shell = std::mem::take(&mut self.bare);
         let printed = run(self)?;
-        if let (Some(host), true) = (&network, self.bare_shell) {
+        if let (Some(host), true) = (&network, self.bare) {
             let actor = Actor::new("shell", &format!("a shell on {}", host.text));
             let host = self.scene.know.hosts.host(host);
             self.scene.emit(actor.does(Kind::RemoteShell).with(host))?;
         }
-        self.bare_shell |= outer_shell;
+        self.bare |= outer_shell;
         self.stdin = outer;
-        self.flush(sinks, printed, before)
+        self.flush(&sinks, printed)
     }
 
-    fn flush(&mut self, sinks: Vec<Sink>, printed: Value, _before: usize) -> Done<Value> {
+    fn flush(&mut self, sinks: &[Sink], printed: Value) -> Done<Value> {
         if sinks.is_empty() {
             return Ok(printed);
         }
-        for sink in &sinks {
+        for sink in sinks {
             match sink {
                 Sink::File { path, append } => {
                     let actor = redirection(path, if *append { ">>" } else { ">" });
@@ -174,16 +179,15 @@ impl Shell<'_, '_> {
 
 /// `>&2`, `>&-`, `<&3-`
 fn is_number(target: &Value) -> bool {
-    target.text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit())
+    target
+        .text
+        .trim_end_matches('-')
+        .bytes()
+        .all(|b| b.is_ascii_digit())
 }
 
 fn received(host: &Value) -> Value {
     Value::unknown(Origins::FETCHED).with_source(&host.text)
-}
-
-/// A here-string ends with a line end, as a here-document does.
-fn here_text(_redirect: &Redirect, target: Value) -> Value {
-    target
 }
 
 fn redirection(target: &Value, how: &str) -> Actor {

@@ -15,8 +15,9 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
 
 /// Programs that do harm or open doors; what begins with one of them is meant to run.
 const TELLING: [&str; 32] = [
-    "rm", "sh", "bash", "zsh", "dash", "curl", "wget", "nc", "ncat", "netcat", "dd", "mkfs", "chmod", "chown", "shred", "sudo",
-    "python", "python3", "perl", "ruby", "php", "node", "ssh", "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
+    "rm", "sh", "bash", "zsh", "dash", "curl", "wget", "nc", "ncat", "netcat", "dd", "mkfs",
+    "chmod", "chown", "shred", "sudo", "python", "python3", "perl", "ruby", "php", "node", "ssh",
+    "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
 ];
 
 /// What looks like commands in a text of another language: in its strings, and after its own words

@@ -75,8 +75,13 @@ impl Shell<'_, '_> {
         };
         for value in values {
             // `[2]=word` says where it goes.
-            let placed = value.text.strip_prefix('[').and_then(|t| t.split_once("]="));
-            let at = placed.and_then(|(index, _)| index.parse::<usize>().ok()).filter(|at| *at < MAX_ELEMENTS);
+            let placed = value
+                .text
+                .strip_prefix('[')
+                .and_then(|t| t.split_once("]="));
+            let at = placed
+                .and_then(|(index, _)| index.parse::<usize>().ok())
+                .filter(|at| *at < MAX_ELEMENTS);
             match (at, placed) {
                 (Some(at), Some((_, text))) => {
                     let text = text.to_owned();
@@ -148,12 +153,6 @@ impl Shell<'_, '_> {
         }
         let value = self.value_of(name).unwrap_or_else(|| self.default_of(name));
         vec![value]
-    }
-
-    /// Whether a variable that the call does not set may be set outside.
-    pub(super) fn outside(&self, name: &str) -> bool {
-        name.chars()
-            .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
     }
 
     /// What is usual outside of the call.
@@ -252,4 +251,10 @@ pub(crate) fn is_secret(name: &str) -> bool {
         && !name.ends_with("_FILE")
         && !name.ends_with("_PATH")
         && !name.ends_with("_URL")
+}
+
+/// Whether a variable that the call does not set may be set outside.
+pub(super) fn outside(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
 }
