@@ -3,6 +3,7 @@
 //! Figures are medians over rounds on this machine; compare only within one run.
 
 #![allow(
+    clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a benchmark reports on standard output"
 )]

@@ -20,6 +20,8 @@ pub(crate) struct Parsed {
     pub(crate) tags: Vec<Tag>,
     /// From the specs that lead to the innermost.
     pub(crate) inside: Option<Tag>,
+    /// A program and its arguments that an option gives: `fd -x rm`.
+    pub(crate) command: Vec<Value>,
     /// Something follows a `--`.
     pub(crate) paths_follow: bool,
 }
@@ -45,6 +47,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         operands: Vec::new(),
         tags: Vec::new(),
         inside: spec.inside.clone(),
+        command: Vec::new(),
         paths_follow: false,
     };
     let mut rest = words.iter().skip(1);
@@ -88,7 +91,17 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
             levels.push(sub);
         } else {
             parsed.operands.push(word.clone());
-            only_operands = style == Style::First;
+            let at = parsed.operands.len() - 1;
+            let runs = matches!(
+                parsed.spec.operands.get(at),
+                Some((Role::Argv | Role::ArgvAndInput, _))
+            );
+            // What follows a program's name is its own.
+            only_operands = style == Style::First || runs;
+        }
+        if let Some((Role::Argv, first)) = parsed.options.last().and_then(|o| o.value.clone()) {
+            parsed.command.push(first);
+            parsed.command.extend(rest.by_ref().cloned());
         }
     }
     for level in &levels {

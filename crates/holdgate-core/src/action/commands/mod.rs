@@ -3,9 +3,11 @@
 mod args;
 mod find;
 mod git;
+mod network;
 mod role;
 mod spec;
-pub(crate) mod special;
+mod special;
+pub(crate) mod values;
 
 pub(crate) use role::Role;
 pub use spec::CommandTable;
@@ -79,7 +81,7 @@ fn run_spec(
     {
         return Ok(Value::unknown(Origins::OUTPUT));
     }
-    let words = special::with_config(scene, call);
+    let words = network::with_config(scene, call);
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
     for tag in &parsed.tags {
@@ -98,19 +100,27 @@ fn run_spec(
     {
         return Ok(output);
     }
-    let chosen = parsed.spec.when.iter().find(|(names, _)| parsed.has(names));
-    let chosen = chosen.map(|(_, spec)| spec);
+    let mut chosen: Option<&Spec> = None;
+    // An entry of `when` may have entries of its own.
+    while let Some((_, spec)) = chosen
+        .unwrap_or(&parsed.spec)
+        .when
+        .iter()
+        .find(|(names, _)| parsed.has(names))
+    {
+        chosen = Some(spec);
+    }
     for tag in chosen.iter().flat_map(|s| &s.tags) {
         actor.tags.push(tag.clone());
     }
     for given in &parsed.options {
         if let Some((Role::ModeBits, value)) = &given.value {
-            actor.tags.extend(special::mode_tags(&value.text));
+            actor.tags.extend(values::mode_tags(&value.text));
         }
     }
     for (at, operand) in parsed.operands.iter().enumerate() {
         if role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
-            actor.tags.extend(special::mode_tags(&operand.text));
+            actor.tags.extend(values::mode_tags(&operand.text));
         }
     }
     does(scene, &parsed, chosen, call, &actor)?;
@@ -149,15 +159,15 @@ fn run_spec(
     }
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    special::downloads(scene, call, &parsed, &gathered.urls);
-    special::unpacks(scene, call.program, &gathered.input);
+    network::downloads(scene, call, &parsed, &gathered.urls);
+    network::unpacks(scene, call.program, &gathered.input);
     let target = gathered
         .urls
         .first()
         .or(gathered.connections.first())
         .cloned();
     if let Some(target) = target {
-        special::carried(scene, call, &target, &actor)?;
+        network::carried(scene, call, &target, &actor)?;
     }
     git::destinations(scene, call.program, &parsed, &actor)?;
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
@@ -208,6 +218,9 @@ fn operands(
         _ => &parsed.spec.operands,
     };
     let count = parsed.operands.len();
+    if !parsed.command.is_empty() {
+        gathered.output = Some(scene.argv(&parsed.command, call.stdin)?);
+    }
     for (at, operand) in parsed.operands.iter().enumerate() {
         let role = role_of(roles, at, count);
         if matches!(role, Role::Argv | Role::ArgvAndInput) {
@@ -232,7 +245,7 @@ fn operands(
             let mark = mark
                 .and_then(|o| o.value.as_ref())
                 .map_or("{}", |(_, v)| v.text.as_str());
-            let words = special::with_input(words, role, input, mark);
+            let words = values::with_input(words, role, input, mark);
             gathered.output = Some(scene.argv(&words, call.stdin.filter(|_| role == Role::Argv))?);
             break;
         }
@@ -313,7 +326,7 @@ fn standard_input(
             return Ok(());
         }
         if !runs || !has_code || dash || forced {
-            let stdin = special::schedule_lines(call.program, stdin);
+            let stdin = values::schedule_lines(call.program, stdin);
             return act(scene, role, &stdin, call, actor, gathered);
         }
         return Ok(());
@@ -363,7 +376,7 @@ fn act(
         Role::Mode => scene.touch(actor, Kind::Mode, value)?,
         Role::Fetch => gathered.urls.push(value.clone()),
         Role::Send => {
-            let data = special::data_to_send(scene, actor, value, call.stdin)?;
+            let data = network::data_to_send(scene, actor, value, call.stdin)?;
             gathered.sent.push(data);
         }
         Role::SendFile => {
@@ -433,9 +446,9 @@ fn act(
                 crate::action::patch::apply(scene, actor, value)?;
             }
         }
-        Role::Mount => special::mount(scene, actor, value)?,
-        Role::Sql => special::sql(scene, actor, value)?,
-        Role::Install => special::install(scene, actor, value)?,
+        Role::Mount => values::mount(scene, actor, value)?,
+        Role::Sql => values::sql(scene, actor, value)?,
+        Role::Install => network::install(scene, actor, value)?,
         Role::Kill => special::kill(scene, actor, value)?,
         Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
     }
@@ -480,7 +493,7 @@ fn finish(
         }
     }
     if !transfers.is_empty() {
-        special::transfer(scene, actor, &transfers)?;
+        network::transfer(scene, actor, &transfers)?;
     }
     let mut fetched = Value::default();
     for url in &urls {

@@ -3,7 +3,7 @@
 use super::fields::Call;
 use super::{Role, act, files, run};
 use crate::action::code::Language;
-use crate::action::commands::special::sql;
+use crate::action::commands::values::sql;
 use crate::action::effect::Kind;
 use crate::action::scene::{Done, Scene};
 use crate::action::value::Value;
