@@ -284,10 +284,23 @@ impl Reader<'_, '_, '_> {
                 .cloned()
                 .collect();
             match rest.as_slice() {
-                [Thing::List(items)] => vec![Thing::Any(items.iter().take(64).cloned().collect())],
+                [Thing::List(items)] => vec![Thing::Any(items.iter().take(256).cloned().collect())],
                 _ => rest,
             }
         };
+        let maps = matches!(&*call.actor.program, "map" | "array_map");
+        if let (true, [Thing::Any(items)]) = (maps, rest.as_slice()) {
+            let mut made = Vec::with_capacity(items.len());
+            for item in items.iter() {
+                let arguments = Arguments::of(vec![item.clone()]);
+                let function = match &function {
+                    Thing::Text(name) if name.is_known() => Thing::Name(name.text.clone()),
+                    other => other.clone(),
+                };
+                made.push(self.call(function, arguments, call.start)?);
+            }
+            return Ok(Thing::list(made));
+        }
         let arguments = Arguments::of(rest);
         match &function {
             Thing::Text(code) if self.language == Language::JavaScript => {

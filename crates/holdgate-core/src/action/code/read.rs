@@ -270,7 +270,9 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             (_, "return") => {
                 self.at += 1;
+                let start = self.at;
                 let thing = self.expression(end)?;
+                self.reduces(&thing, start)?;
                 self.returned = self.returned.or(&thing);
             }
             (JavaScript, "const" | "let" | "var") => {

@@ -1,4 +1,5 @@
 mod readers;
+mod spellings;
 
 use super::act::HEARD;
 use super::*;

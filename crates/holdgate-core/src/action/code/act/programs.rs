@@ -174,7 +174,7 @@ impl Reader<'_, '_, '_> {
                 Thing::List(items) => {
                     let words = self.words(items)?;
                     match words.as_slice() {
-                        [first, ..] if shell && self.language == Language::Python => {
+                        [first, ..] if uses_shell(call) && self.language == Language::Python => {
                             self.runs_shell(call, first)?
                         }
                         _ => self.runs_words(&words, call.start)?,

@@ -68,6 +68,16 @@ impl Reader<'_, '_, '_> {
                 }
                 Ok(result)
             }
+            // `(0, eval)(…)`
+            Thing::List(items) if self.language == Language::JavaScript => {
+                match items
+                    .last()
+                    .filter(|t| matches!(t, Thing::Name(_) | Thing::Function(_)))
+                {
+                    Some(last) => self.call(last.clone(), arguments, start),
+                    None => self.made_by("", &Thing::List(items), &arguments),
+                }
+            }
             other => self.made_by("", &other, &arguments),
         }
     }
@@ -88,6 +98,9 @@ impl Reader<'_, '_, '_> {
                 made = made.or(&one);
             }
             return Ok(made);
+        }
+        if let (Language::Ruby, Thing::Text(_), "call") = (self.language, thing, member) {
+            return self.call(thing.clone(), arguments, start);
         }
         let length = fold::plain(thing).text.len();
         self.scene.fuel.spend_on(length)?;
@@ -216,6 +229,13 @@ impl Reader<'_, '_, '_> {
                 return self.call_name(object, None, arguments, start);
             }
         }
+        // `import('x').then(x => …)`
+        if let ("then", None, Some(Thing::Function(id))) =
+            (last, receiver, arguments.positional.first())
+        {
+            let module = vec![Thing::Name(object.to_owned())];
+            return self.call_own(*id, &Arguments::of(module));
+        }
         if let Some(acts) = acts {
             let named;
             let receiver = if let Some(receiver) = receiver {
@@ -261,6 +281,18 @@ impl Reader<'_, '_, '_> {
                     .collect();
                 self.call_name(&name, None, Arguments::of(rest), start)?;
             }
+        }
+        Ok(())
+    }
+
+    /// `return (os.system, ('x',))`: what a pickled object does when it is read.
+    pub(super) fn reduces(&mut self, thing: &Thing, start: usize) -> Done {
+        if let (Language::Python, Some([Thing::Name(name), Thing::List(items)])) =
+            (self.language, thing.items())
+            && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
+        {
+            let arguments = Arguments::of(items.to_vec());
+            self.call_name(name, None, arguments, start)?;
         }
         Ok(())
     }

@@ -32,6 +32,15 @@ impl<'a> Reader<'_, '_, 'a> {
         for index in 0..count {
             let word = match self.name_at(index) {
                 Some(word) if names::defines(self.language, word) => word,
+                Some(name) if self.starts_method(index) => {
+                    self.scene.fuel.spend(1)?;
+                    let close = self.close_of(index + 1, count);
+                    let parameters = self.parameters(index + 2, close);
+                    let end = self.close_of(close + 1, count);
+                    let id = self.add_function(parameters, close + 2, end, false);
+                    self.variables.insert(name.to_owned(), Thing::Function(id));
+                    continue;
+                }
                 _ => continue,
             };
             let Some(name) = self.name_at(index + 1) else {
@@ -53,6 +62,49 @@ impl<'a> Reader<'_, '_, 'a> {
             self.variables.insert(name.to_owned(), Thing::Function(id));
         }
         Ok(())
+    }
+
+    /// Whether a method without a keyword starts here: `name(…) {` in a class or an object.
+    fn starts_method(&self, index: usize) -> bool {
+        if !self.is_mark(index + 1, "(") {
+            return false;
+        }
+        let count = self.tokens.list.len();
+        let close = self.close_of(index + 1, count);
+        let Some(before) = index.checked_sub(1).and_then(|i| self.token_at(i)) else {
+            return false;
+        };
+        let name = self.name_at(index).unwrap_or("");
+        self.is_mark(close + 1, "{")
+            && !matches!(
+                name,
+                "if" | "for" | "while" | "switch" | "catch" | "with" | "return"
+            )
+            && match self.language {
+                Language::JavaScript => {
+                    matches!(before.kind, Kind::Line(_))
+                        || matches!(
+                            before.text,
+                            "{" | "}" | "," | ";" | "async" | "static" | "*" | "private" | "public"
+                        )
+                }
+                // `void run(char *c) {`
+                Language::Compiled => {
+                    (before.kind == Kind::Name && !names::skipped(self.language, before.text))
+                        || matches!(before.text, "*" | ">" | "]")
+                }
+                Language::Python
+                | Language::Perl
+                | Language::Ruby
+                | Language::Php
+                | Language::Lua
+                | Language::Shell
+                | Language::Awk
+                | Language::Sed
+                | Language::PowerShell
+                | Language::Make
+                | Language::Embedded => false,
+            }
     }
 
     pub(super) fn add_function(
@@ -89,6 +141,13 @@ impl<'a> Reader<'_, '_, 'a> {
                     names.push(token.text);
                     wanted = false;
                 }
+                // `char *c`, `String c`: the type comes first.
+                Kind::Name
+                    if self.language == Language::Compiled && self.ends_parameter(at, to) =>
+                {
+                    names.pop();
+                    names.push(token.text);
+                }
                 Kind::Mark if token.text == "," => wanted = true,
                 Kind::Mark if matches!(token.text, "(" | "[" | "{") => {
                     at = self.close_of(at, to);
@@ -98,6 +157,18 @@ impl<'a> Reader<'_, '_, 'a> {
             at += 1;
         }
         names
+    }
+
+    /// Whether the name at `at` is the last of its parameter, with a type before it.
+    fn ends_parameter(&self, at: usize, to: usize) -> bool {
+        let last = at + 1 == to || self.is_mark(at + 1, ",") || self.is_mark(at + 1, "[");
+        // In `c: &str` and `c string` the name comes first.
+        let colon = (at.saturating_sub(4)..at).any(|i| self.is_mark(i, ":"));
+        let lower_type = matches!(
+            self.token_at(at).map_or("", |t| t.text),
+            "string" | "int" | "error" | "bool" | "byte" | "any"
+        );
+        last && !colon && !lower_type
     }
 
     /// Where the body of the function starts and ends whose head ends at `after`.

@@ -44,7 +44,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 Kind::Mark | Kind::Name => token.text,
                 // Texts side by side are one text.
                 Kind::Text(quote) if quote.meaning == Meaning::Text => {
-                    let joins = matches!(self.language, Language::Python | Language::Compiled);
+                    let joins = matches!(
+                        self.language,
+                        Language::Python | Language::Compiled | Language::Ruby
+                    );
                     if joins && matches!(left, Thing::Text(_)) {
                         let right = self.operand(end)?;
                         left = self.joined(left, &right)?;
@@ -95,6 +98,17 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn combined(&mut self, left: Thing, word: &str, right: Thing) -> Done<Thing> {
+        // The items of bytes are numbers.
+        let left = match (&left, &right) {
+            (Thing::Text(value), Thing::Number(_)) if matches!(word, "^" | "-") => {
+                let mut chars = value.text.chars();
+                match (chars.next(), chars.next()) {
+                    (Some(c), None) => Thing::Number(i64::from(u32::from(c))),
+                    _ => left,
+                }
+            }
+            _ => left,
+        };
         if let (Thing::Number(a), Thing::Number(b)) = (&left, &right)
             && let Some(number) = arithmetic(word, *a, *b)
         {
@@ -222,6 +236,15 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 "[" => {
                     let close = self.close_of(self.at, end);
+                    // Go's `[]string{"a", "b"}`
+                    if close == self.at + 1
+                        && self.language == Language::Compiled
+                        && self.name_at(close + 1).is_some()
+                        && self.is_mark(close + 2, "{")
+                    {
+                        self.at = close + 2;
+                        return self.plain_operand_at(end);
+                    }
                     let (items, members) = self.items_and_members(close)?;
                     self.at = close + 1;
                     let thing = if items.is_empty() && !members.is_empty() {
@@ -246,6 +269,15 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             Kind::Line(_) => Ok(Thing::Nothing),
         }
+    }
+
+    /// The list between the braces that the reader stands at.
+    fn plain_operand_at(&mut self, end: usize) -> Done<Thing> {
+        let start = self.at;
+        let close = self.close_of(start, end);
+        let items = self.items(close)?;
+        self.at = close + 1;
+        self.postfix(Thing::list(items), start, end)
     }
 
     fn named(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {

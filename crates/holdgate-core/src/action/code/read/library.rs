@@ -122,7 +122,19 @@ impl<'w> Reader<'_, 'w, '_> {
                 }
                 _ => None,
             },
-            "int" | "Number" | "parseInt" | "intval" => first.number().map(Thing::Number),
+            "int" | "Number" | "parseInt" | "intval" => {
+                let radix = positional.get(1).and_then(Thing::number);
+                let radix = radix
+                    .and_then(|n| u32::try_from(n).ok())
+                    .filter(|n| (2..=36).contains(n));
+                match (radix, first.known()) {
+                    (Some(radix), Some(text)) => {
+                        let digits = text.trim().trim_start_matches("0x");
+                        i64::from_str_radix(digits, radix).ok().map(Thing::Number)
+                    }
+                    _ => first.number().map(Thing::Number),
+                }
+            }
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
             _ => None,
         };

@@ -3,7 +3,7 @@
 use super::{Arguments, Reader, names};
 use crate::action::code::Language;
 use crate::action::code::fold;
-use crate::action::code::lex::Kind;
+use crate::action::code::lex::{Holes, Kind};
 use crate::action::code::thing::Thing;
 use crate::action::scene::Done;
 
@@ -17,6 +17,18 @@ impl<'a> Reader<'_, '_, 'a> {
         let variable = self.name_at(start);
         while let Some(token) = self.next_postfix(end) {
             if token.kind != Kind::Mark {
+                // $`command` of zx and Bun.
+                if let (Kind::Text(quote), Thing::Name(name), Language::JavaScript) =
+                    (token.kind, &thing, self.language)
+                    && quote.holes == Holes::DollarBraces
+                    && (name == "$" || name.ends_with(".$"))
+                {
+                    self.at += 1;
+                    let command = self.literal(token, quote)?;
+                    let command = self.value_of(&command)?;
+                    thing = self.backticks(&command, start)?;
+                    continue;
+                }
                 if self.calls_without_brackets(&thing, end) {
                     let arguments = self.bare_arguments(end)?;
                     thing = self.call(thing, arguments, start)?;
@@ -83,6 +95,15 @@ impl<'a> Reader<'_, '_, 'a> {
                         if !self.block(&thing, end)? {
                             break;
                         }
+                    }
+                    // `new String[]{"a", "b"}`
+                    Language::Compiled
+                        if self.is_mark(self.at.wrapping_sub(1), "]")
+                            && self.is_mark(self.at.wrapping_sub(2), "[") =>
+                    {
+                        let close = self.close_of(self.at, end);
+                        thing = Thing::list(self.items(close)?);
+                        self.at = close + 1;
                     }
                     Language::Compiled
                     | Language::Python
@@ -365,6 +386,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 let at = if *at < 0 { *at + length } else { *at };
                 let found = usize::try_from(at).ok().and_then(|at| items.get(at));
                 Ok(found.cloned().unwrap_or_default())
+            }
+            // Perl's texts have no items: it is a list of one.
+            (Thing::Text(_), Thing::Number(0)) if self.language == Language::Perl => {
+                Ok(thing.clone())
             }
             (Thing::Text(_), Thing::Number(at)) => Ok(fold::slice_of(
                 thing,
