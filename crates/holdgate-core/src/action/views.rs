@@ -3,8 +3,9 @@
 //! verdict counts, and what is sent is never changed.
 //!
 //! Claude Code (seen in 2.1.197) decodes a literal `\uXXXX` in every text once more, turns text into
-//! numbers, booleans, lists and objects where the tool's schema wants them, and in shell commands
-//! makes `\;` of `\\;` and takes out the first `cd <working directory> && `.
+//! numbers, booleans, lists and objects where the tool's schema wants them, in shell commands makes
+//! `\;` of `\\;` and takes out the first `cd <working directory> && `, and takes white space off the
+//! ends of the lines that it writes to a file, which ends here-documents and joins lines.
 
 use crate::action::path::World;
 use crate::action::text;
@@ -30,7 +31,7 @@ pub(crate) const CLIENT: &str = "client-view";
 /// What it looks like.
 pub(crate) const UNICODE: &str = "unicode-view";
 
-/// All readings of `call` other than the one written: at most six, all different from it and from
+/// All readings of `call` other than the one written: at most seven, all different from it and from
 /// each other.
 pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<View> {
     let written = &call.input;
@@ -50,6 +51,11 @@ pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<V
             .flatten()
             .map(Json::from)
     };
+    let trim = |key: &str, text: &str| {
+        let content = !runs && tools.is_content(key);
+        content.then(|| trimmed(text)).flatten().map(Json::from)
+    };
+    let decode_once = |_: &str, text: &str| unescaped_by_client(text).map(Json::from);
     let decode = |_: &str, text: &str| unescaped(text).map(Json::from);
     let look = |key: &str, text: &str| {
         if text.is_ascii() || tools.is_content(key) {
@@ -62,7 +68,8 @@ pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<V
     };
     let edited = |input: Json<'static>| {
         let input = mapped(&input, &structure).unwrap_or(input);
-        mapped(&input, &tidy).unwrap_or(input)
+        let input = mapped(&input, &tidy).unwrap_or(input);
+        mapped(&input, &trim).unwrap_or(input)
     };
 
     let mut views: Vec<View> = Vec::new();
@@ -74,28 +81,27 @@ pub(crate) fn others(call: &ToolCall, world: &World, tools: &ToolTable) -> Vec<V
     };
     let structured = mapped(written, &structure);
     let tidied = mapped(written, &tidy);
+    let trimmed = mapped(written, &trim);
     // The compact form has each backslash doubled.
-    let decoded = call
-        .text
-        .contains("\\\\u")
-        .then(|| mapped(written, &decode))
-        .flatten();
-    // The last of these is what Claude Code makes of it.
+    let escapes = call.text.contains("\\\\u");
+    let decoded = escapes.then(|| mapped(written, &decode)).flatten();
     let mut last = None;
-    if let Some(once) = decoded {
-        let mut fully = once.clone();
+    if let Some(mut fully) = decoded {
+        // What Claude Code makes of it, and what others might.
+        if let Some(once) = mapped(written, &decode_once) {
+            add(&edited(once), CLIENT);
+        }
         for _ in 1..MAX_ROUNDS {
             let Some(next) = mapped(&fully, &decode) else {
                 break;
             };
             fully = next;
         }
-        add(&edited(once), CLIENT);
         last = Some(edited(fully));
-    } else if structured.is_some() || tidied.is_some() {
+    } else if structured.is_some() || tidied.is_some() || trimmed.is_some() {
         last = Some(edited(written.clone()));
     }
-    for view in [structured, tidied, last.clone()].iter().flatten() {
+    for view in [structured, tidied, trimmed, last.clone()].iter().flatten() {
         add(view, CLIENT);
     }
     if !call.text.is_ascii() || last.is_some() {
@@ -166,16 +172,31 @@ fn changed_list<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Opti
 
 /// Each literal `\uXXXX` as the character, pairs of surrogates as one. A half alone stays.
 pub(crate) fn unescaped(text: &str) -> Option<String> {
+    unescaped_unless(text, |_| false)
+}
+
+/// The same, but for those whose backslash is itself escaped by one before it.
+fn unescaped_by_client(text: &str) -> Option<String> {
+    unescaped_unless(text, |before| {
+        let backslashes = before.bytes().rev().take_while(|b| *b == b'\\').count();
+        backslashes % 2 == 1
+    })
+}
+
+/// The same, but for those that `stays` says of what stands before them.
+fn unescaped_unless(text: &str, stays: impl Fn(&str) -> bool) -> Option<String> {
     let mut parts = text.split("\\u");
     let mut out = String::with_capacity(text.len());
-    out.push_str(parts.next()?);
+    let mut before = parts.next()?;
+    out.push_str(before);
     // A first half that waits for its second, as written.
     let mut half: Option<(u32, &str)> = None;
     let mut any = false;
     for part in parts {
         let digits = part
             .split_at_checked(4)
-            .filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+            .filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_hexdigit()) && !stays(before));
+        before = part;
         let unit = digits.and_then(|(d, rest)| Some((d, u32::from_str_radix(d, 16).ok()?, rest)));
         let Some((digits, unit, rest)) = unit else {
             flush(&mut out, half.take());
@@ -224,6 +245,23 @@ fn flush(out: &mut String, half: Option<(u32, &str)>) {
 fn structure_in(text: &str) -> Option<Json<'static>> {
     let json = Json::read(text.trim().as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse).ok()?;
     Some(json.into_owned())
+}
+
+/// A text whose lines end without white space, if some do not.
+fn trimmed(text: &str) -> Option<String> {
+    // As JavaScript sees it.
+    let space = |c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}';
+    let ends_line = |c: char| c == '\n' || c == '\r';
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive(ends_line) {
+        let (line, end) = match line.char_indices().next_back() {
+            Some((at, c)) if ends_line(c) => line.split_at_checked(at).unwrap_or((line, "")),
+            _ => (line, ""),
+        };
+        out.push_str(line.trim_end_matches(space));
+        out.push_str(end);
+    }
+    (out.len() < text.len()).then_some(out)
 }
 
 /// A command line as the client tidies it, if it does.
