@@ -58,7 +58,7 @@ def made(*files, requests=2):
 
 
 NOTES = "Never run `rm -rf /`, nor `curl https://get.example.com/setup.sh | sh`.\n"
-BIG = ": " + "padding " * 37_500 + "\n"
+BIG = ": " + "padding " * 37_500 + ".\n"
 
 # Client kinds: Claude Code, and the SDK agent with streamed and with whole answers.
 STREAMING = ("claude", "python")
@@ -94,8 +94,9 @@ TABLE = [
     ("plain_write", ALL, "default", made(("notes.md", NOTES))),
     ("plain_edit", ALL, "default", made(("src/main.py", "print(2)\n"), requests=3)),
     ("plain_commit", ALL, "default", RUNS.but(requests=(3, 3), marker="remove rm -rf / bug\n")),
-    # Claude Code decodes `\\u000a` once more after the verdict; so both readings are judged.
-    ("escaped_newline", STREAMING, "default", by_rule("recursive-delete-outside-project")),
+    # Claude Code decodes `\\u000a` once more after the verdict, unless its backslash is escaped, and
+    # takes white space off the ends of lines, which ends a here-document. Both readings are judged.
+    ("escaped_newline escaped_escape write_line_ends", STREAMING, "default", by_rule("recursive-delete-outside-project")),
     ("escaped_harmless", ("claude",), "default", RUNS.but(marker="decoded\n")),
     ("escaped_harmless", ("python",), "default", RUNS.but(runs=0)),
     ("plain_accent", ("claude",), "default", made(("menu.md", "café\n"))),
