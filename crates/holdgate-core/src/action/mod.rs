@@ -100,6 +100,15 @@ pub fn understand(
     Ok(effects)
 }
 
+/// Whether `text` is a shell script that can be read to its end; if not, where it stops to make
+/// sense, and why.
+pub fn shell_syntax(text: &str) -> Result<(), String> {
+    match shell::parse::parse(text).1 {
+        None => Ok(()),
+        Some(error) => Err(format!("at byte {}: {}", error.at, error.what)),
+    }
+}
+
 /// What two readings must share for an effect of both to be one.
 #[derive(PartialEq, Eq, Hash)]
 struct Same {

@@ -14,6 +14,11 @@ impl Shell<'_, '_> {
             return Ok(None);
         };
         let actor = || Actor::new(&name.text, &evidence(words));
+        if takes_names(&name.text) {
+            for word in arguments {
+                self.hidden_in_name(&word.text)?;
+            }
+        }
         let output = match name.text.as_str() {
             "cd" | "pushd" | "chdir" => {
                 self.change_folder(arguments);
@@ -355,6 +360,27 @@ impl Shell<'_, '_> {
         };
         printf(arguments)
     }
+}
+
+/// Builtins whose arguments are names of variables.
+fn takes_names(builtin: &str) -> bool {
+    let builtins = [
+        "test",
+        "[",
+        "unset",
+        "printf",
+        "read",
+        "mapfile",
+        "readarray",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "export",
+        "let",
+        "wait",
+    ];
+    builtins.contains(&builtin)
 }
 
 fn joined(words: &[Value]) -> Value {

@@ -1,15 +1,18 @@
 //! Words to values: what a shell makes of quotes, variables, substitutions and arithmetic.
 
 use super::Shell;
-use super::brace;
 use super::syntax::{Index, Operation, Part, Variable, Word};
 use super::variables::outside;
+use super::{brace, pattern};
 use crate::action::effect::Actor;
 use crate::action::scene::Done;
 use crate::action::value::{HOLE, HOLE_STR, Origins, Value};
 
 /// Arguments that one word may become.
 const MAX_FIELDS: usize = 1024;
+
+/// What is special in a pattern.
+const GLOB: &[char] = &['*', '?', '[', ']', '\\', '-', '!', '^'];
 
 /// The fields that a word becomes while it is put together.
 #[derive(Default)]
@@ -89,8 +92,12 @@ impl Shell<'_, '_> {
 
     /// One value: no splitting, as in assignments and redirections.
     pub(super) fn expand_one(&mut self, word: &Word) -> Done<Value> {
+        self.expand_parts(&word.parts)
+    }
+
+    fn expand_parts(&mut self, parts: &[Part]) -> Done<Value> {
         let mut value = Value::default();
-        for (at, part) in word.parts.iter().enumerate() {
+        for (at, part) in parts.iter().enumerate() {
             match part {
                 Part::Plain(text) if at == 0 && text.starts_with('~') => {
                     value.push_text(&self.tilde(text));
@@ -230,24 +237,29 @@ impl Shell<'_, '_> {
         self.scene.fuel.spend(2)?;
         let all =
             matches!(variable.index, Index::All) || matches!(variable.name.as_str(), "@" | "*");
+        if all && variable.indirect {
+            // `${!a[@]}`: the indices.
+            let count = self.all_values(&variable.name).len();
+            return Ok((0..count).map(|at| Value::known(at.to_string())).collect());
+        }
         if all {
             let values = self.all_values(&variable.name);
             return match &variable.operation {
                 Operation::None => Ok(values),
                 Operation::Length => Ok(vec![Value::known(values.len().to_string())]),
                 Operation::Slice(offset, length) => {
-                    self.slice_list(values, offset, length.as_deref())
+                    self.slice_list(&variable.name, values, offset, length.as_deref())
                 }
-                Operation::Indirect
+                Operation::Message(_)
                 | Operation::Default(..)
                 | Operation::Alternative(_)
                 | Operation::RemovePrefix(..)
                 | Operation::RemoveSuffix(..)
                 | Operation::Replace { .. }
-                | Operation::Upper(_)
-                | Operation::Lower(_)
+                | Operation::Upper(..)
+                | Operation::Lower(..)
                 | Operation::Transform(_)
-                | Operation::Other => {
+                | Operation::Other(_) => {
                     let mut changed = Vec::new();
                     for value in values {
                         changed.push(self.operate(variable, Some(value))?);
@@ -256,13 +268,27 @@ impl Shell<'_, '_> {
                 }
             };
         }
-        let value = match &variable.index {
+        let mut value = match &variable.index {
             Index::At(index) => {
                 let index = self.expand_one(index)?;
+                self.hidden_in_numbers(&index.text)?;
                 self.element(&variable.name, &index.text)
             }
             Index::None | Index::All => self.value_of(&variable.name),
         };
+        if variable.indirect {
+            let name = value.unwrap_or_else(|| self.default_of(&variable.name));
+            value = match name
+                .as_known()
+                .and_then(|text| text.split_once("[@]").or(Some((text, ""))))
+            {
+                Some((array, "")) if name.text.ends_with("[@]") => {
+                    return Ok(self.all_values(array));
+                }
+                Some((name, _)) => self.value_of(name).or_else(|| Some(self.default_of(name))),
+                None => Some(name),
+            };
+        }
         Ok(vec![self.operate(variable, value)?])
     }
 
@@ -271,16 +297,10 @@ impl Shell<'_, '_> {
         let known_unset = unset && !outside(&variable.name);
         let value = value.unwrap_or_else(|| self.default_of(&variable.name));
         Ok(match &variable.operation {
-            Operation::None | Operation::Transform('Q' | 'A' | 'a' | 'K' | 'k' | 'u') => value,
+            Operation::None | Operation::Transform('Q' | 'A' | 'a' | 'K' | 'k') => value,
             Operation::Length => match value.as_known() {
                 Some(text) => Value::known(text.chars().count().to_string()),
                 None => Value::unknown(value.origins),
-            },
-            Operation::Indirect => match value.as_known().map(str::to_owned) {
-                Some(name) => self
-                    .value_of(&name)
-                    .unwrap_or_else(|| self.default_of(&name)),
-                None => value,
             },
             Operation::Default(word, assigns) => {
                 if unset || value.text.is_empty() || known_unset {
@@ -300,26 +320,37 @@ impl Shell<'_, '_> {
                     Value::default()
                 }
             }
+            Operation::Message(word) => {
+                if unset || value.text.is_empty() {
+                    self.expand_one(word)?;
+                }
+                value
+            }
             Operation::RemovePrefix(pattern, longest) => {
-                let pattern = self.expand_one(pattern)?;
-                value.map(super::pattern::remove_prefix(
+                let pattern = self.pattern(pattern, GLOB)?.text;
+                let fuel = self.scene.fuel;
+                value.map(pattern::remove_prefix(
                     &value.text,
-                    &pattern.text,
+                    &pattern,
                     *longest,
-                ))
+                    fuel,
+                )?)
             }
             Operation::RemoveSuffix(pattern, longest) => {
-                let pattern = self.expand_one(pattern)?;
-                value.map(super::pattern::remove_suffix(
+                let pattern = self.pattern(pattern, GLOB)?.text;
+                let fuel = self.scene.fuel;
+                value.map(pattern::remove_suffix(
                     &value.text,
-                    &pattern.text,
+                    &pattern,
                     *longest,
-                ))
+                    fuel,
+                )?)
             }
             Operation::Replace { pattern, with, all } => {
-                let pattern = self.expand_one(pattern)?;
-                let with = self.expand_one(with)?;
-                let text = super::pattern::replace(&value.text, &pattern.text, &with.text, *all);
+                let pattern = self.pattern(pattern, GLOB)?.text;
+                let with = self.pattern(with, &['&', '\\'])?;
+                let fuel = self.scene.fuel;
+                let text = pattern::replace(&value.text, &pattern, &with.text, *all, fuel)?;
                 let mut changed = value.map(text);
                 changed.taint(&with);
                 changed
@@ -332,25 +363,36 @@ impl Shell<'_, '_> {
                 };
                 match (offset, length) {
                     (Some(offset), Some(length)) => {
-                        value.map(super::pattern::slice(&value.text, offset, length))
+                        value.map(pattern::slice(&value.text, offset, length))
                     }
                     _ => Value::unknown(value.origins | Origins::UNKNOWN),
                 }
             }
-            Operation::Upper(true) | Operation::Transform('U') => {
-                value.map(value.text.to_uppercase())
-            }
-            Operation::Lower(true) | Operation::Transform('L') => {
-                value.map(value.text.to_lowercase())
-            }
-            Operation::Upper(false) => {
-                value.map(change_first(&value.text, char::to_ascii_uppercase))
-            }
-            Operation::Lower(false) => {
-                value.map(change_first(&value.text, char::to_ascii_lowercase))
+            Operation::Upper(all, pattern) | Operation::Lower(all, pattern) => {
+                let upper = matches!(variable.operation, Operation::Upper(..));
+                let pattern = self.pattern(pattern, GLOB)?.text;
+                let fuel = self.scene.fuel;
+                value.map(pattern::change_case(
+                    &value.text,
+                    &pattern,
+                    *all,
+                    upper,
+                    fuel,
+                )?)
             }
             Operation::Transform('E' | 'P') => value.map(super::escape::decode_all(&value.text)),
-            Operation::Transform(_) | Operation::Other => {
+            Operation::Transform('U') => value.map(value.text.to_uppercase()),
+            Operation::Transform('L') => value.map(value.text.to_lowercase()),
+            Operation::Transform('u') => value.map(pattern::change_case(
+                &value.text,
+                "",
+                false,
+                true,
+                self.scene.fuel,
+            )?),
+            Operation::Transform(_) => Value::unknown(value.origins | Origins::UNKNOWN),
+            Operation::Other(word) => {
+                self.expand_one(word)?;
                 Value::unknown(value.origins | Origins::UNKNOWN)
             }
         })
@@ -358,36 +400,55 @@ impl Shell<'_, '_> {
 
     fn slice_list(
         &mut self,
-        values: Vec<Value>,
+        name: &str,
+        mut values: Vec<Value>,
         offset: &Word,
         length: Option<&Word>,
     ) -> Done<Vec<Value>> {
-        let offset = self
-            .arithmetic(offset)?
-            .text
-            .trim()
-            .parse::<usize>()
-            .unwrap_or(0);
+        let number = |value: Value| value.text.trim().parse::<i64>().ok();
+        let offset = number(self.arithmetic(offset)?);
         let length = match length {
-            Some(word) => self
-                .arithmetic(word)?
-                .text
-                .trim()
-                .parse::<usize>()
-                .unwrap_or(usize::MAX),
-            None => usize::MAX,
+            Some(word) => number(self.arithmetic(word)?),
+            None => Some(i64::MAX),
         };
-        // The arguments count from one: `${@:1}` is all of them.
-        let offset = offset.saturating_sub(1);
-        Ok(values.into_iter().skip(offset).take(length).collect())
+        let (Some(offset), Some(length)) = (offset, length) else {
+            return Ok(values);
+        };
+        if matches!(name, "@" | "*") {
+            // The arguments count from one: before them stands the shell's own name.
+            values.insert(0, Value::known("bash"));
+        }
+        let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+        let (skip, take) = pattern::range(count, offset, length);
+        Ok(values.into_iter().skip(skip).take(take).collect())
+    }
+
+    /// A pattern, or what replaces it: what is quoted in it means itself, also where it is special.
+    fn pattern(&mut self, word: &Word, special: &[char]) -> Done<Value> {
+        let mut pattern = Value::default();
+        for part in &word.parts {
+            let quoted = match part {
+                Part::Quoted(_) => true,
+                Part::Variable(variable) => variable.quoted,
+                Part::Command { quoted, .. } => *quoted,
+                Part::Plain(_) | Part::Process { .. } | Part::Arithmetic(_) => false,
+            };
+            let value = self.expand_parts(std::slice::from_ref(part))?;
+            match quoted {
+                true => pattern.push(&value.map(pattern::escaped(&value.text, special))),
+                false => pattern.push(&value),
+            }
+        }
+        Ok(pattern)
     }
 
     /// A variable used as a number is evaluated: what it holds runs.
-    fn hidden_in_numbers(&mut self, expression: &str) -> Done {
+    pub(super) fn hidden_in_numbers(&mut self, expression: &str) -> Done {
         let names = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         let hidden: Vec<Value> = names
             .take(16)
             .filter_map(|name| self.scene.variable(name).and_then(<[Value]>::last).cloned())
+            .chain([Value::known(expression)])
             .filter(|value| value.text.contains("$(") || value.text.contains('`'))
             .collect();
         for value in hidden {
@@ -395,6 +456,18 @@ impl Shell<'_, '_> {
             self.scene.shell(&Actor::new("shell", &value.text), &code)?;
         }
         Ok(())
+    }
+
+    /// An index in a name is evaluated as a number: `test -v 'a[$(…)]'`, `unset 'a[$(…)]'`.
+    pub(super) fn hidden_in_name(&mut self, word: &str) -> Done {
+        let indexed = word.split_once('[').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        });
+        if indexed {
+            self.hidden_in_numbers(word)
+        } else {
+            Ok(())
+        }
     }
 
     /// The number that an expression comes to, if it is one.
@@ -412,13 +485,5 @@ impl Shell<'_, '_> {
                 ..text
             },
         })
-    }
-}
-
-fn change_first(text: &str, change: fn(&char) -> char) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => format!("{}{}", change(&first), chars.as_str()),
-        None => String::new(),
     }
 }

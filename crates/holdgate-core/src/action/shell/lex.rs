@@ -14,6 +14,8 @@ enum Until {
     Quote,
     /// At the closing brace of `${…}`.
     Brace,
+    /// The same for `"${x:-…}"`, where apostrophes mean themselves.
+    QuotedBrace,
     /// At `/` or the closing brace: the pattern of `${x/pattern/with}`.
     Slash,
     /// At `:` or the closing brace: the offset of `${x:offset:length}`.
@@ -24,6 +26,15 @@ enum Until {
     Arithmetic,
     /// At the end of the text: a here-document.
     End,
+}
+
+impl Until {
+    fn in_braces(self) -> bool {
+        matches!(
+            self,
+            Until::Brace | Until::QuotedBrace | Until::Slash | Until::Colon
+        )
+    }
 }
 
 impl Parser<'_> {
@@ -51,6 +62,15 @@ impl Parser<'_> {
         self.parts(Until::End)
     }
 
+    /// An index and its bracket.
+    pub(super) fn index(&mut self) -> Read<Word> {
+        let index = self.parts(Until::Bracket)?;
+        if !self.eat("]") {
+            return self.fail("`]` is missing");
+        }
+        Ok(index)
+    }
+
     /// Up to and with `))`.
     pub(super) fn arithmetic(&mut self) -> Read<Word> {
         let word = self.parts(Until::Arithmetic)?;
@@ -63,7 +83,7 @@ impl Parser<'_> {
     fn parts(&mut self, until: Until) -> Read<Word> {
         let mut word = Word::default();
         let mut open = 0usize;
-        let in_quotes = matches!(until, Until::Quote | Until::End);
+        let in_quotes = matches!(until, Until::Quote | Until::QuotedBrace | Until::End);
         while let Some(byte) = self.peek() {
             let start = self.at;
             match byte {
@@ -77,25 +97,28 @@ impl Parser<'_> {
                     }
                 }
                 b';' | b'&' | b'|' | b')' if until == Until::Word => break,
-                b'<' | b'>' if until == Until::Word => {
-                    let first =
-                        word.parts.is_empty() || ends_with(&word, '=') || ends_with(&word, '@');
-                    if self.peek_at(1) == Some(b'(') && first {
-                        self.at += 2;
-                        let block = self.substitution()?;
-                        word.parts.push(Part::Process {
-                            block,
-                            writes: byte == b'>',
-                        });
-                    } else {
-                        break;
-                    }
+                b'<' | b'>'
+                    if self.peek_at(1) == Some(b'(')
+                        && matches!(until, Until::Word | Until::Brace | Until::Slash) =>
+                {
+                    self.at += 2;
+                    let block = self.substitution()?;
+                    word.parts.push(Part::Process {
+                        block,
+                        writes: byte == b'>',
+                    });
                 }
+                b'<' | b'>' if until == Until::Word => break,
                 b'"' if until == Until::Quote => break,
-                b'}' if matches!(until, Until::Brace | Until::Slash | Until::Colon) => break,
+                b'}' if until.in_braces() => break,
                 b'/' if until == Until::Slash => break,
                 b':' if until == Until::Colon => break,
-                b']' if until == Until::Bracket => break,
+                b']' if until == Until::Bracket && open == 0 => break,
+                b'[' | b']' if until == Until::Bracket => {
+                    open = if byte == b'[' { open + 1 } else { open - 1 };
+                    self.at += 1;
+                    push_plain(&mut word, char::from(byte).encode_utf8(&mut [0; 4]));
+                }
                 b'(' if until == Until::Arithmetic => {
                     open += 1;
                     self.at += 1;
@@ -129,7 +152,7 @@ impl Parser<'_> {
                     }
                     word.parts.extend(inner.parts);
                 }
-                b'\\' => self.escape(&mut word, in_quotes),
+                b'\\' => self.escape(&mut word, until),
                 b'$' => self.dollar(&mut word, in_quotes)?,
                 b'`' => {
                     let block = self.backticks()?;
@@ -188,7 +211,7 @@ impl Parser<'_> {
         self.fail("`)` is missing")
     }
 
-    fn escape(&mut self, word: &mut Word, in_quotes: bool) {
+    fn escape(&mut self, word: &mut Word, until: Until) {
         self.at += 1;
         let Some(next) = self.rest().chars().next() else {
             push_quoted(word, "\\");
@@ -198,7 +221,19 @@ impl Parser<'_> {
         if next == '\n' {
             return;
         }
-        if in_quotes && !matches!(next, '$' | '`' | '"' | '\\') {
+        let escaped = match until {
+            Until::Quote => matches!(next, '$' | '`' | '"' | '\\'),
+            Until::QuotedBrace => matches!(next, '$' | '`' | '"' | '\\' | '}'),
+            Until::End => matches!(next, '$' | '`' | '\\'),
+            Until::Word
+            | Until::Test
+            | Until::Brace
+            | Until::Slash
+            | Until::Colon
+            | Until::Bracket
+            | Until::Arithmetic => true,
+        };
+        if !escaped {
             push_quoted(word, "\\");
         }
         push_quoted(word, next.encode_utf8(&mut [0; 4]));
@@ -214,7 +249,7 @@ impl Parser<'_> {
             // A translated text: the same as plain quotes.
             Some(b'"') if !quoted => self.at += 1,
             Some(b'(') => {
-                if self.peek_at(2) == Some(b'(') && self.closes_as_arithmetic(self.at + 1) {
+                if self.peek_at(2) == Some(b'(') && self.closes_as_arithmetic(self.at + 1)? {
                     self.at += 3;
                     let inner = self.deeper(Self::arithmetic)?;
                     word.parts.push(Part::Arithmetic(inner));
@@ -226,10 +261,7 @@ impl Parser<'_> {
             }
             Some(b'[') => {
                 self.at += 2;
-                let inner = self.deeper(|p| p.parts(Until::Bracket))?;
-                if !self.eat("]") {
-                    return self.fail("`]` is missing");
-                }
+                let inner = self.deeper(Self::index)?;
                 word.parts.push(Part::Arithmetic(inner));
             }
             Some(b'{') => {
@@ -268,10 +300,10 @@ impl Parser<'_> {
             variable.operation = Operation::Length;
         } else if self.peek() == Some(b'!') && self.peek_at(1) != Some(b'}') {
             self.at += 1;
-            variable.operation = Operation::Indirect;
+            variable.indirect = true;
         } else if self.peek() == Some(b'(') {
             // zsh's flags: `${(U)x}`.
-            variable.operation = Operation::Other;
+            variable.operation = Operation::Other(Box::default());
             self.at += self
                 .rest()
                 .bytes()
@@ -284,22 +316,17 @@ impl Parser<'_> {
             variable.index = if self.eat("@]") || self.eat("*]") {
                 Index::All
             } else {
-                let index = self.parts(Until::Bracket)?;
-                if !self.eat("]") {
-                    return self.fail("`]` is missing");
-                }
-                Index::At(Box::new(index))
+                Index::At(Box::new(self.index()?))
             };
         }
         if self.eat("}") {
             return Ok(variable);
         }
-        let operation = self.operation()?;
-        if matches!(variable.operation, Operation::None) {
-            variable.operation = operation;
-        } else {
-            variable.operation = Operation::Other;
-        }
+        variable.operation = match variable.operation {
+            Operation::None => self.operation(quoted)?,
+            // Nothing may follow a length; zsh's flags may come with anything.
+            _ => Operation::Other(Box::new(self.parts(Until::Brace)?)),
+        };
         if !self.eat("}") {
             return self.fail("`}` is missing");
         }
@@ -322,28 +349,36 @@ impl Parser<'_> {
         }
     }
 
-    fn operation(&mut self) -> Read<Operation> {
+    fn operation(&mut self, quoted: bool) -> Read<Operation> {
         let rest = self.rest();
         let starts = |token: &str| rest.starts_with(token);
         let after = |p: &mut Self, length: usize| {
             p.at += length;
             p.parts(Until::Brace).map(Box::new)
         };
+        let text = |p: &mut Self, length: usize| {
+            p.at += length;
+            let until = if quoted {
+                Until::QuotedBrace
+            } else {
+                Until::Brace
+            };
+            p.parts(until).map(Box::new)
+        };
         Ok(if starts(":-") {
-            Operation::Default(after(self, 2)?, false)
+            Operation::Default(text(self, 2)?, false)
         } else if starts(":=") {
-            Operation::Default(after(self, 2)?, true)
+            Operation::Default(text(self, 2)?, true)
         } else if starts(":+") {
-            Operation::Alternative(after(self, 2)?)
+            Operation::Alternative(text(self, 2)?)
         } else if starts(":?") || starts("?") {
-            after(self, if starts(":?") { 2 } else { 1 })?;
-            Operation::None
+            Operation::Message(text(self, if starts(":?") { 2 } else { 1 })?)
         } else if starts("-") {
-            Operation::Default(after(self, 1)?, false)
+            Operation::Default(text(self, 1)?, false)
         } else if starts("=") {
-            Operation::Default(after(self, 1)?, true)
+            Operation::Default(text(self, 1)?, true)
         } else if starts("+") {
-            Operation::Alternative(after(self, 1)?)
+            Operation::Alternative(text(self, 1)?)
         } else if starts("##") {
             Operation::RemovePrefix(after(self, 2)?, true)
         } else if starts("#") {
@@ -364,20 +399,20 @@ impl Parser<'_> {
             };
             Operation::Slice(offset, length)
         } else if starts("@") {
-            let letter = rest.chars().nth(1).unwrap_or('Q');
-            after(self, 1)?;
-            Operation::Transform(letter)
+            let word = after(self, 1)?;
+            let mut letters = word.as_plain().unwrap_or("").chars();
+            match (letters.next(), letters.next()) {
+                (Some(letter), None) => Operation::Transform(letter),
+                _ => Operation::Other(word),
+            }
         } else if starts("^") {
             let all = starts("^^");
-            after(self, if all { 2 } else { 1 })?;
-            Operation::Upper(all)
+            Operation::Upper(all, after(self, if all { 2 } else { 1 })?)
         } else if starts(",") {
             let all = starts(",,");
-            after(self, if all { 2 } else { 1 })?;
-            Operation::Lower(all)
+            Operation::Lower(all, after(self, if all { 2 } else { 1 })?)
         } else {
-            after(self, 0)?;
-            Operation::Other
+            Operation::Other(after(self, 0)?)
         })
     }
 
@@ -464,6 +499,7 @@ impl Parser<'_> {
 fn plain_variable(name: String, quoted: bool) -> Variable {
     Variable {
         name,
+        indirect: false,
         index: Index::None,
         operation: Operation::None,
         quoted,
@@ -485,10 +521,6 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
         at += 1;
     }
     at
-}
-
-fn ends_with(word: &Word, end: char) -> bool {
-    matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with(end))
 }
 
 fn push_plain(word: &mut Word, text: &str) {

@@ -224,10 +224,14 @@ impl<'s, 'a> Shell<'s, 'a> {
             }),
             Node::Case {
                 word,
+                patterns,
                 arms,
                 redirects,
             } => self.redirected(redirects, |shell| {
                 shell.expand_one(word)?;
+                for pattern in patterns {
+                    shell.expand_one(pattern)?;
+                }
                 let mut output = Value::default();
                 for arm in arms {
                     let printed = shell.uncertain(|shell| shell.block(arm))?;
@@ -246,7 +250,8 @@ impl<'s, 'a> Shell<'s, 'a> {
             }
             Node::Test(words, redirects) => self.redirected(redirects, |shell| {
                 for word in words {
-                    shell.expand_one(word)?;
+                    let value = shell.expand_one(word)?;
+                    shell.hidden_in_name(&value.text)?;
                 }
                 Ok(Value::default())
             }),
@@ -359,6 +364,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         let pick = self.pick;
         let words = self.expand_all(&simple.words)?;
         self.pick = pick;
+        for assignment in &simple.declared {
+            self.assignment(assignment, false)?;
+        }
         if simple.assignments.is_empty() {
             return self.words(&words, &simple.redirects);
         }

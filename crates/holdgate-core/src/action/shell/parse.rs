@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Groups in groups, substitutions in substitutions.
 pub(super) const MAX_DEPTH: u32 = 64;
 
+/// How often each byte may be looked at ahead of its turn, on average.
+const LOOKS_AHEAD: usize = 16;
+
 /// Where the text stops to make sense, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
@@ -35,6 +38,8 @@ pub(super) struct Parser<'a> {
     waiting: Vec<Waiting>,
     /// Bodies of here-documents, by number; the redirects hold the numbers until the end.
     bodies: Vec<Option<Word>>,
+    /// Bytes that may yet be looked at ahead of their turn: it bounds the work on any text.
+    ahead: usize,
 }
 
 /// Reads a whole script. What was read before an error is returned with it: a shell has run it by
@@ -55,6 +60,7 @@ impl<'a> Parser<'a> {
             depth,
             waiting: Vec::new(),
             bodies: Vec::new(),
+            ahead: text.len().saturating_mul(LOOKS_AHEAD),
         }
     }
 
@@ -191,7 +197,9 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
         // `!` and `time` change nothing about what runs.
         loop {
-            if self.peek() == Some(b'!') && matches!(self.peek_at(1), Some(b' ' | b'\t' | b'\n')) {
+            // `!(…)` is a subshell unless extended globs are on, and then no command's name.
+            let negates = matches!(self.peek_at(1), Some(b' ' | b'\t' | b'\n' | b'(') | None);
+            if self.peek() == Some(b'!') && negates {
                 self.at += 1;
             } else if self.keyword() == "time" {
                 self.at += "time".len();
@@ -427,6 +435,7 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
         let word = self.word()?;
         self.expect("in")?;
+        let mut patterns = Vec::new();
         let mut arms = Vec::new();
         loop {
             self.skip_lines()?;
@@ -441,7 +450,7 @@ impl<'a> Parser<'a> {
             loop {
                 self.skip_blanks();
                 // A pattern may itself hold parentheses: `@(a|b)`.
-                let _pattern = self.word()?;
+                patterns.push(self.word()?);
                 self.skip_blanks();
                 if self.eat("|") {
                     continue;
@@ -458,6 +467,7 @@ impl<'a> Parser<'a> {
         let redirects = self.redirects()?;
         Ok(Node::Case {
             word,
+            patterns,
             arms,
             redirects,
         })
@@ -486,10 +496,12 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
         let name = self.word()?.as_literal().unwrap_or_default();
         self.skip_blanks();
+        let start = self.at;
         if self.eat("(") {
             self.skip_blanks();
             if !self.eat(")") {
-                return self.fail("`)` is missing");
+                // The body is a subshell or arithmetic.
+                self.at = start;
             }
         }
         self.function_body(name)
@@ -513,7 +525,7 @@ impl<'a> Parser<'a> {
             self.skip_blanks();
             if matches!(
                 self.keyword(),
-                "{" | "while" | "for" | "if" | "until" | "case"
+                "{" | "[[" | "while" | "for" | "if" | "until" | "case" | "select"
             ) || self.peek() == Some(b'(')
             {
                 return self.deeper(Self::command);
@@ -568,8 +580,7 @@ impl<'a> Parser<'a> {
             {
                 simple.assignments.push(assignment);
             } else {
-                let word = self.argument(&simple)?;
-                simple.words.push(word);
+                self.argument(&mut simple)?;
             }
         }
         if self.at == start {
@@ -579,34 +590,36 @@ impl<'a> Parser<'a> {
         Ok(Node::Simple(simple))
     }
 
-    /// A word; after `export`, `declare` and their like, `NAME=(…)` is one too.
-    fn argument(&mut self, simple: &Simple) -> Read<Word> {
-        let declares = simple
-            .words
-            .first()
-            .and_then(Word::as_plain)
-            .is_some_and(|name| {
-                matches!(
-                    name,
-                    "export" | "declare" | "typeset" | "local" | "readonly" | "eval" | "alias"
-                )
-            });
-        if declares {
-            let start = self.at;
-            if let Some(assignment) = self.assignment()? {
-                if assignment.array {
-                    // The words of the array, one after the other.
-                    let mut word = Word::quoted(format!("{}=", assignment.name));
-                    for value in assignment.values {
-                        word.parts.extend(value.parts);
-                        word.parts.push(super::syntax::Part::Quoted(" ".to_owned()));
-                    }
-                    return Ok(word);
-                }
-                self.at = start;
-            }
+    /// A word; after `export`, `declare` and their like, `NAME=(…)` is an assignment.
+    fn argument(&mut self, simple: &mut Simple) -> Read<()> {
+        let by = simple.words.first().and_then(Word::as_plain);
+        let declares = by.is_some_and(|name| {
+            let names = [
+                "export", "declare", "typeset", "local", "readonly", "eval", "alias",
+            ];
+            names.contains(&name)
+        });
+        if declares
+            && self.assigns_array()
+            && let Some(assignment) = self.assignment()?
+        {
+            simple.declared.push(assignment);
+            return Ok(());
         }
-        self.word()
+        let word = self.word()?;
+        simple.words.push(word);
+        Ok(())
+    }
+
+    /// Whether `NAME=(` stands here.
+    fn assigns_array(&self) -> bool {
+        let rest = self.rest().as_bytes();
+        let name = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        let after = rest.get(name..).unwrap_or(&[]);
+        name > 0 && (after.starts_with(b"=(") || after.starts_with(b"+=("))
     }
 
     /// `NAME=…`, if that is what stands here.
@@ -616,20 +629,25 @@ impl<'a> Parser<'a> {
             self.at = start;
             return Ok(None);
         };
+        let mut index = None;
         if self.peek() == Some(b'[') {
-            let Some(close) = self.rest().bytes().take(256).position(|b| b == b']') else {
+            let Some(close) = self.closing_bracket()? else {
                 self.at = start;
                 return Ok(None);
             };
-            let after = self.rest().as_bytes().get(close + 1..).unwrap_or(&[]);
-            if !(after.starts_with(b"=") || after.starts_with(b"+=")) {
+            let after = self.text.get(close + 1..).unwrap_or("");
+            if !(after.starts_with('=') || after.starts_with("+=")) {
                 self.at = start;
                 return Ok(None);
             }
-            self.at += close + 1;
+            self.at += 1;
+            index = Some(self.deeper(Self::index)?);
         }
         let append = self.eat("+=");
         if !append && !self.eat("=") {
+            if index.is_some() {
+                return self.fail("`]` is missing");
+            }
             self.at = start;
             return Ok(None);
         }
@@ -638,6 +656,7 @@ impl<'a> Parser<'a> {
             let values = self.words_until_paren()?;
             return Ok(Some(Assignment {
                 name,
+                index,
                 append,
                 values,
                 array: true,
@@ -650,6 +669,7 @@ impl<'a> Parser<'a> {
         let value = if ends { Word::default() } else { self.word()? };
         Ok(Some(Assignment {
             name,
+            index,
             append,
             values: vec![value],
             array: false,
@@ -713,6 +733,10 @@ impl<'a> Parser<'a> {
         let from = self.at;
         self.at += token.len();
         self.skip_blanks();
+        if *token == ">!" && !self.begins_word() {
+            // To bash, a file of that name.
+            self.at = from + 1;
+        }
         if *token == "<<" || *token == "<<-" {
             let body = Some(self.here_document(*token == "<<-")?);
             return Ok(Some(Redirect {
@@ -741,6 +765,13 @@ impl<'a> Parser<'a> {
             target,
             body: None,
         }))
+    }
+
+    fn begins_word(&self) -> bool {
+        !matches!(
+            self.peek(),
+            None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
+        )
     }
 
     /// Notes a here-document; its body comes after the line.
@@ -797,34 +828,74 @@ impl<'a> Parser<'a> {
 
     /// `(( … ))` as a command; `None` if it turns out to be a subshell in a subshell.
     fn arithmetic_command(&mut self) -> Read<Option<Node>> {
-        if !self.closes_as_arithmetic(self.at) {
+        if !self.closes_as_arithmetic(self.at)? {
             return Ok(None);
         }
-        let word = self.arithmetic_head()?;
-        let _ = self.redirects()?;
-        Ok(Some(Node::Arithmetic(word)))
+        let node = Node::Arithmetic(self.arithmetic_head()?);
+        let redirects = self.redirects()?;
+        Ok(Some(if redirects.is_empty() {
+            node
+        } else {
+            Node::Group(vec![node], redirects)
+        }))
     }
 
     /// Whether the `((` at `from` ends with `))` and so is arithmetic, not two subshells. A scan, so
     /// that nothing is read twice on the way.
-    pub(super) fn closes_as_arithmetic(&self, from: usize) -> bool {
-        let bytes = self.text.as_bytes().get(from..).unwrap_or(&[]);
-        let (mut open, mut at) = (0usize, 0usize);
-        while let Some(byte) = bytes.get(at) {
+    pub(super) fn closes_as_arithmetic(&mut self, from: usize) -> Read<bool> {
+        let mut open = 0usize;
+        let end = self.scan(from, |byte| {
             match byte {
-                b'\\' => at += 1,
-                b'\'' | b'"' => {
-                    let inside = bytes.get(at + 1..).unwrap_or(&[]);
-                    at += 1 + memchr::memchr(*byte, inside).unwrap_or(inside.len());
-                }
                 b'(' => open += 1,
-                b')' if open == 2 => return bytes.get(at + 1) == Some(&b')'),
+                b')' if open == 2 => return true,
                 b')' => open = open.saturating_sub(1),
                 _ => {}
             }
+            false
+        })?;
+        let bytes = self.text.as_bytes();
+        Ok(end.is_some_and(|at| bytes.get(at + 1) == Some(&b')')))
+    }
+
+    /// Where the bracket that stands here is closed.
+    fn closing_bracket(&mut self) -> Read<Option<usize>> {
+        let mut open = 0usize;
+        self.scan(self.at, |byte| {
+            match byte {
+                b'[' => open += 1,
+                b']' if open == 1 => return true,
+                b']' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            false
+        })
+    }
+
+    /// Where `ends` first says so of a byte that is neither quoted nor escaped.
+    fn scan(&mut self, from: usize, mut ends: impl FnMut(u8) -> bool) -> Read<Option<usize>> {
+        let bytes = self.text.as_bytes();
+        let mut at = from;
+        let mut quote = None;
+        let mut end = None;
+        while let Some(byte) = bytes.get(at).copied() {
+            match (byte, quote) {
+                (b'\\', None | Some(b'"')) => at += 1,
+                (b'\'' | b'"', None) => quote = Some(byte),
+                (_, Some(by)) if by == byte => quote = None,
+                (_, Some(_)) => {}
+                (_, None) if ends(byte) => {
+                    end = Some(at);
+                    break;
+                }
+                (_, None) => {}
+            }
             at += 1;
+            if at - from > self.ahead {
+                return self.fail("too much stands open");
+            }
         }
-        false
+        self.ahead = self.ahead.saturating_sub(at - from);
+        Ok(end)
     }
 
     fn arithmetic_head(&mut self) -> Read<Word> {

@@ -1,169 +1,354 @@
 //! Shell patterns on known texts: `${x#…}`, `${x/…}`, `case`.
 
-/// Longer texts are left as they are: nobody hides a command in them.
-const MAX_TEXT: usize = 256;
+use crate::fuel::{Fuel, OutOfFuel};
 
-/// Whether `pattern` matches all of `text`: `*`, `?`, `[…]`. Linear but for the last star's retries.
+/// Elements of a pattern, one less than the bits of [`States`].
+const MAX_ELEMENTS: usize = 127;
+
+/// Which elements of a pattern may come next: a set.
+type States = u128;
+
+/// A pattern, read.
+struct Pattern(Vec<Element>);
+
+enum Element {
+    Star,
+    Any,
+    Char(char),
+    /// `[a-z_]`; the flag says whether it is turned round.
+    Set(Vec<(char, char)>, bool),
+}
+
+/// Whether `pattern` matches all of `text`.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let text: Vec<char> = text.chars().collect();
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if let Some(next) = one(&pattern, p, text.get(t).copied()) {
-            p = next;
-            t += 1;
-        } else if pattern.get(p) == Some(&'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if let Some((star_p, star_t)) = star {
-            p = star_p + 1;
-            t = star_t + 1;
-            star = Some((star_p, star_t + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern
-        .get(p..)
-        .is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+    let Some(pattern) = Pattern::read(pattern) else {
+        return false;
+    };
+    let states = text
+        .chars()
+        .fold(pattern.start(), |states, char| pattern.step(states, char));
+    pattern.accepts(states)
 }
 
-/// Where the pattern goes on if its next element takes `char`.
-fn one(pattern: &[char], at: usize, char: Option<char>) -> Option<usize> {
-    let char = char?;
-    match pattern.get(at)? {
-        '*' => None,
-        '?' => Some(at + 1),
-        '[' => {
-            let rest = pattern.get(at + 1..)?;
-            let close = rest.iter().skip(1).position(|c| *c == ']')? + 1;
-            let set = rest.get(..close)?;
-            let (negated, set) = match set.split_first() {
-                Some(('!' | '^', set)) => (true, set),
-                _ => (false, set),
+impl Pattern {
+    /// `None` if it is too long to be followed.
+    fn read(text: &str) -> Option<Self> {
+        let mut elements = Vec::new();
+        let mut chars = text.chars();
+        while let Some(char) = chars.next() {
+            let element = match char {
+                '*' if matches!(elements.last(), Some(Element::Star)) => continue,
+                '*' => Element::Star,
+                '?' => Element::Any,
+                '\\' => Element::Char(chars.next().unwrap_or('\\')),
+                '[' => match set(chars.as_str()) {
+                    Some((set, rest)) => {
+                        chars = rest.chars();
+                        set
+                    }
+                    None => Element::Char('['),
+                },
+                char => Element::Char(char),
             };
-            (in_set(set, char) != negated).then_some(at + close + 2)
+            elements.push(element);
+            if elements.len() > MAX_ELEMENTS {
+                return None;
+            }
         }
-        '\\' => (pattern.get(at + 1) == Some(&char)).then_some(at + 2),
-        literal => (*literal == char).then_some(at + 1),
+        Some(Pattern(elements))
+    }
+
+    /// The same pattern for texts that are read from their end.
+    fn reversed(mut self) -> Self {
+        self.0.reverse();
+        self
+    }
+
+    fn start(&self) -> States {
+        self.past_stars(1)
+    }
+
+    fn accepts(&self, states: States) -> bool {
+        states & (1 << self.0.len()) != 0
+    }
+
+    /// A star may also stand for nothing.
+    fn past_stars(&self, mut states: States) -> States {
+        for (at, element) in self.0.iter().enumerate() {
+            if matches!(element, Element::Star) && states & (1 << at) != 0 {
+                states |= 1 << (at + 1);
+            }
+        }
+        states
+    }
+
+    fn step(&self, states: States, char: char) -> States {
+        if states == 0 {
+            return 0;
+        }
+        let mut next = 0;
+        for (at, element) in self.0.iter().enumerate() {
+            if states & (1 << at) == 0 {
+                continue;
+            }
+            let taken = match element {
+                Element::Star => {
+                    next |= 1 << at;
+                    false
+                }
+                Element::Any => true,
+                Element::Char(own) => *own == char,
+                Element::Set(ranges, negated) => {
+                    ranges
+                        .iter()
+                        .any(|(from, to)| (*from..=*to).contains(&char))
+                        != *negated
+                }
+            };
+            if taken {
+                next |= 1 << (at + 1);
+            }
+        }
+        self.past_stars(next)
+    }
+
+    /// How many of `chars` the pattern takes, at the least or at the most.
+    fn taken(
+        &self,
+        chars: impl Iterator<Item = char>,
+        longest: bool,
+        fuel: &Fuel,
+    ) -> Result<Option<usize>, OutOfFuel> {
+        let cost = 1 + self.0.len() as u64 / 16;
+        let mut states = self.start();
+        let mut found = self.accepts(states).then_some(0);
+        for (at, char) in chars.enumerate() {
+            if states == 0 || found.is_some() && !longest {
+                break;
+            }
+            fuel.spend(cost)?;
+            states = self.step(states, char);
+            if self.accepts(states) {
+                found = Some(at + 1);
+            }
+        }
+        Ok(found)
     }
 }
 
-fn in_set(set: &[char], char: char) -> bool {
-    let mut at = 0;
-    while let Some(first) = set.get(at) {
-        if let (Some('-'), Some(last)) = (set.get(at + 1), set.get(at + 2)) {
-            if (*first..=*last).contains(&char) {
-                return true;
+/// The inside of `[…]`, and what comes after it.
+fn set(text: &str) -> Option<(Element, &str)> {
+    let negated = text.starts_with(['!', '^']);
+    let mut chars = text.chars();
+    if negated {
+        chars.next();
+    }
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    loop {
+        let mut char = chars.next()?;
+        match char {
+            ']' if !ranges.is_empty() => break,
+            '[' if chars.as_str().starts_with(':') => {
+                let (name, rest) = chars.as_str().split_once(":]")?;
+                ranges.extend(class(name.get(1..)?)?);
+                chars = rest.chars();
+                continue;
             }
-            at += 3;
+            '\\' => char = chars.next()?,
+            _ => {}
+        }
+        let mut ahead = chars.clone();
+        let range = (ahead.next(), ahead.next());
+        if let (Some('-'), Some(last)) = range
+            && last != ']'
+        {
+            ranges.push((char, last));
+            chars = ahead;
         } else {
-            if *first == char {
-                return true;
-            }
-            at += 1;
+            ranges.push((char, char));
+        }
+        if ranges.len() > 64 {
+            return None;
         }
     }
-    false
+    Some((Element::Set(ranges, negated), chars.as_str()))
 }
 
-fn is_plain(pattern: &str) -> bool {
-    !pattern.contains(['*', '?', '[', '\\'])
+fn class(name: &str) -> Option<&'static [(char, char)]> {
+    Some(match name {
+        "alpha" => &[('a', 'z'), ('A', 'Z')],
+        "digit" => &[('0', '9')],
+        "alnum" => &[('a', 'z'), ('A', 'Z'), ('0', '9')],
+        "upper" => &[('A', 'Z')],
+        "lower" => &[('a', 'z')],
+        "xdigit" => &[('a', 'f'), ('A', 'F'), ('0', '9')],
+        "space" => &[(' ', ' '), ('\t', '\r')],
+        "blank" => &[(' ', ' '), ('\t', '\t')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "cntrl" => &[('\0', '\x1f'), ('\x7f', '\x7f')],
+        "print" => &[(' ', '~')],
+        "graph" => &[('!', '~')],
+        _ => return None,
+    })
 }
 
-/// The ends of all characters, the start of the text included.
-fn cuts(text: &str) -> impl DoubleEndedIterator<Item = usize> + '_ {
-    text.char_indices().map(|(at, _)| at).chain([text.len()])
-}
-
-pub(super) fn remove_prefix(text: &str, pattern: &str, longest: bool) -> String {
-    if is_plain(pattern) {
-        return text.strip_prefix(pattern).unwrap_or(text).to_owned();
+/// `text` with the characters escaped that mean more in a pattern.
+pub(super) fn escaped(text: &str, special: &[char]) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        if special.contains(&char) {
+            escaped.push('\\');
+        }
+        escaped.push(char);
     }
-    if text.len() > MAX_TEXT {
-        return text.to_owned();
-    }
-    let fits = |at: &usize| text.get(..*at).is_some_and(|head| matches(pattern, head));
-    let cut = if longest {
-        cuts(text).rev().find(fits)
-    } else {
-        cuts(text).find(fits)
+    escaped
+}
+
+/// `${x#pattern}`, `${x##pattern}`
+pub(super) fn remove_prefix(
+    text: &str,
+    pattern: &str,
+    longest: bool,
+    fuel: &Fuel,
+) -> Result<String, OutOfFuel> {
+    let Some(pattern) = Pattern::read(pattern) else {
+        return Ok(text.to_owned());
     };
-    cut.and_then(|at| text.get(at..)).unwrap_or(text).to_owned()
+    let taken = pattern.taken(text.chars(), longest, fuel)?;
+    Ok(text.chars().skip(taken.unwrap_or(0)).collect())
 }
 
-pub(super) fn remove_suffix(text: &str, pattern: &str, longest: bool) -> String {
-    if is_plain(pattern) {
-        return text.strip_suffix(pattern).unwrap_or(text).to_owned();
-    }
-    if text.len() > MAX_TEXT {
-        return text.to_owned();
-    }
-    let fits = |at: &usize| text.get(*at..).is_some_and(|tail| matches(pattern, tail));
-    let cut = if longest {
-        cuts(text).find(fits)
-    } else {
-        cuts(text).rev().find(fits)
+/// `${x%pattern}`, `${x%%pattern}`
+pub(super) fn remove_suffix(
+    text: &str,
+    pattern: &str,
+    longest: bool,
+    fuel: &Fuel,
+) -> Result<String, OutOfFuel> {
+    let Some(pattern) = Pattern::read(pattern) else {
+        return Ok(text.to_owned());
     };
-    cut.and_then(|at| text.get(..at)).unwrap_or(text).to_owned()
+    let taken = pattern
+        .reversed()
+        .taken(text.chars().rev(), longest, fuel)?;
+    let mut kept = text.chars();
+    for _ in 0..taken.unwrap_or(0) {
+        kept.next_back();
+    }
+    Ok(kept.as_str().to_owned())
 }
 
-pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> String {
-    if pattern.is_empty() {
-        return text.to_owned();
-    }
-    if let Some(anchored) = pattern.strip_prefix('#').filter(|_| !all) {
-        return match text.strip_prefix(anchored) {
-            Some(rest) => format!("{with}{rest}"),
-            None => text.to_owned(),
+/// `${x/pattern/with}`, `${x//pattern/with}`; a plain `&` in `with` stands for what was found.
+pub(super) fn replace(
+    text: &str,
+    pattern: &str,
+    with: &str,
+    all: bool,
+    fuel: &Fuel,
+) -> Result<String, OutOfFuel> {
+    let anchor = pattern
+        .chars()
+        .next()
+        .filter(|c| !all && matches!(c, '#' | '%'));
+    let read = Pattern::read(if anchor.is_some() {
+        pattern.get(1..).unwrap_or("")
+    } else {
+        pattern
+    });
+    let Some(pattern) = read.filter(|_| !pattern.is_empty()) else {
+        return Ok(text.to_owned());
+    };
+    let mut changed = String::with_capacity(text.len());
+    if anchor == Some('%') {
+        let pattern = pattern.reversed();
+        let Some(taken) = pattern.taken(text.chars().rev(), true, fuel)? else {
+            return Ok(text.to_owned());
         };
+        let kept = text.chars().count() - taken;
+        changed.extend(text.chars().take(kept));
+        let found: String = text.chars().skip(kept).collect();
+        put(&mut changed, with, &found);
+        return Ok(changed);
     }
-    if is_plain(pattern) {
-        return if all {
-            text.replace(pattern, with)
+    let mut rest = text.chars();
+    while !rest.as_str().is_empty() {
+        let taken = pattern.taken(rest.clone(), true, fuel)?;
+        let Some(taken) = taken.filter(|taken| *taken > 0 || anchor.is_some()) else {
+            if anchor.is_some() {
+                break;
+            }
+            changed.extend(rest.next());
+            continue;
+        };
+        let found: String = rest.by_ref().take(taken).collect();
+        put(&mut changed, with, &found);
+        fuel.spend_on(with.len())?;
+        if !all {
+            break;
+        }
+    }
+    changed.push_str(rest.as_str());
+    Ok(changed)
+}
+
+fn put(changed: &mut String, with: &str, found: &str) {
+    let mut chars = with.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => changed.extend(chars.next()),
+            '&' => changed.push_str(found),
+            char => changed.push(char),
+        }
+    }
+}
+
+/// `${x^^pattern}`, `${x,pattern}`: the case of the characters that match; all do if there is none.
+pub(super) fn change_case(
+    text: &str,
+    pattern: &str,
+    all: bool,
+    upper: bool,
+    fuel: &Fuel,
+) -> Result<String, OutOfFuel> {
+    fuel.spend_on(text.len() * (1 + pattern.len() / 16))?;
+    let pattern = Pattern::read(if pattern.is_empty() { "?" } else { pattern });
+    let mut changed = String::with_capacity(text.len());
+    for (at, char) in text.chars().enumerate() {
+        let fits = |p: &Pattern| p.accepts(p.step(p.start(), char));
+        if (at > 0 && !all) || !pattern.as_ref().is_some_and(fits) {
+            changed.push(char);
+        } else if upper {
+            changed.extend(char.to_uppercase());
         } else {
-            text.replacen(pattern, with, 1)
-        };
-    }
-    if text.len() > MAX_TEXT || pattern.len() > 64 {
-        return text.to_owned();
-    }
-    // A single-character pattern is all that is worth doing in full.
-    if !pattern.contains('*') {
-        let mut changed = String::new();
-        let mut done = false;
-        for char in text.chars() {
-            if (all || !done) && matches(pattern, char.encode_utf8(&mut [0; 4])) {
-                changed.push_str(with);
-                done = true;
-            } else {
-                changed.push(char);
-            }
+            changed.extend(char.to_lowercase());
         }
-        return changed;
     }
-    if matches(pattern, text) {
-        with.to_owned()
-    } else {
-        text.to_owned()
-    }
+    Ok(changed)
 }
 
 /// `${x:offset:length}`
 pub(super) fn slice(text: &str, offset: i64, length: i64) -> String {
     let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+    let (from, take) = range(count, offset, length);
+    text.chars().skip(from).take(take).collect()
+}
+
+/// How many of `count` to skip and to take.
+pub(super) fn range(count: i64, offset: i64, length: i64) -> (usize, usize) {
     let from = if offset < 0 {
-        (count + offset).max(0)
+        count.saturating_add(offset)
     } else {
         offset.min(count)
     };
+    if from < 0 {
+        // Before its start a text has nothing.
+        return (0, 0);
+    }
     let to = if length < 0 {
-        (count + length).max(from)
+        count.saturating_add(length).max(from)
     } else {
         from.saturating_add(length).min(count)
     };
     let from = usize::try_from(from).unwrap_or(0);
-    let take = usize::try_from(to).unwrap_or(0).saturating_sub(from);
-    text.chars().skip(from).take(take).collect()
+    (from, usize::try_from(to).unwrap_or(0).saturating_sub(from))
 }

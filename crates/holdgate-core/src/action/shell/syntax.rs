@@ -35,6 +35,7 @@ pub(crate) enum Node {
     },
     Case {
         word: Word,
+        patterns: Vec<Word>,
         arms: Vec<Block>,
         redirects: Vec<Redirect>,
     },
@@ -54,14 +55,17 @@ pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) words: Vec<Word>,
     pub(crate) redirects: Vec<Redirect>,
+    /// Arrays among the arguments of `declare` and its like.
+    pub(crate) declared: Vec<Assignment>,
     /// The command as it stands in the source, for the explanation.
     pub(crate) source: Arc<str>,
 }
 
-/// `NAME=value`, `NAME+=value`, `NAME=(a b)`.
+/// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(a b)`.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
+    pub(crate) index: Option<Word>,
     pub(crate) append: bool,
     pub(crate) values: Vec<Word>,
     pub(crate) array: bool,
@@ -130,6 +134,8 @@ impl PartialEq for Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) name: String,
+    /// `${!name…}`: the variable that this one names is meant.
+    pub(crate) indirect: bool,
     pub(crate) index: Index,
     pub(crate) operation: Operation,
     pub(crate) quoted: bool,
@@ -147,8 +153,6 @@ pub(crate) enum Index {
 pub(crate) enum Operation {
     None,
     Length,
-    /// `${!name}`
-    Indirect,
     /// `-`, `:-`, `=`, `:=`; the flag says whether it assigns.
     Default(Box<Word>, bool),
     /// `+`, `:+`
@@ -165,12 +169,16 @@ pub(crate) enum Operation {
     },
     /// `:offset:length`
     Slice(Box<Word>, Option<Box<Word>>),
-    Upper(bool),
-    Lower(bool),
+    /// `?`, `:?`: the message is evaluated if there is nothing else.
+    Message(Box<Word>),
+    /// `^`, `^^` and which characters.
+    Upper(bool, Box<Word>),
+    /// `,`, `,,` and which characters.
+    Lower(bool, Box<Word>),
     /// `@E`, `@Q`, `@P`
     Transform(char),
-    /// Anything else: its result is not known.
-    Other,
+    /// Anything else: its result is not known, but its word is evaluated.
+    Other(Box<Word>),
 }
 
 impl Word {

@@ -27,11 +27,18 @@ impl Shell<'_, '_> {
             None => Value::default(),
         };
         if assignment.append
+            && assignment.index.is_none()
             && let Some(old) = self.value_of(&assignment.name)
         {
             let mut whole = old;
             whole.push(&value);
             value = whole;
+        }
+        if let Some(index) = &assignment.index {
+            let index = self.expand_one(index)?;
+            self.hidden_in_numbers(&index.text)?;
+            self.set_element(&assignment.name, &index.text, value);
+            return Ok(());
         }
         if for_command || is_watched(&assignment.name) {
             let shown = crate::json::shorten(&value.text, 120);
@@ -92,6 +99,12 @@ impl Shell<'_, '_> {
                         *slot = value.map(text);
                     }
                 }
+                (None, Some((index, text))) if !index.is_empty() => {
+                    let value = value.map(text.to_owned());
+                    self.scene
+                        .variables
+                        .insert(format!("{name}[{index}]"), vec![value]);
+                }
                 _ => all.push(value),
             }
         }
@@ -102,6 +115,18 @@ impl Shell<'_, '_> {
                 .insert(name.to_owned(), vec![first.clone()]);
         }
         self.scene.variables.insert(key, all);
+    }
+
+    /// `NAME[index]=value`
+    fn set_element(&mut self, name: &str, index: &str, value: Value) {
+        let number = super::number::parse(index.trim()).and_then(|n| usize::try_from(n).ok());
+        match number.filter(|n| *n < MAX_ELEMENTS) {
+            Some(number) => {
+                let placed = value.map(format!("[{number}]={}", value.text));
+                self.set_array(name, vec![placed], true);
+            }
+            None => self.assign(&format!("{name}[{index}]"), vec![value]),
+        }
     }
 
     /// The value that counts now; `None` if nothing in the call sets it.
@@ -124,6 +149,9 @@ impl Shell<'_, '_> {
     /// One element of an array.
     pub(super) fn element(&mut self, name: &str, index: &str) -> Option<Value> {
         let key = format!("{name}{ARRAY}");
+        if let Some(value) = self.value_of(&format!("{name}[{index}]")) {
+            return Some(value);
+        }
         let Some(values) = self.scene.variables.get(&key) else {
             return if index == "0" {
                 self.value_of(name)
