@@ -434,9 +434,10 @@ impl Shell<'_, '_> {
                 Part::Plain(_) | Part::Process { .. } | Part::Arithmetic(_) => false,
             };
             let value = self.expand_parts(std::slice::from_ref(part))?;
-            match quoted {
-                true => pattern.push(&value.map(pattern::escaped(&value.text, special))),
-                false => pattern.push(&value),
+            if quoted {
+                pattern.push(&value.map(pattern::escaped(&value.text, special)));
+            } else {
+                pattern.push(&value);
             }
         }
         Ok(pattern)

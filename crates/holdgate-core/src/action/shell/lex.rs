@@ -96,7 +96,6 @@ impl Parser<'_> {
                         break;
                     }
                 }
-                b';' | b'&' | b'|' | b')' if until == Until::Word => break,
                 b'<' | b'>'
                     if self.peek_at(1) == Some(b'(')
                         && matches!(until, Until::Word | Until::Brace | Until::Slash) =>
@@ -108,7 +107,7 @@ impl Parser<'_> {
                         writes: byte == b'>',
                     });
                 }
-                b'<' | b'>' if until == Until::Word => break,
+                b';' | b'&' | b'|' | b')' | b'<' | b'>' if until == Until::Word => break,
                 b'"' if until == Until::Quote => break,
                 b'}' if until.in_braces() => break,
                 b'/' if until == Until::Slash => break,
@@ -322,10 +321,11 @@ impl Parser<'_> {
         if self.eat("}") {
             return Ok(variable);
         }
-        variable.operation = match variable.operation {
-            Operation::None => self.operation(quoted)?,
+        variable.operation = if matches!(variable.operation, Operation::None) {
+            self.operation(quoted)?
+        } else {
             // Nothing may follow a length; zsh's flags may come with anything.
-            _ => Operation::Other(Box::new(self.parts(Until::Brace)?)),
+            Operation::Other(Box::new(self.parts(Until::Brace)?))
         };
         if !self.eat("}") {
             return self.fail("`}` is missing");

@@ -882,12 +882,11 @@ impl<'a> Parser<'a> {
                 (b'\\', None | Some(b'"')) => at += 1,
                 (b'\'' | b'"', None) => quote = Some(byte),
                 (_, Some(by)) if by == byte => quote = None,
-                (_, Some(_)) => {}
                 (_, None) if ends(byte) => {
                     end = Some(at);
                     break;
                 }
-                (_, None) => {}
+                _ => {}
             }
             at += 1;
             if at - from > self.ahead {
