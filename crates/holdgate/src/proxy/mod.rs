@@ -141,6 +141,9 @@ impl Proxy {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let app = Arc::new(App::new(config)?);
+        let know = app.know.clone();
+        // Not before the first request is taken: starting must cost nothing.
+        spawn("warm".to_owned(), move || know.commands.warm())?;
         let (stop, stopped) = watch::channel(false);
         let mut threads = Vec::new();
         let mut workers = Vec::new();

@@ -183,6 +183,13 @@ impl CommandTable {
             .as_ref()
     }
 
+    /// Reads every entry now, so that no verdict has to wait for it.
+    pub fn warm(&self) {
+        for number in 0..self.entries.len() {
+            self.entry(number);
+        }
+    }
+
     /// Reads every entry, and says what is wrong with the first bad one.
     pub fn check(&self) -> Result<(), String> {
         self.entries
