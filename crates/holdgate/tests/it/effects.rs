@@ -1,17 +1,36 @@
 //! What calls do, judged as the proxy judges them: the promises that people hold us to.
 
+use crate::guarding::settings;
+use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
+use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
 use holdgate_core::json::Json;
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::rules::Profile;
-use holdgate_core::stack::Stack;
+use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::stack::{Clock, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
-use std::sync::LazyLock;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-static STACK: LazyLock<Stack> =
-    LazyLock::new(|| judging::stack(Profile::Workstation, &[], RateLimits::NONE).unwrap());
+/// A clock that stands still: how busy the machine is must not decide a test.
+struct Stopped;
+
+impl Clock for Stopped {
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+fn stack(limits: RateLimits) -> Stack {
+    let rules = RuleSet::built_in(Profile::Workstation).unwrap();
+    let layers = judging::layers(rules, &[], limits).unwrap();
+    let know = Knowledge::built_in().unwrap();
+    Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
+}
+
+static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
 
 fn judged(command: &str) -> (Verdict, Vec<Finding>) {
     let input = Json::object([("command", command.to_owned().into())]);
@@ -117,4 +136,32 @@ fn what_cannot_be_read_is_refused() {
     }
     let long = format!("echo {}", "x".repeat(70 << 10));
     assert!(judged(&long).0 >= Verdict::Block);
+}
+
+/// The cases of a file in `corpus/` that do not get what `holds` asks for.
+fn misses(file: &str, holds: impl Fn(Verdict) -> bool) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(file);
+    let bench = Bench::new(Arc::new(stack(RateLimits::default())), settings(), PROJECT);
+    let mut missed = Vec::new();
+    for case in read_file(&path).unwrap() {
+        let outcome = bench.judge(&case).unwrap();
+        if !holds(outcome.verdict) {
+            missed.push(format!("{}: {:?}", case.id, outcome.hits));
+        }
+    }
+    missed
+}
+
+#[test]
+fn every_class_and_every_evasion_of_our_own_is_blocked() {
+    for file in ["classes.jsonl", "evasions.jsonl"] {
+        let missed = misses(file, |verdict| verdict >= Verdict::Block);
+        assert!(missed.is_empty(), "{file}: {missed:#?}");
+    }
+}
+
+#[test]
+fn no_honest_work_of_our_own_is_refused() {
+    let missed = misses("benign.jsonl", Verdict::lets_pass);
+    assert!(missed.is_empty(), "{missed:#?}");
 }
