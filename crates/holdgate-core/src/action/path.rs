@@ -287,8 +287,10 @@ impl PathTable {
             }
         }
         if is_pointed_glob(&place.short) {
+            let spelt = place.short.find(['?', '[', '*']).unwrap_or(0);
+            let start = place.short.get(..spelt).unwrap_or("");
             for (sample, class) in &self.samples {
-                if pattern::matches(&place.short, sample) {
+                if sample.starts_with(start) && pattern::matches(&place.short, sample) {
                     place.classes.add(*class);
                 }
             }

@@ -29,6 +29,8 @@ use syntax::{Block, Node, Redirect, Simple, Word};
 
 /// Functions that call functions.
 const MAX_CALLS: u32 = 16;
+/// Rounds over plain words that act: the next ones do the same.
+const MAX_ALIKE: usize = 8;
 /// Rounds of a loop that are walked one by one.
 const MAX_ROUNDS: usize = 64;
 
@@ -312,10 +314,20 @@ impl<'s, 'a> Shell<'s, 'a> {
             values.push(Value::unknown(Origins::UNKNOWN));
         }
         let mut output = Value::default();
+        let mut alike = 0;
         for value in values {
+            let plain = value.text.bytes().all(|b| b.is_ascii_alphanumeric());
+            if plain && alike >= MAX_ALIKE {
+                continue;
+            }
+            let before = self.scene.effects.len();
             self.assign(name, vec![value]);
             let printed = self.block(body)?;
             output.push(&printed);
+            // Rounds that only print may spell something out; those that act do the same again.
+            if plain && self.scene.effects.len() > before {
+                alike += 1;
+            }
         }
         Ok(output)
     }
