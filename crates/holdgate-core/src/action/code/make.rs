@@ -45,6 +45,7 @@ fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Done {
     let command = code.map(command.to_owned());
     let actor = Actor::new("make", &crate::json::shorten(&command.text, 200));
     super::act::heard("shell", std::slice::from_ref(&command));
+    scene.fuel.spend(command.text.len() as u64 / 8)?;
     let before = scene.effects.len();
     scene.apart(|scene| scene.shell(&actor, &command))?;
     // A program that the person who runs make chooses, as in `$(CARGO) build`, is theirs.
@@ -123,8 +124,12 @@ fn expanded(
             let set = variables.get(inner).map(String::as_str);
             let known = set.or_else(|| usual(inner)).unwrap_or(HOLE_STR);
             // What doubles line by line is not worth following.
-            let small = out.len() + known.len() < 1 << 12;
-            out.push_str(if small { known } else { HOLE_STR });
+            let small = out.len() + known.len() < 1 << 10;
+            let known = if small { known } else { HOLE_STR };
+            // Unknown next to unknown is unknown.
+            if known != HOLE_STR || !out.ends_with(HOLE_STR) {
+                out.push_str(known);
+            }
         }
         scene.fuel.spend_on(out.len())?;
     }

@@ -46,7 +46,8 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
 }
 
 fn touch(scene: &mut Scene<'_>, actor: &Actor, command: char, path: &Value) -> Done {
-    if path.text.is_empty() {
+    // Longer than any path can be.
+    if path.text.is_empty() || path.text.len() > 4096 {
         return Ok(());
     }
     if matches!(command, 'w' | 'W') {

@@ -78,6 +78,17 @@ impl Thing {
         }
     }
 
+    /// How long its text is: what work on it costs.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Thing::Text(value) => value.text.len(),
+            Thing::Object(object) => object.text.text.len() + object.data.text.len(),
+            Thing::List(items) | Thing::Any(items) => items.len(),
+            Thing::Map(members) => members.len(),
+            Thing::Nothing | Thing::Number(_) | Thing::Name(_) | Thing::Function(_) => 0,
+        }
+    }
+
     /// The number, also if it is written as a text.
     pub(super) fn number(&self) -> Option<i64> {
         match self {

@@ -338,7 +338,9 @@ impl Lexer<'_> {
     }
 
     fn pattern(&mut self) -> bool {
-        let line = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
+        // A pattern ends on its line, and is short.
+        let near = self.rest().get(..1024).unwrap_or(self.rest());
+        let line = memchr::memchr(b'\n', near).unwrap_or(near.len());
         let mut in_class = false;
         let mut ahead = 1;
         while ahead < line {

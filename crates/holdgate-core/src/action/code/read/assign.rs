@@ -42,6 +42,14 @@ impl Reader<'_, '_, '_> {
         let mut value = self.expression(end)?;
         if let [target] = targets {
             // `x = a, b` is a tuple.
+            if self.language == Language::Python && !self.loose && self.is_mark(self.at, ",") {
+                let mut items = vec![value];
+                while self.is_mark(self.at, ",") {
+                    self.at += 1;
+                    items.push(self.expression(end)?);
+                }
+                value = Thing::list(items);
+            }
             if matches!(mark, "+=" | ".=" | "<<" | "..=") {
                 let before = self.variables.get(target).cloned().unwrap_or_default();
                 let before = self.resolved(&before)?;
@@ -51,7 +59,7 @@ impl Reader<'_, '_, '_> {
                 } else {
                     fold::concat(&before, &added)
                 };
-                self.scene.fuel.spend_on(fold::plain(&value).text.len())?;
+                self.scene.fuel.spend_on(value.length() * 8)?;
                 self.variables.remove(target);
             }
             self.assign(target, value.clone())?;

@@ -102,8 +102,7 @@ impl Reader<'_, '_, '_> {
         if let (Language::Ruby, Thing::Text(_), "call") = (self.language, thing, member) {
             return self.call(thing.clone(), arguments, start);
         }
-        let length = fold::plain(thing).text.len();
-        self.scene.fuel.spend_on(length)?;
+        self.scene.fuel.spend_on(thing.length())?;
         let mut resolved = Vec::with_capacity(arguments.positional.len());
         for argument in &arguments.positional {
             resolved.push(self.resolved(argument)?);

@@ -365,7 +365,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if colons > 0 {
             let bound = |thing: Option<Thing>| thing.as_ref().and_then(Thing::number);
             let step = bound(third).unwrap_or(1);
-            self.scene.fuel.spend_on(fold::plain(thing).text.len())?;
+            self.scene.fuel.spend_on(thing.length())?;
             return Ok(fold::slice_of(thing, bound(first), bound(second), step));
         }
         self.item(thing, &first.unwrap_or_default())
