@@ -12,7 +12,9 @@ mod assign;
 mod call;
 mod define;
 mod expression;
+mod import;
 mod library;
+mod list;
 mod names;
 mod postfix;
 
