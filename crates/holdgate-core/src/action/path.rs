@@ -4,6 +4,7 @@
 //! [`Facts`], since the core does no I/O. Without facts the reading is lexical.
 
 use crate::action::shell::pattern;
+use crate::action::text;
 use crate::action::value::{HOLE, Value};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -190,6 +191,8 @@ impl Default for World {
     }
 }
 
+/// Bytes of a path.
+const MAX_PATH: usize = 4096;
 /// Classes that a glob in a command must not reach unseen.
 const SAMPLED: [PathClass; 6] = [
     PathClass::Secret,
@@ -240,13 +243,15 @@ impl PathTable {
 
     /// Resolves `path`, which stands in a command that runs in `cwd`.
     pub fn place(&self, path: &Value, cwd: &str, world: &World) -> Place {
-        let text = absolute(&path.text, cwd, &world.home);
+        // No kernel takes longer ones.
+        let written = text::beginning(&path.text, MAX_PATH);
+        let text = absolute(written, cwd, &world.home);
         let lexical = self.classified(&text, world);
         let Some(facts) = &world.facts else {
             return lexical;
         };
         // `link/..` is not where it seems to be: the disk is asked about the path as written.
-        let asked = joined(&path.text, cwd, &world.home);
+        let asked = joined(written, cwd, &world.home);
         if asked.contains(HOLE) {
             return lexical;
         }

@@ -140,7 +140,9 @@ fn what_cannot_be_read_is_refused() {
 
 /// The cases of a file in `corpus/` that do not get what `holds` asks for.
 fn misses(file: &str, holds: impl Fn(Verdict) -> bool) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../corpus")
+        .join(file);
     let bench = Bench::new(Arc::new(stack(RateLimits::default())), settings(), PROJECT);
     let mut missed = Vec::new();
     for case in read_file(&path).unwrap() {
