@@ -135,15 +135,16 @@ impl Stack {
             }
         };
         let (effects, mut findings) = self.understand(&call, session);
+        if call.runs == Runs::AtProvider {
+            lower(&mut findings);
+        }
         // Every layer runs, also after a block: the ledger needs all findings.
         for layer in &self.layers {
             let from = findings.len();
             findings.extend(self.ask(layer.as_ref(), &call, &effects, session, now));
             if call.runs == Runs::AtProvider && layer.name() != "policy" {
                 // It has run already. Only the operator's policy can want to hide that.
-                for finding in findings.iter_mut().skip(from) {
-                    finding.verdict = finding.verdict.min(Verdict::Audit);
-                }
+                lower(findings.get_mut(from..).unwrap_or_default());
             }
             let took = self.clock.now().saturating_sub(asked);
             if took > self.limits.deadline {
@@ -253,6 +254,13 @@ fn unreadable(fault: &Fault) -> Finding {
         format!("the call cannot be judged: {fault}"),
     )
     .instead(instead)
+}
+
+/// What has run already can only be noted.
+fn lower(findings: &mut [Finding]) {
+    for finding in findings {
+        finding.verdict = finding.verdict.min(Verdict::Audit);
+    }
 }
 
 fn strictest(findings: &[Finding]) -> Verdict {

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::effect::Effect;
 use holdgate_core::action::path::World;
+use holdgate_core::action::value::HOLE;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
@@ -142,6 +143,8 @@ fn print(
         writeln!(out, "{bold}What it does{bold:#}")?;
     }
     for effect in &judgement.effects {
+        // What cannot be known has a mark of its own inside, and dots for people.
+        let shorten = |text: &str, most| shorten(text, most).replace(HOLE, "…");
         let program = shorten(&effect.program, 40);
         let mut line = format!("  {:<16} {program}", effect.kind.word());
         if let Some(path) = &effect.path {

@@ -119,6 +119,15 @@ impl Actor {
         self.tags.iter().any(|t| &**t == tag)
     }
 
+    /// Adds tags that it does not have yet.
+    pub fn tag(&mut self, tags: impl IntoIterator<Item = Tag>) {
+        for tag in tags {
+            if !self.is(&tag) {
+                self.tags.push(tag);
+            }
+        }
+    }
+
     /// An effect of this actor.
     pub fn does(&self, kind: Kind) -> Effect {
         Effect {

@@ -54,6 +54,8 @@ classes! {
     System = "system",
     /// The operating system's own programs and libraries.
     Os = "os",
+    /// Root's own settings, where the user is not root.
+    RootHome = "root-home",
     /// A device that holds data.
     Device = "device",
     /// Standard streams, null and the like.
@@ -309,6 +311,9 @@ impl PathTable {
         if text.starts_with(HOLE) {
             place.classes.add(PathClass::Unknown);
             return;
+        }
+        if text.starts_with("/root/.") && world.home != "/root" {
+            place.classes.add(PathClass::RootHome);
         }
         if world.own.iter().any(|own| is_under(text, own)) {
             place.classes.add(PathClass::Holdgate);

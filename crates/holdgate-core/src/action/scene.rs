@@ -511,6 +511,8 @@ impl<'a> Scene<'a> {
             effect = effect.tagged("script");
         }
         if let Some(source) = code.sources.first() {
+            // `sh` alone explains nothing.
+            effect.evidence = format!("{} runs what comes from {source}", effect.evidence).into();
             effect = effect.with(self.know.hosts.host(&Value::known(source.to_string())));
         }
         self.emit(effect)

@@ -4,8 +4,10 @@ use super::report::{Mark, Source};
 use super::when::{Call, Kinds};
 use super::{Profile, compile};
 use crate::action::effect::Effect;
+use crate::action::value::HOLE;
 use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The layer that the rules speak for.
@@ -136,7 +138,7 @@ impl Rule {
 
     /// What it says about a call that it fires on.
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
-        let evidence = effect.map(|effect| shorten(&effect.evidence, MAX_EVIDENCE));
+        let evidence = effect.map(|effect| shorten(&shown(effect), MAX_EVIDENCE));
         Finding {
             layer: LAYER,
             rule: self.id.clone().into(),
@@ -145,5 +147,17 @@ impl Rule {
             evidence: evidence.filter(|text| !text.is_empty()),
             instead: self.instead.clone().map(Into::into),
         }
+    }
+}
+
+/// The part of the call that says so. A tool's name alone says little: its path says more.
+fn shown(effect: &Effect) -> Cow<'_, str> {
+    match &effect.path {
+        Some(path) if effect.evidence == effect.program => Cow::Owned(format!(
+            "{} {}",
+            effect.evidence,
+            path.text.replace(HOLE, "…")
+        )),
+        _ => Cow::Borrowed(&effect.evidence),
     }
 }

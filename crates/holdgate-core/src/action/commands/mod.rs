@@ -84,17 +84,11 @@ fn run_spec(
     let words = network::with_config(scene, call);
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
-    for tag in &parsed.tags {
-        if !actor.is(tag) {
-            actor.tags.push(tag.clone());
-        }
-    }
+    actor.tag(parsed.tags.iter().cloned());
     if call.program == "git" && actor.is("config") {
         git::config_command(scene, &parsed, &actor)?;
     }
-    for tag in git::tags(call.program, &parsed) {
-        actor.tags.push(tag);
-    }
+    actor.tag(git::tags(call.program, &parsed));
     if let Some(handler) = &parsed.spec.handler
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {
@@ -110,9 +104,7 @@ fn run_spec(
     {
         chosen = Some(spec);
     }
-    for tag in chosen.iter().flat_map(|s| &s.tags) {
-        actor.tags.push(tag.clone());
-    }
+    actor.tag(chosen.iter().flat_map(|s| s.tags.iter().cloned()));
     for given in &parsed.options {
         if let Some((Role::ModeBits, value)) = &given.value {
             actor.tags.extend(values::mode_tags(&value.text));
