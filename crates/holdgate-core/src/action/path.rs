@@ -3,7 +3,7 @@
 //! Paths are made absolute and walked as the kernel would; what the disk says comes through
 //! [`Facts`], since the core does no I/O. Without facts the reading is lexical.
 
-use crate::action::shell::pattern;
+use crate::action::shell::pattern::Pattern;
 use crate::action::text;
 use crate::action::value::{HOLE, Value};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
@@ -296,8 +296,10 @@ impl PathTable {
         if is_pointed_glob(&place.short) {
             let spelt = place.short.find(['?', '[', '*']).unwrap_or(0);
             let start = place.short.get(..spelt).unwrap_or("");
+            let pattern = Pattern::read(&place.short);
             for (sample, class) in &self.samples {
-                if sample.starts_with(start) && pattern::matches(&place.short, sample) {
+                if sample.starts_with(start) && pattern.as_ref().is_some_and(|p| p.matches(sample))
+                {
                     place.classes.add(*class);
                 }
             }

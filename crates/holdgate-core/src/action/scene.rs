@@ -16,6 +16,8 @@ use std::sync::Arc;
 const MAX_DEPTH: u32 = 12;
 /// Effects of one call. Real scripts have tens.
 const MAX_EFFECTS: usize = 4096;
+/// The longest path that a kernel takes.
+const MAX_PATH: usize = 4096;
 /// Links that one call makes.
 const MAX_LINKS: usize = 32;
 
@@ -48,6 +50,8 @@ pub(crate) struct Scene<'a> {
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
     depth: u32,
+    /// Commands in commands, over all shells.
+    pub(crate) nesting: u32,
 }
 
 impl<'a> Scene<'a> {
@@ -67,12 +71,13 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             command: Arc::default(),
             depth: 0,
+            nesting: 0,
         }
     }
 
     /// Notes an effect.
     pub(crate) fn emit(&mut self, effect: Effect) -> Done {
-        self.fuel.spend(4)?;
+        self.fuel.spend(40)?;
         if self.effects.len() >= MAX_EFFECTS {
             return Err(OutOfFuel);
         }
@@ -210,7 +215,7 @@ impl<'a> Scene<'a> {
 
     /// Runs something whose variables, folder and files do not come back, as in a child process.
     pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
-        self.fuel.spend(16 + self.variables.len() as u64)?;
+        self.fuel.spend(16 + 4 * self.variables.len() as u64)?;
         let variables = self.variables.clone();
         let cwd = self.cwd.clone();
         let written = self.written;
@@ -421,7 +426,11 @@ impl<'a> Scene<'a> {
 
     /// Relative paths start from `folder` now.
     pub(crate) fn enter(&mut self, folder: &Value) {
-        self.cwd = path::absolute(&folder.text, &self.cwd, &self.world.home);
+        let cwd = path::absolute(&folder.text, &self.cwd, &self.world.home);
+        // No kernel goes deeper.
+        if cwd.len() <= MAX_PATH {
+            self.cwd = cwd;
+        }
     }
 
     /// A variable is set for programs that run from here on.
@@ -523,7 +532,7 @@ impl<'a> Scene<'a> {
         actor: &Actor,
         run: impl FnOnce(&mut Self) -> Done<T>,
     ) -> Done<T> {
-        self.fuel.spend(8)?;
+        self.fuel.spend(20)?;
         if self.depth >= MAX_DEPTH {
             self.emit(
                 actor

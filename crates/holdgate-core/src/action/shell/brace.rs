@@ -1,9 +1,12 @@
 //! Brace expansion: `{a,b}` and `{1..5}`, before anything else is looked at.
 
 use super::syntax::{Part, Word};
+use crate::fuel::{Fuel, OutOfFuel};
 
 /// Words that one word may become.
 const MAX_WORDS: usize = 256;
+/// What a character costs here, compared to one that is only copied.
+const COST: usize = 4;
 
 #[derive(Clone, Debug)]
 enum Item<'w> {
@@ -12,48 +15,43 @@ enum Item<'w> {
 }
 
 /// The words that `word` stands for.
-pub(super) fn expand(word: &Word) -> Vec<Word> {
+pub(super) fn expand(word: &Word, fuel: &Fuel) -> Result<Vec<Word>, OutOfFuel> {
     let braces = |p: &Part| matches!(p, Part::Plain(t) if t.contains('{'));
     if !word.parts.iter().any(braces) {
-        return vec![word.clone()];
+        return Ok(vec![word.clone()]);
     }
     let mut items = Vec::new();
     for part in &word.parts {
         match part {
             Part::Plain(text) => items.extend(text.chars().map(Item::Char)),
-            Part::Quoted(_)
-            | Part::Variable(_)
-            | Part::Command { .. }
-            | Part::Process { .. }
-            | Part::Arithmetic(_) => {
-                items.push(Item::Part(part));
-            }
+            other => items.push(Item::Part(other)),
         }
     }
     let mut done = Vec::new();
     let mut todo = vec![items];
     while let Some(items) = todo.pop() {
-        if done.len() + todo.len() >= MAX_WORDS {
+        fuel.spend_on(128 + items.len() * COST)?;
+        let group = match done.len() + todo.len() < MAX_WORDS {
+            true => first_group(&items),
+            false => None,
+        };
+        let Some((start, end, choices)) = group else {
             done.push(join(&items));
             continue;
-        }
-        match first_group(&items) {
-            None => done.push(join(&items)),
-            Some((start, end, choices)) => {
-                let (before, after) = (
-                    items.get(..start).unwrap_or(&[]),
-                    items.get(end + 1..).unwrap_or(&[]),
-                );
-                for choice in choices.into_iter().take(MAX_WORDS).rev() {
-                    let mut next = before.to_vec();
-                    next.extend(choice);
-                    next.extend_from_slice(after);
-                    todo.push(next);
-                }
-            }
+        };
+        let (before, after) = (
+            items.get(..start).unwrap_or(&[]),
+            items.get(end + 1..).unwrap_or(&[]),
+        );
+        for choice in choices.into_iter().take(MAX_WORDS).rev() {
+            fuel.spend_on(32 + (before.len() + after.len()) * COST)?;
+            let mut next = before.to_vec();
+            next.extend(choice);
+            next.extend_from_slice(after);
+            todo.push(next);
         }
     }
-    done
+    Ok(done)
 }
 
 /// The first group that really is one: where it begins and ends, and what it can be.

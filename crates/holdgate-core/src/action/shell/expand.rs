@@ -43,7 +43,8 @@ impl Fields {
             self.cut();
         }
         let mut first = true;
-        for piece in value.text.split(is_separator).filter(|p| !p.is_empty()) {
+        let pieces = value.text.split(is_separator).filter(|p| !p.is_empty());
+        for piece in pieces.take(MAX_FIELDS + 1) {
             if !first {
                 self.cut();
             }
@@ -82,7 +83,7 @@ impl Shell<'_, '_> {
                 values.push(Value::known(text.clone()));
                 continue;
             }
-            for word in brace::expand(word) {
+            for word in brace::expand(word, self.scene.fuel)? {
                 let fields = self.fields(&word)?;
                 values.extend(fields);
             }
@@ -140,11 +141,11 @@ impl Shell<'_, '_> {
                 Part::Plain(text) | Part::Quoted(text) => fields.push_text(text),
                 Part::Variable(variable) => {
                     let values = self.variable(variable)?;
-                    self.push_values(&mut fields, &values, variable.quoted);
+                    self.push_values(&mut fields, &values, variable.quoted)?;
                 }
                 Part::Command { block, quoted } => {
                     let output = self.substitute(block)?;
-                    self.push_values(&mut fields, &[output], *quoted);
+                    self.push_values(&mut fields, &[output], *quoted)?;
                 }
                 Part::Process { block, writes } => {
                     let output = self.process(block, *writes)?;
@@ -163,9 +164,10 @@ impl Shell<'_, '_> {
         Ok(fields)
     }
 
-    fn push_values(&mut self, fields: &mut Fields, values: &[Value], quoted: bool) {
+    fn push_values(&mut self, fields: &mut Fields, values: &[Value], quoted: bool) -> Done {
         let separators = self.separators();
         for (at, value) in values.iter().enumerate() {
+            self.scene.fuel.spend_on(32 + value.text.len())?;
             if at > 0 {
                 fields.cut();
             }
@@ -175,6 +177,7 @@ impl Shell<'_, '_> {
                 fields.push_split(value, &separators);
             }
         }
+        Ok(())
     }
 
     pub(super) fn separators(&self) -> String {
@@ -244,6 +247,8 @@ impl Shell<'_, '_> {
         }
         if all {
             let values = self.all_values(&variable.name);
+            let length: usize = values.iter().map(|v| 64 + v.text.len()).sum();
+            self.scene.fuel.spend_on(length)?;
             return match &variable.operation {
                 Operation::None => Ok(values),
                 Operation::Length => Ok(vec![Value::known(values.len().to_string())]),

@@ -31,6 +31,10 @@ use syntax::{Block, Node, Redirect, Simple, Word};
 const MAX_CALLS: u32 = 16;
 /// Rounds over plain words that act: the next ones do the same.
 const MAX_ALIKE: usize = 8;
+/// Commands in commands, also through functions and child shells: it bounds the stack.
+const MAX_NESTING: u32 = 160;
+/// What it costs to read a byte of a script, beside what it costs to look at it.
+const PARSING: usize = 16;
 /// Rounds of a loop that are walked one by one.
 const MAX_ROUNDS: usize = 64;
 
@@ -111,7 +115,7 @@ impl<'s, 'a> Shell<'s, 'a> {
 
     /// Reads and runs a text in this very shell.
     fn text(&mut self, code: &Value) -> Done<Value> {
-        self.scene.fuel.spend_on(code.text.len() * 8)?;
+        self.scene.fuel.spend_on(code.text.len() * PARSING)?;
         // No shell sees a NUL.
         let text = if code.text.contains('\0') {
             Cow::Owned(code.text.replace('\0', ""))
@@ -158,8 +162,10 @@ impl<'s, 'a> Shell<'s, 'a> {
 
     /// Runs something whose variables and folder do not come back.
     fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        self.scene
+            .fuel
+            .spend(8 + 4 * self.scene.variables.len() as u64)?;
         let variables = self.scene.variables.clone();
-        self.scene.fuel.spend(8 + variables.len() as u64)?;
         let cwd = self.scene.cwd.clone();
         let stdin = self.stdin.clone();
         let result = run(self)?;
@@ -187,7 +193,22 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     fn node(&mut self, node: &Node) -> Done<Value> {
-        self.scene.fuel.spend(2)?;
+        self.scene.fuel.spend(8)?;
+        if self.scene.nesting >= MAX_NESTING {
+            let actor = Actor::new("shell", "");
+            let effect = actor
+                .does(Kind::Unreadable)
+                .about("code is nested too deep");
+            self.scene.emit(effect)?;
+            return Ok(Value::default());
+        }
+        self.scene.nesting += 1;
+        let output = self.act(node);
+        self.scene.nesting -= 1;
+        output
+    }
+
+    fn act(&mut self, node: &Node) -> Done<Value> {
         match node {
             Node::Simple(simple) => self.simple(simple),
             Node::Pipe(nodes) => self.pipe(nodes),
@@ -409,7 +430,7 @@ impl<'s, 'a> Shell<'s, 'a> {
         if let Some(alias) = self
             .aliases
             .get(&name.text)
-            .filter(|_| self.calls < MAX_CALLS)
+            .filter(|_| self.calls < MAX_CALLS && !self.active.contains(&name.text))
             .cloned()
         {
             return self.alias(&alias, words, redirects);
@@ -452,14 +473,17 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     fn alias(&mut self, alias: &str, words: &[Value], redirects: &[Redirect]) -> Done<Value> {
+        self.scene.fuel.spend_on(alias.len() * PARSING)?;
         let (mut block, _) = parse::parse(alias);
         self.calls += 1;
+        self.active.extend(words.first().map(|w| w.text.clone()));
         let rest = words.get(1..).unwrap_or(&[]);
         if let Some(Node::Simple(last)) = block.last_mut() {
             let quoted = rest.iter().map(|w| Word::quoted(w.text.clone()));
             last.words.extend(quoted);
         }
         let output = self.redirected(redirects, |shell| shell.block(&block));
+        self.active.pop();
         self.calls -= 1;
         output
     }

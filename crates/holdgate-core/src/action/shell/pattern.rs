@@ -9,7 +9,11 @@ const MAX_ELEMENTS: usize = 127;
 type States = u128;
 
 /// A pattern, read.
-struct Pattern(Vec<Element>);
+pub(crate) struct Pattern {
+    elements: Vec<Element>,
+    /// Which of them are stars.
+    stars: States,
+}
 
 enum Element {
     Star,
@@ -19,20 +23,21 @@ enum Element {
     Set(Vec<(char, char)>, bool),
 }
 
-/// Whether `pattern` matches all of `text`.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let Some(pattern) = Pattern::read(pattern) else {
-        return false;
-    };
-    let states = text
-        .chars()
-        .fold(pattern.start(), |states, char| pattern.step(states, char));
-    pattern.accepts(states)
-}
-
 impl Pattern {
+    /// Whether it matches all of `text`.
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let mut states = self.start();
+        for char in text.chars() {
+            states = self.step(states, char);
+            if states == 0 {
+                return false;
+            }
+        }
+        self.accepts(states)
+    }
+
     /// `None` if it is too long to be followed.
-    fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let mut elements = Vec::new();
         let mut chars = text.chars();
         while let Some(char) = chars.next() {
@@ -55,13 +60,23 @@ impl Pattern {
                 return None;
             }
         }
-        Some(Pattern(elements))
+        Some(Pattern::of(elements))
+    }
+
+    fn of(elements: Vec<Element>) -> Self {
+        let mut stars = 0;
+        for (at, element) in elements.iter().enumerate() {
+            if matches!(element, Element::Star) {
+                stars |= 1 << at;
+            }
+        }
+        Pattern { elements, stars }
     }
 
     /// The same pattern for texts that are read from their end.
     fn reversed(mut self) -> Self {
-        self.0.reverse();
-        self
+        self.elements.reverse();
+        Pattern::of(self.elements)
     }
 
     fn start(&self) -> States {
@@ -69,41 +84,29 @@ impl Pattern {
     }
 
     fn accepts(&self, states: States) -> bool {
-        states & (1 << self.0.len()) != 0
+        states & (1 << self.elements.len()) != 0
     }
 
     /// A star may also stand for nothing.
-    fn past_stars(&self, mut states: States) -> States {
-        for (at, element) in self.0.iter().enumerate() {
-            if matches!(element, Element::Star) && states & (1 << at) != 0 {
-                states |= 1 << (at + 1);
-            }
-        }
-        states
+    fn past_stars(&self, states: States) -> States {
+        // Two stars never stand side by side.
+        states | (states & self.stars) << 1
     }
 
     fn step(&self, states: States, char: char) -> States {
-        if states == 0 {
-            return 0;
-        }
-        let mut next = 0;
-        for (at, element) in self.0.iter().enumerate() {
-            if states & (1 << at) == 0 {
-                continue;
-            }
-            let taken = match element {
-                Element::Star => {
-                    next |= 1 << at;
-                    false
+        let mut next = states & self.stars;
+        let mut left = states & !self.stars;
+        while left != 0 {
+            let at = left.trailing_zeros();
+            left &= left - 1;
+            let taken = match self.elements.get(at as usize) {
+                Some(Element::Any) => true,
+                Some(Element::Char(own)) => *own == char,
+                Some(Element::Set(ranges, negated)) => {
+                    let within = |(from, to): &(char, char)| (*from..=*to).contains(&char);
+                    ranges.iter().any(within) != *negated
                 }
-                Element::Any => true,
-                Element::Char(own) => *own == char,
-                Element::Set(ranges, negated) => {
-                    ranges
-                        .iter()
-                        .any(|(from, to)| (*from..=*to).contains(&char))
-                        != *negated
-                }
+                Some(Element::Star) | None => false,
             };
             if taken {
                 next |= 1 << (at + 1);
@@ -119,7 +122,7 @@ impl Pattern {
         longest: bool,
         fuel: &Fuel,
     ) -> Result<Option<usize>, OutOfFuel> {
-        let cost = 1 + self.0.len() as u64 / 16;
+        let cost = 1 + self.elements.len() as u64 / 16;
         let mut states = self.start();
         let mut found = self.accepts(states).then_some(0);
         for (at, char) in chars.enumerate() {

@@ -14,6 +14,8 @@ impl Shell<'_, '_> {
         let Some(name) = words.first() else {
             return Ok(Value::default());
         };
+        let input = self.stdin.as_ref().map_or(0, |s| s.text.len());
+        self.scene.fuel.spend_on(1024 + input)?;
         let stdin = self.stdin.clone();
         let linked = if self.scene.links.is_empty() {
             None
@@ -69,7 +71,7 @@ impl Shell<'_, '_> {
             crate::action::patch::apply(self.scene, &actor, &body)?;
             return Ok(Value::unknown(Origins::OUTPUT));
         }
-        if let Some(output) = super::fold::fold(base, words, stdin.as_ref()) {
+        if let Some(output) = super::fold::fold(base, words, stdin.as_ref(), self.scene.fuel)? {
             return Ok(output);
         }
         let know = self.scene.know;

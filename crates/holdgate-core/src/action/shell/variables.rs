@@ -32,6 +32,7 @@ impl Shell<'_, '_> {
         {
             let mut whole = old;
             whole.push(&value);
+            self.scene.fuel.spend_on(whole.text.len())?;
             value = whole;
         }
         if let Some(index) = &assignment.index {
