@@ -284,6 +284,45 @@ impl PathTable {
         place
     }
 
+    /// What a glob may find counts as found.
+    fn classify_glob(&self, place: &mut Place) {
+        let short = place.short.clone();
+        let (folder, name) = short.rsplit_once('/').unwrap_or(("", &short));
+        if !short.contains(['?', '[', '*']) || short.contains("**") {
+            return;
+        }
+        // All that lies in a folder of secrets.
+        let in_folder = |class: &PathClass| {
+            let mut found = self.globs.matches(folder).into_iter();
+            found.any(|at| self.classes.get(at) == Some(&(*class, true)))
+        };
+        if name.contains(['?', '*']) && in_folder(&PathClass::Secret) {
+            place.classes.add(PathClass::Secret);
+        }
+        let spelt = name.chars().filter(|c| c.is_alphanumeric()).count();
+        if spelt < 2 && !name.contains('?') && !name.starts_with('.') {
+            return;
+        }
+        let literal = |text: &str| text.find(['?', '[', '*']).unwrap_or(text.len());
+        let start = short.get(..literal(&short)).unwrap_or("");
+        let start_of_name = name.get(..literal(name)).unwrap_or("");
+        let (whole, last) = (Pattern::read(&short), Pattern::read(name));
+        for (sample, class) in &self.samples {
+            let found = match sample.strip_prefix("x/") {
+                // Wherever it lies, its name tells.
+                Some(sample) if !sample.contains('/') => {
+                    !start_of_name.is_empty()
+                        && sample.starts_with(start_of_name)
+                        && last.as_ref().is_some_and(|p| p.matches(sample))
+                }
+                _ => sample.starts_with(start) && whole.as_ref().is_some_and(|p| p.matches(sample)),
+            };
+            if found {
+                place.classes.add(*class);
+            }
+        }
+    }
+
     fn classify(&self, place: &mut Place, world: &World) {
         let mut not = Classes::default();
         for index in self.globs.matches(&place.short) {
@@ -293,17 +332,7 @@ impl PathTable {
                 None => {}
             }
         }
-        if is_pointed_glob(&place.short) {
-            let spelt = place.short.find(['?', '[', '*']).unwrap_or(0);
-            let start = place.short.get(..spelt).unwrap_or("");
-            let pattern = Pattern::read(&place.short);
-            for (sample, class) in &self.samples {
-                if sample.starts_with(start) && pattern.as_ref().is_some_and(|p| p.matches(sample))
-                {
-                    place.classes.add(*class);
-                }
-            }
-        }
+        self.classify_glob(place);
         for class in PathClass::ALL {
             if not.has(*class) {
                 place.classes.remove(*class);
@@ -339,16 +368,6 @@ impl PathTable {
             _ => {}
         }
     }
-}
-
-/// A glob that spells something out: `~/.ss?/id_*`, `/etc/sh[a]dow`, not `/etc/*`.
-fn is_pointed_glob(path: &str) -> bool {
-    if !path.contains(['?', '[', '*']) || path.contains("**") {
-        return false;
-    }
-    let name = path.rsplit('/').next().unwrap_or("");
-    let spelt = name.chars().filter(|c| c.is_alphanumeric()).count();
-    spelt >= 2 || name.contains('?')
 }
 
 /// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.

@@ -41,6 +41,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) links: Vec<(String, String)>,
     /// Functions that shells have defined; child shells may inherit them.
     pub(crate) functions: HashMap<String, Arc<Node>>,
+    /// `$0`, `$1`, … of the shell that starts next.
+    pub(crate) positional: Vec<Value>,
+    /// Where git's remotes lead that the call has set.
+    pub(crate) remotes: HashMap<String, Value>,
     /// Folders whose content came from the network, with the hosts.
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Set while code is read that is only written to a file.
@@ -66,6 +70,8 @@ impl<'a> Scene<'a> {
             files: HashMap::new(),
             links: Vec::new(),
             functions: HashMap::new(),
+            positional: Vec::new(),
+            remotes: HashMap::new(),
             fetched_folders: Vec::new(),
             written: false,
             marks: Vec::new(),
@@ -381,6 +387,13 @@ impl<'a> Scene<'a> {
         let short = place.short.clone();
         let place_text = place.text.clone();
         self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
+        if path.text.contains("://") {
+            let code = self.fetch(actor, path)?;
+            return self.interpret(actor, language, &code);
+        }
+        // What a compiler made, or any program, runs like a file that was there before.
+        let loose = Origins::FETCHED | Origins::DECODED;
+        let content = content.filter(|c| !c.is_blank() || c.origins.any(loose));
         let Some(content) = content else {
             let from = self
                 .fetched_folders

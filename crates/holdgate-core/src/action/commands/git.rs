@@ -80,20 +80,25 @@ pub(super) fn destinations(
     if program != "git" {
         return Ok(());
     }
-    if actor.is("push")
-        && !actor.is("stash")
-        && let Some(url) = parsed
-            .operands
-            .first()
-            .filter(|o| o.text.contains("://") || o.text.contains('@'))
-    {
-        let mut sender = actor.clone();
-        sender.tags.push("transfer".into());
-        scene.send(
-            &sender,
-            url,
-            &Value::unknown(crate::action::value::Origins::FILE),
-        )?;
+    if actor.is("remote") && (actor.is("add") || actor.is("set-url")) {
+        if let [name, url, ..] = parsed.operands.as_slice() {
+            scene.remotes.insert(name.text.clone(), url.clone());
+        }
+        return Ok(());
+    }
+    if actor.is("push") && !actor.is("stash") {
+        let named = parsed.operands.first();
+        let is_url = |o: &&Value| o.text.contains("://") || o.text.contains('@');
+        let known = scene
+            .remotes
+            .get(named.map_or("origin", |o| o.text.as_str()))
+            .cloned();
+        if let Some(url) = known.or_else(|| named.filter(is_url).cloned()) {
+            let mut sender = actor.clone();
+            sender.tag(["transfer".into()]);
+            let files = Value::unknown(crate::action::value::Origins::FILE);
+            scene.send(&sender, &url, &files)?;
+        }
     }
     if (actor.is("checkout") && actor.is("discards")) || actor.is("restore") {
         for path in parsed.operands.iter().skip(usize::from(

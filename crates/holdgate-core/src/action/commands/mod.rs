@@ -135,6 +135,10 @@ fn run_spec(
         }
     }
     for given in &parsed.options {
+        // Variables from a file go to the program, not to the screen.
+        if given.name.contains("env-file") {
+            continue;
+        }
         if let Some((role, value)) = &given.value {
             let other = chosen
                 .and_then(|s| s.options.get(&given.name))
@@ -162,7 +166,25 @@ fn run_spec(
         network::carried(scene, call, &target, &actor)?;
     }
     git::destinations(scene, call.program, &parsed, &actor)?;
+    if !gathered.commands.is_empty() && actor.is("interpreter") {
+        // `sh -c 'code' zero one …`
+        scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();
+    }
+    if actor.is("pkg") && actor.is("set") {
+        // npm's scripts, set by a command.
+        for operand in &parsed.operands {
+            if let Some((_, code)) = operand
+                .text
+                .split_once('=')
+                .filter(|_| operand.text.starts_with("scripts."))
+            {
+                let code = operand.map(code.to_owned());
+                scene.apart(|scene| scene.shell(&actor, &code))?;
+            }
+        }
+    }
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
+    scene.positional.clear();
     special::links(scene, call.program, &parsed);
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);

@@ -111,7 +111,8 @@ pub(super) fn carried(
         ]
         .iter()
         .any(|w| text.contains(w));
-        if word.origins.any(Origins::FILE | Origins::SECRET)
+        let whole_environment = word.sources.iter().any(|s| &**s == "environment");
+        if (word.origins.any(Origins::FILE | Origins::SECRET) || whole_environment)
             && !login
             && !text.contains("://")
             && !text.contains('@')

@@ -167,7 +167,7 @@ fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -
         }
         match parsed.operands.get(assigned..) {
             Some(words) if !words.is_empty() => scene.argv(words, call.stdin),
-            _ => Ok(Value::unknown(Origins::ENVIRONMENT)),
+            _ => Ok(Value::unknown(Origins::ENVIRONMENT).with_source("environment")),
         }
     })?;
     scene.cwd = outer;

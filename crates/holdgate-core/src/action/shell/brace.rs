@@ -24,17 +24,21 @@ pub(super) fn expand(word: &Word, fuel: &Fuel) -> Result<Vec<Word>, OutOfFuel> {
     for part in &word.parts {
         match part {
             Part::Plain(text) => items.extend(text.chars().map(Item::Char)),
-            other => items.push(Item::Part(other)),
+            Part::Quoted(_)
+            | Part::Variable(_)
+            | Part::Command { .. }
+            | Part::Process { .. }
+            | Part::Arithmetic(_) => {
+                items.push(Item::Part(part));
+            }
         }
     }
     let mut done = Vec::new();
     let mut todo = vec![items];
     while let Some(items) = todo.pop() {
         fuel.spend_on(128 + items.len() * COST)?;
-        let group = match done.len() + todo.len() < MAX_WORDS {
-            true => first_group(&items),
-            false => None,
-        };
+        let room = done.len() + todo.len() < MAX_WORDS;
+        let group = if room { first_group(&items) } else { None };
         let Some((start, end, choices)) = group else {
             done.push(join(&items));
             continue;

@@ -40,7 +40,14 @@ impl Shell<'_, '_> {
                 let Some(path) = arguments.first() else {
                     return Ok(Some(Value::default()));
                 };
-                self.source(&actor(), path)?
+                let mut reader = actor();
+                // A shell that shows what it reads shows this too.
+                let shows =
+                    |w: &str| w.starts_with('-') && !w.starts_with("--") && w.contains(['x', 'v']);
+                if !self.scene.command.split_whitespace().any(shows) {
+                    reader.tags.push("sourced".into());
+                }
+                self.source(&reader, path)?
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 self.declare(&name.text, arguments)?;

@@ -44,6 +44,8 @@ pub(super) struct Shell<'s, 'a> {
     aliases: HashMap<String, String>,
     /// `$1`, `$2`, …
     arguments: Vec<Value>,
+    /// `$0`, if the shell was given one.
+    zeroth: Option<Value>,
     /// Descriptors that are connections, by number, with their hosts.
     connections: HashMap<u32, Value>,
     /// Names that stand for other names: `declare -n`.
@@ -95,10 +97,13 @@ pub(crate) fn suspect(scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Don
 
 impl<'s, 'a> Shell<'s, 'a> {
     fn new(scene: &'s mut Scene<'a>) -> Self {
+        let mut positional = std::mem::take(&mut scene.positional);
+        let zeroth = (!positional.is_empty()).then(|| positional.remove(0));
         Shell {
             scene,
             aliases: HashMap::new(),
-            arguments: Vec::new(),
+            arguments: positional,
+            zeroth,
             connections: HashMap::new(),
             references: HashMap::new(),
             stdin: None,

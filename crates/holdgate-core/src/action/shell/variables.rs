@@ -134,7 +134,7 @@ impl Shell<'_, '_> {
     pub(super) fn value_of(&mut self, name: &str) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
             return match number {
-                0 => Some(Value::known("bash")),
+                0 => Some(self.zeroth.clone().unwrap_or_else(|| Value::known("bash"))),
                 _ if self.arguments.is_empty() && self.calls == 0 => None,
                 _ => Some(self.arguments.get(number - 1).cloned().unwrap_or_default()),
             };

@@ -1,0 +1,28 @@
+//! What the targets share: a tool call is understood, within its fuel, without a panic.
+
+use holdgate_core::action::path::World;
+use holdgate_core::action::{Knowledge, understand};
+use holdgate_core::fuel::Fuel;
+use holdgate_core::hold::{Runs, ToolCall};
+use holdgate_core::json::Json;
+use std::sync::{Arc, LazyLock};
+
+static KNOW: LazyLock<Arc<Knowledge>> = LazyLock::new(|| Knowledge::built_in().unwrap());
+static WORLD: LazyLock<World> = LazyLock::new(World::default);
+
+pub fn call(tool: &str, arguments: &[(&'static str, &str)]) {
+    let mut input = Json::Object(Vec::new());
+    for (key, value) in arguments {
+        input.set(key, (*value).to_owned().into());
+    }
+    let call = ToolCall {
+        id: "toolu_1".into(),
+        name: tool.into(),
+        runs: Runs::AtClient,
+        text: Arc::new(input.text()),
+        input,
+        envelope: Json::Object(Vec::new()),
+    };
+    // Out of fuel is an answer; a panic or a hang is none.
+    let _ = understand(&call, &WORLD, &KNOW, &Fuel::new(1_000_000));
+}
