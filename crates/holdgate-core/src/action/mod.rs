@@ -103,9 +103,12 @@ pub fn understand(
 /// Whether `text` is a shell script that can be read to its end; if not, where it stops to make
 /// sense, and why.
 pub fn shell_syntax(text: &str) -> Result<(), String> {
-    match shell::parse::parse(text).1 {
-        None => Ok(()),
-        Some(error) => Err(format!("at byte {}: {}", error.at, error.what)),
+    // As much as any text may need.
+    let fuel = Fuel::new(u64::MAX);
+    match shell::parse::parse(text, &fuel) {
+        Ok((_, None)) => Ok(()),
+        Err(OutOfFuel) => Err("too costly to read".to_owned()),
+        Ok((_, Some(error))) => Err(format!("at byte {}: {}", error.at, error.what)),
     }
 }
 

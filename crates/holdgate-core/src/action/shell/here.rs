@@ -42,7 +42,7 @@ pub(super) fn body(
     if quoted {
         return Ok(Word::quoted(text));
     }
-    let mut inner = Parser::new(&text, parser.depth);
+    let mut inner = Parser::new(&text, parser.depth, parser.fuel);
     inner.deeper(Parser::here_text)
 }
 

@@ -40,6 +40,7 @@ impl Until {
 impl Parser<'_> {
     /// One word.
     pub(super) fn word(&mut self) -> Read<Word> {
+        self.pay(2)?;
         let start = self.at;
         let word = self.parts(Until::Word)?;
         if self.at == start {
@@ -49,6 +50,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn test_word(&mut self) -> Read<Word> {
+        self.pay(2)?;
         let start = self.at;
         let word = self.parts(Until::Test)?;
         if self.at == start {
@@ -85,6 +87,7 @@ impl Parser<'_> {
         let mut open = 0usize;
         let in_quotes = matches!(until, Until::Quote | Until::QuotedBrace | Until::End);
         while let Some(byte) = self.peek() {
+            self.pay(1)?;
             let start = self.at;
             match byte {
                 b' ' | b'\t' | b'\n' if matches!(until, Until::Word | Until::Test) => break,
@@ -162,7 +165,8 @@ impl Parser<'_> {
                 }
                 _ => {
                     let rest = self.rest();
-                    let length = rest.bytes().take_while(|b| is_ordinary(*b)).count().max(1);
+                    let ordinary = rest.bytes().take_while(|b| is_ordinary(*b, until));
+                    let length = ordinary.count().max(1);
                     let end = ceil_boundary(rest, length);
                     let text = rest.get(..end).unwrap_or("");
                     if in_quotes {
@@ -484,7 +488,7 @@ impl Parser<'_> {
             }
         }
         let start = self.at;
-        let mut parser = Parser::new(&inner, self.depth);
+        let mut parser = Parser::new(&inner, self.depth, self.fuel);
         let mut block = Vec::new();
         match parser.deeper(|p| p.whole(&mut block)) {
             Ok(()) => Ok(block),
@@ -506,14 +510,31 @@ fn plain_variable(name: String, quoted: bool) -> Variable {
     }
 }
 
-/// Bytes that mean nothing special anywhere.
-fn is_ordinary(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
+/// Bytes that mean nothing special here.
+fn is_ordinary(byte: u8, until: Until) -> bool {
+    let anywhere = byte.is_ascii_alphanumeric()
         || byte >= 0x80
         || matches!(
             byte,
             b'-' | b'_' | b'.' | b',' | b'=' | b'+' | b'%' | b'@' | b'^' | b'~' | b'{'
-        )
+        );
+    let here = match until {
+        Until::Quote => !matches!(byte, b'"' | b'\\' | b'$' | b'`'),
+        Until::End => !matches!(byte, b'\\' | b'$' | b'`'),
+        Until::Word | Until::Test => {
+            matches!(
+                byte,
+                b'/' | b':' | b'}' | b'*' | b'?' | b'[' | b']' | b'#' | b'!'
+            )
+        }
+        Until::Brace
+        | Until::QuotedBrace
+        | Until::Slash
+        | Until::Colon
+        | Until::Bracket
+        | Until::Arithmetic => false,
+    };
+    anywhere || here
 }
 
 fn ceil_boundary(text: &str, mut at: usize) -> usize {

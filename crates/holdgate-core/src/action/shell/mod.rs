@@ -33,8 +33,6 @@ const MAX_CALLS: u32 = 16;
 const MAX_ALIKE: usize = 8;
 /// Commands in commands, also through functions and child shells: it bounds the stack.
 const MAX_NESTING: u32 = 160;
-/// What it costs to read a byte of a script, beside what it costs to look at it.
-const PARSING: usize = 16;
 /// Rounds of a loop that are walked one by one.
 const MAX_ROUNDS: usize = 64;
 
@@ -120,14 +118,13 @@ impl<'s, 'a> Shell<'s, 'a> {
 
     /// Reads and runs a text in this very shell.
     fn text(&mut self, code: &Value) -> Done<Value> {
-        self.scene.fuel.spend_on(code.text.len() * PARSING)?;
         // No shell sees a NUL.
         let text = if code.text.contains('\0') {
             Cow::Owned(code.text.replace('\0', ""))
         } else {
             Cow::Borrowed(&*code.text)
         };
-        let (block, error) = parse::parse(&text);
+        let (block, error) = parse::parse(&text, self.scene.fuel)?;
         let output = self.block(&block)?;
         if let Some(error) = error {
             self.unreadable(&text, error)?;
@@ -154,7 +151,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                 .about(error.what),
         )?;
         for piece in salvage::pieces(rest) {
-            let (block, _) = parse::parse(&piece);
+            let (block, _) = parse::parse(&piece, self.scene.fuel)?;
             self.maybe += 1;
             self.salvaging += 1;
             let done = self.block(&block);
@@ -478,8 +475,7 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     fn alias(&mut self, alias: &str, words: &[Value], redirects: &[Redirect]) -> Done<Value> {
-        self.scene.fuel.spend_on(alias.len() * PARSING)?;
-        let (mut block, _) = parse::parse(alias);
+        let (mut block, _) = parse::parse(alias, self.scene.fuel)?;
         self.calls += 1;
         self.active.extend(words.first().map(|w| w.text.clone()));
         let rest = words.get(1..).unwrap_or(&[]);

@@ -1,9 +1,11 @@
 //! Shell text to [`Block`]s: bash's grammar, and of zsh's and ksh's what agents write.
 //!
-//! The reader is total and linear: it looks at each byte a bounded number of times, its recursion is
-//! bounded, and what it cannot read is an error that says where. Nothing is guessed here.
+//! The reader is total and linear: it looks at each byte a bounded number of times and pays for what
+//! it makes of them, its recursion is bounded, and what it cannot read is an error that says where.
+//! Nothing is guessed here.
 
 use super::syntax::{Assignment, Block, Node, Redirect, RedirectKind, Simple, Word};
+use crate::fuel::{Fuel, OutOfFuel};
 use std::sync::Arc;
 
 /// Groups in groups, substitutions in substitutions.
@@ -18,6 +20,9 @@ pub(crate) struct SyntaxError {
     pub(crate) at: usize,
     pub(crate) what: &'static str,
 }
+
+/// What stops the reader when it has no fuel.
+const COSTS_TOO_MUCH: &str = "too costly to read";
 
 pub(super) type Read<T> = Result<T, SyntaxError>;
 
@@ -35,6 +40,7 @@ pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     pub(super) depth: u32,
+    pub(super) fuel: &'a Fuel,
     waiting: Vec<Waiting>,
     /// Bodies of here-documents, by number; the redirects hold the numbers until the end.
     bodies: Vec<Option<Word>>,
@@ -44,20 +50,25 @@ pub(super) struct Parser<'a> {
 
 /// Reads a whole script. What was read before an error is returned with it: a shell has run it by
 /// the time that it sees the error.
-pub(crate) fn parse(text: &str) -> (Block, Option<SyntaxError>) {
-    let mut parser = Parser::new(text, 0);
+pub(crate) fn parse(text: &str, fuel: &Fuel) -> Result<(Block, Option<SyntaxError>), OutOfFuel> {
+    fuel.spend_on(text.len() * 4)?;
+    let mut parser = Parser::new(text, 0, fuel);
     let mut block = Block::new();
     let error = parser.script(&mut block).err();
+    if error.as_ref().is_some_and(|e| e.what == COSTS_TOO_MUCH) {
+        return Err(OutOfFuel);
+    }
     parser.fill_bodies(&mut block);
-    (block, error)
+    Ok((block, error))
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, depth: u32) -> Self {
+    pub(super) fn new(text: &'a str, depth: u32, fuel: &'a Fuel) -> Self {
         Parser {
             text,
             at: 0,
             depth,
+            fuel,
             waiting: Vec::new(),
             bodies: Vec::new(),
             ahead: text.len().saturating_mul(LOOKS_AHEAD),
@@ -82,6 +93,14 @@ impl<'a> Parser<'a> {
 
     pub(super) fn fail<T>(&self, what: &'static str) -> Read<T> {
         Err(SyntaxError { at: self.at, what })
+    }
+
+    /// Pays for what is made of the text.
+    pub(super) fn pay(&self, units: u64) -> Read<()> {
+        match self.fuel.spend(units) {
+            Ok(()) => Ok(()),
+            Err(OutOfFuel) => self.fail(COSTS_TOO_MUCH),
+        }
     }
 
     pub(super) fn eat(&mut self, token: &str) -> bool {
@@ -277,6 +296,7 @@ impl<'a> Parser<'a> {
     }
 
     fn command(&mut self) -> Read<Node> {
+        self.pay(6)?;
         self.skip_blanks();
         if self.rest().starts_with("((")
             && let Some(node) = self.arithmetic_command()?
@@ -586,7 +606,6 @@ impl<'a> Parser<'a> {
         if self.at == start {
             return self.fail("unexpected token");
         }
-        simple.source = self.slice(start, self.at).trim_end().into();
         Ok(Node::Simple(simple))
     }
 
@@ -625,6 +644,13 @@ impl<'a> Parser<'a> {
     /// `NAME=…`, if that is what stands here.
     fn assignment(&mut self) -> Read<Option<Assignment>> {
         let start = self.at;
+        let rest = self.rest().as_bytes();
+        let after = rest
+            .iter()
+            .position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'));
+        if !after.is_some_and(|at| matches!(rest.get(at), Some(b'=' | b'+' | b'['))) {
+            return Ok(None);
+        }
         let Ok(name) = self.name() else {
             self.at = start;
             return Ok(None);
@@ -689,6 +715,9 @@ impl<'a> Parser<'a> {
 
     fn redirect(&mut self) -> Read<Option<Redirect>> {
         let start = self.at;
+        if !matches!(self.peek(), Some(b'0'..=b'9' | b'<' | b'>' | b'&' | b'{')) {
+            return Ok(None);
+        }
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         self.at += digits;
         let mut descriptor = self.slice(start, self.at).parse().ok();

@@ -57,8 +57,6 @@ pub(crate) struct Simple {
     pub(crate) redirects: Vec<Redirect>,
     /// Arrays among the arguments of `declare` and its like.
     pub(crate) declared: Vec<Assignment>,
-    /// The command as it stands in the source, for the explanation.
-    pub(crate) source: Arc<str>,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(a b)`.
