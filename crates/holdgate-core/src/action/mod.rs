@@ -2,7 +2,7 @@
 //!
 //! `tools.rs` says which argument of which tool is a command, a path, a URL; `shell/` and `code/`
 //! read what runs; `commands.rs` knows what programs do with their arguments; all of them say it in
-//! the [`scene::Scene`].
+//! the `Scene`.
 
 pub mod code;
 pub mod commands;
