@@ -18,6 +18,8 @@ const MAX_DEPTH: u32 = 12;
 const MAX_EFFECTS: usize = 4096;
 /// The longest path that a kernel takes.
 const MAX_PATH: usize = 4096;
+/// Fuel for all files that one call writes: about 50 ms.
+const MAX_GRANT: u64 = 1_000_000;
 /// Links that one call makes.
 const MAX_LINKS: usize = 32;
 
@@ -54,6 +56,8 @@ pub(crate) struct Scene<'a> {
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
     depth: u32,
+    /// Fuel that was added for files.
+    granted: u64,
     /// Commands in commands, over all shells.
     pub(crate) nesting: u32,
 }
@@ -77,13 +81,16 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             command: Arc::default(),
             depth: 0,
+            granted: 0,
             nesting: 0,
         }
     }
 
     /// Notes an effect.
     pub(crate) fn emit(&mut self, effect: Effect) -> Done {
-        self.fuel.spend(40)?;
+        let globs = |place: &Place| place.text.contains(['*', '?', '[']);
+        let pointed = effect.path.as_ref().is_some_and(globs);
+        self.fuel.spend(if pointed { 300 } else { 40 })?;
         if self.effects.len() >= MAX_EFFECTS {
             return Err(OutOfFuel);
         }
@@ -201,6 +208,9 @@ impl<'a> Scene<'a> {
         let Some(language) = code::language_of_file(&place.short, &content.text) else {
             return Ok(());
         };
+        if self.depth == 0 {
+            self.grant(content.text.len());
+        }
         let marks = self.marks.len();
         // A container's recipe and a pipeline's steps act elsewhere.
         let name = place.short.rsplit('/').next().unwrap_or("");
@@ -217,6 +227,14 @@ impl<'a> Scene<'a> {
         })?;
         self.marks.truncate(marks);
         Ok(())
+    }
+
+    /// A file that a tool writes may take longer to read than a command: nobody types it.
+    fn grant(&mut self, bytes: usize) {
+        let flat = if self.granted == 0 { 200_000 } else { 0 };
+        let units = (flat + 8 * bytes as u64).min(MAX_GRANT.saturating_sub(self.granted));
+        self.granted += units;
+        self.fuel.grant(units);
     }
 
     /// Runs something whose variables, folder and files do not come back, as in a child process.
@@ -371,6 +389,8 @@ impl<'a> Scene<'a> {
 
     /// The effects of `code`, whoever runs it.
     pub(crate) fn code(&mut self, language: Language, code: &Value) -> Done<Value> {
+        // Whatever the language, each byte is looked at several times.
+        self.fuel.spend_on(code.text.len() * 16)?;
         let actor = Actor::new(language.word(), "");
         self.deeper(&actor, |scene| code::run(scene, language, code))
     }

@@ -72,7 +72,9 @@ fn run_spec(
     call: &Call<'_>,
     actor: &Actor,
 ) -> Done<Value> {
-    scene.fuel.spend(call.words.len() as u64)?;
+    let bundles = call.words.iter().filter(|w| w.text.starts_with('-'));
+    let letters: usize = bundles.map(|w| w.text.len()).sum();
+    scene.fuel.spend(3 * (call.words.len() + letters) as u64)?;
     if let [_, only] = call.words
         && matches!(
             only.text.as_str(),

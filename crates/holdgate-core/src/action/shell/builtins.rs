@@ -21,7 +21,7 @@ impl Shell<'_, '_> {
         }
         let output = match name.text.as_str() {
             "cd" | "pushd" | "chdir" => {
-                self.scene.fuel.spend_on(self.scene.cwd.len() * 4)?;
+                self.scene.fuel.spend_on(self.scene.cwd.len() * 8)?;
                 self.change_folder(arguments);
                 Value::default()
             }

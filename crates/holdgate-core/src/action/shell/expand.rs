@@ -478,6 +478,7 @@ impl Shell<'_, '_> {
 
     /// The number that an expression comes to, if it is one.
     pub(super) fn arithmetic(&mut self, word: &Word) -> Done<Value> {
+        self.scene.fuel.spend(8)?;
         let text = self.expand_one(word)?;
         self.hidden_in_numbers(&text.text)?;
         let names = |name: &str| {

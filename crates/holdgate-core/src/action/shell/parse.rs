@@ -923,6 +923,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.ahead = self.ahead.saturating_sub(at - from);
+        self.pay((at - from) as u64 / 16)?;
         Ok(end)
     }
 

@@ -16,6 +16,7 @@ const ARRAY: &str = "[]";
 impl Shell<'_, '_> {
     /// `NAME=value`, for this command or from here on.
     pub(super) fn assignment(&mut self, assignment: &Assignment, for_command: bool) -> Done {
+        self.scene.fuel.spend(6)?;
         if assignment.array {
             let mut values = self.expand_all(&assignment.values)?;
             values.truncate(MAX_ELEMENTS);
