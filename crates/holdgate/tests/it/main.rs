@@ -10,16 +10,22 @@
     reason = "a test fails by panicking, and its helpers may cost"
 )]
 
+mod bash;
 mod chaos;
 mod cli;
 mod client;
+mod corpus;
 mod effects;
 mod eval;
+mod families;
 mod gate;
+mod grammar;
 mod guarding;
 mod hostile;
 mod keep_alive;
 mod proxy;
+mod random;
 mod setup;
 mod streams;
 mod tls;
+mod total;
