@@ -25,11 +25,12 @@ fn collect(value: &Value, commands: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                match value {
-                    Value::String(text) if name == "command" || name == "cmd" => {
-                        commands.push(text.clone());
-                    }
-                    other => collect(other, commands),
+                let command = value
+                    .as_str()
+                    .filter(|_| name == "command" || name == "cmd");
+                match command {
+                    Some(text) => commands.push(text.to_owned()),
+                    None => collect(value, commands),
                 }
             }
         }
@@ -38,6 +39,6 @@ fn collect(value: &Value, commands: &mut Vec<String>) {
                 collect(value, commands);
             }
         }
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
