@@ -320,7 +320,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
                 max_bytes: guard.max_call_bytes.unwrap_or(16 << 20),
                 max_depth: guard.max_call_depth.map_or(64, |d| d.0),
             },
-            fuel: 80_000,
+            fuel: crate::judging::LIMITS.fuel,
             deadline: span(guard.judge_timeout, Duration::from_millis(50)),
         },
         rates: RateLimits {

@@ -21,7 +21,7 @@ pub const LIMITS: JudgeLimits = JudgeLimits {
         max_bytes: 16 << 20,
         max_depth: 64,
     },
-    fuel: 80_000,
+    fuel: 64_000,
     deadline: Duration::from_millis(50),
 };
 
