@@ -6,11 +6,26 @@ mod understand;
 use libfuzzer_sys::fuzz_target;
 
 const FILES: [&str; 16] = [
-    "a.py", "a.js", "a.pl", "a.rb", "a.php", "a.lua", "a.sh", "a.go", "a.ps1", "Makefile", "Dockerfile", "package.json",
-    ".github/workflows/ci.yml", "a.ipynb", "/etc/cron.d/a", "a.service",
+    "a.py",
+    "a.js",
+    "a.pl",
+    "a.rb",
+    "a.php",
+    "a.lua",
+    "a.sh",
+    "a.go",
+    "a.ps1",
+    "Makefile",
+    "Dockerfile",
+    "package.json",
+    ".github/workflows/ci.yml",
+    "a.ipynb",
+    "/etc/cron.d/a",
+    "a.service",
 ];
-const INTERPRETERS: [&str; 9] =
-    ["python3", "node", "perl", "ruby", "php", "lua", "awk -f -", "sed -f -", "pwsh"];
+const INTERPRETERS: [&str; 9] = [
+    "python3", "node", "perl", "ruby", "php", "lua", "awk -f -", "sed -f -", "pwsh",
+];
 
 fuzz_target!(|input: (u8, &str)| {
     let (pick, text) = input;

@@ -20,12 +20,19 @@ impl Clock for Stopped {
 
 fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
     let limits = JudgeLimits {
-        call: CallLimits { max_bytes: 1 << 16, max_depth: 64 },
+        call: CallLimits {
+            max_bytes: 1 << 16,
+            max_depth: 64,
+        },
         fuel: 1000,
         deadline: Duration::from_millis(50),
     };
     let settings = GuardSettings {
-        on_block: if flags & 1 == 0 { OnBlock::Explain } else { OnBlock::Continue },
+        on_block: if flags & 1 == 0 {
+            OnBlock::Explain
+        } else {
+            OnBlock::Continue
+        },
         hold_all: flags & 2 != 0,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
@@ -34,7 +41,14 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
         max_calls: 16,
     };
     let judge = Judge {
-        stack: Arc::new(Stack::new(Vec::new(), Knowledge::built_in().unwrap(), Arc::new(Stopped), limits)),
+        history: Arc::default(),
+        expert: false,
+        stack: Arc::new(Stack::new(
+            Vec::new(),
+            Knowledge::built_in().unwrap(),
+            Arc::new(Stopped),
+            limits,
+        )),
         session: Arc::default(),
         session_id: "s".into(),
         response_id: "r".into(),
@@ -61,5 +75,8 @@ fuzz_target!(|bytes: &[u8]| {
     let [flags, size, stream @ ..] = bytes else {
         return;
     };
-    assert_eq!(run(stream, usize::from(*size), *flags), run(stream, stream.len(), *flags));
+    assert_eq!(
+        run(stream, usize::from(*size), *flags),
+        run(stream, stream.len(), *flags)
+    );
 });

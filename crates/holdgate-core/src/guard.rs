@@ -11,6 +11,7 @@ mod whole;
 pub use whole::guard_message;
 
 use crate::event::{Event, Part, Violation};
+use crate::history::History;
 use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
 use crate::request::RequestFacts;
@@ -75,6 +76,10 @@ pub struct Judge {
     pub stack: Arc<Stack>,
     /// The agent's session.
     pub session: SharedSession,
+    /// The finished calls of the conversation.
+    pub history: Arc<History>,
+    /// Whether the operator has lifted the gate for this request.
+    pub expert: bool,
     /// The session's id, for records.
     pub session_id: String,
     /// This response's id: incidents are numbered below it.

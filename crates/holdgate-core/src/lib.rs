@@ -5,6 +5,7 @@ pub mod action;
 pub mod event;
 pub mod fuel;
 pub mod guard;
+pub mod history;
 pub mod hold;
 pub mod incident;
 pub mod json;

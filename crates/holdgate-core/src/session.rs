@@ -3,12 +3,15 @@
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
 use crate::hold::ToolCall;
-use std::collections::{HashMap, VecDeque};
+use crate::verdict::{Finding, Verdict};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
 const RECENT_CALLS: usize = 4096;
+/// Approvals that a session remembers.
+const MAX_APPROVALS: usize = 1024;
 
 /// One agent's session.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub struct Session {
     last: Option<u64>,
     in_a_row: u32,
     refusals_in_a_row: u32,
+    /// What a person has approved for the session: rules, and the part of the call that was shown.
+    approved: HashSet<(String, String)>,
 }
 
 impl Session {
@@ -48,6 +53,21 @@ impl Session {
         self.refusals_in_a_row
     }
 
+    /// Remembers that a person let pass what these findings ask about. Only the very same is let
+    /// pass again: another command under the same rule is asked about anew.
+    pub fn approve(&mut self, findings: &[Finding]) {
+        for finding in findings.iter().filter(|f| f.verdict == Verdict::Ask) {
+            if self.approved.len() < MAX_APPROVALS {
+                self.approved.insert(approval(finding));
+            }
+        }
+    }
+
+    /// Whether a person has approved this for the session.
+    pub fn has_approved(&self, finding: &Finding) -> bool {
+        !self.approved.is_empty() && self.approved.contains(&approval(finding))
+    }
+
     /// Remembers a judged call; `None` stands for one that could not be read.
     pub fn note(&mut self, call: Option<(&ToolCall, &[Effect])>, cleared: bool, now: Duration) {
         if let Some((call, effects)) = call {
@@ -69,6 +89,11 @@ impl Session {
             self.refusals_in_a_row = self.refusals_in_a_row.saturating_add(1);
         }
     }
+}
+
+fn approval(finding: &Finding) -> (String, String) {
+    let shown = finding.evidence.clone().unwrap_or_default();
+    (finding.rule.to_string(), shown)
 }
 
 /// Tells whether two calls are the same. Commands are the same if they do the same, however they are

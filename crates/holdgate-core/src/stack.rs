@@ -7,6 +7,7 @@ use crate::action::effect::Effect;
 use crate::action::{self, Knowledge};
 use crate::fuel::Fuel;
 pub use crate::fuel::OutOfFuel;
+use crate::history::History;
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 use crate::session::Session;
 use crate::verdict::{Finding, Verdict};
@@ -27,12 +28,39 @@ pub trait Layer: Send + Sync {
 pub struct Context<'a> {
     /// What the agent has done before.
     pub session: &'a Session,
+    /// The finished calls of the conversation.
+    pub history: &'a History,
     /// The time.
     pub now: Duration,
     /// What the call does.
     pub effects: &'a [Effect],
     /// What the layer may still spend.
     pub fuel: Fuel,
+}
+
+/// Whose call it is, and when it comes.
+#[derive(Debug)]
+pub struct Occasion<'a> {
+    /// What the agent has done before.
+    pub session: &'a mut Session,
+    /// The finished calls of the conversation.
+    pub history: &'a History,
+    /// Whether the operator has lifted the gate for this request.
+    pub expert: bool,
+    /// The time.
+    pub now: Duration,
+}
+
+impl<'a> Occasion<'a> {
+    /// An ordinary occasion.
+    pub fn new(session: &'a mut Session, history: &'a History, now: Duration) -> Self {
+        Occasion {
+            session,
+            history,
+            expert: false,
+            now,
+        }
+    }
 }
 
 /// Tells how long judging takes. The core has no clock of its own.
@@ -74,6 +102,8 @@ pub struct Refusal {
     id: Option<String>,
     runs: Runs,
     input: Option<Arc<String>>,
+    /// The call, if a person may still let it pass.
+    asked: Option<ToolCall>,
     findings: Vec<Finding>,
 }
 
@@ -110,7 +140,9 @@ impl Stack {
     }
 
     /// Reads and judges a call, and notes it in the session.
-    pub fn judge(&self, held: HeldCall, session: &mut Session, now: Duration) -> Judgement {
+    pub fn judge(&self, held: HeldCall, occasion: Occasion<'_>) -> Judgement {
+        let (expert, now) = (occasion.expert, occasion.now);
+        let (session, history) = (occasion.session, occasion.history);
         let start = self.clock.now();
         let read = held.read(self.limits.call);
         // Reading is linear in a bounded input; the deadline is for what comes after it.
@@ -124,6 +156,7 @@ impl Stack {
                     id: held.id,
                     runs: held.runs,
                     input: None,
+                    asked: None,
                     findings: vec![unreadable(&fault)],
                 });
                 let took = self.clock.now().saturating_sub(start);
@@ -141,10 +174,19 @@ impl Stack {
         // Every layer runs, also after a block: the ledger needs all findings.
         for layer in &self.layers {
             let from = findings.len();
-            findings.extend(self.ask(layer.as_ref(), &call, &effects, session, now));
-            if call.runs == Runs::AtProvider && layer.name() != "policy" {
-                // It has run already. Only the operator's policy can want to hide that.
-                lower(findings.get_mut(from..).unwrap_or_default());
+            let context = Context {
+                session,
+                history,
+                now,
+                effects: &effects,
+                fuel: Fuel::new(self.limits.fuel),
+            };
+            findings.extend(ask(layer.as_ref(), &call, &context));
+            let new = findings.get_mut(from..).unwrap_or_default();
+            let has_run = call.runs == Runs::AtProvider && layer.name() != "policy";
+            if has_run || expert && layer.name() == "gate" {
+                // What has run already, only the operator's policy can want to hide.
+                lower(new);
             }
             let took = self.clock.now().saturating_sub(asked);
             if took > self.limits.deadline {
@@ -156,16 +198,22 @@ impl Stack {
                 break;
             }
         }
+        for finding in &mut findings {
+            if finding.verdict == Verdict::Ask && session.has_approved(finding) {
+                finding.verdict = Verdict::Audit;
+            }
+        }
         let verdict = strictest(&findings);
         session.note(Some((&call, &effects)), verdict.lets_pass(), now);
         let outcome = if verdict.lets_pass() {
             Ok(Cleared { call, findings })
         } else {
             Err(Refusal {
-                tool: Some(call.name),
-                id: Some(call.id),
-                runs: call.runs,
-                input: Some(call.text),
+                tool: Some(call.name.clone()),
+                id: Some(call.id.clone()),
+                runs: call.runs.clone(),
+                input: Some(call.text.clone()),
+                asked: (verdict == Verdict::Ask).then_some(call),
                 findings,
             })
         };
@@ -198,35 +246,22 @@ impl Stack {
             }
         }
     }
+}
 
-    fn ask(
-        &self,
-        layer: &dyn Layer,
-        call: &ToolCall,
-        effects: &[Effect],
-        session: &Session,
-        now: Duration,
-    ) -> Vec<Finding> {
-        let context = Context {
-            session,
-            now,
-            effects,
-            fuel: Fuel::new(self.limits.fuel),
-        };
-        // A layer only reads what it is given, so a panic leaves nothing half done.
-        match catch_unwind(AssertUnwindSafe(|| layer.judge(call, &context))) {
-            Ok(Ok(findings)) => findings,
-            Ok(Err(OutOfFuel)) => vec![Finding::block(
-                layer.name(),
-                "judging-too-costly",
-                "the call needs more work to judge than one call may take",
-            )],
-            Err(_) => vec![Finding::block(
-                layer.name(),
-                "layer-failure",
-                "the layer failed while it judged this call",
-            )],
-        }
+fn ask(layer: &dyn Layer, call: &ToolCall, context: &Context<'_>) -> Vec<Finding> {
+    // A layer only reads what it is given, so a panic leaves nothing half done.
+    match catch_unwind(AssertUnwindSafe(|| layer.judge(call, context))) {
+        Ok(Ok(findings)) => findings,
+        Ok(Err(OutOfFuel)) => vec![Finding::block(
+            layer.name(),
+            "judging-too-costly",
+            "the call needs more work to judge than one call may take",
+        )],
+        Err(_) => vec![Finding::block(
+            layer.name(),
+            "layer-failure",
+            "the layer failed while it judged this call",
+        )],
     }
 }
 
@@ -317,6 +352,19 @@ impl Refusal {
     /// `Ask`, `Block` or `Kill`.
     pub fn verdict(&self) -> Verdict {
         strictest(&self.findings)
+    }
+
+    /// Lets the call pass, because a person has said so. Only what was asked about can be let pass:
+    /// a call that some rule blocks comes back as it is.
+    pub fn approve(mut self) -> Result<Cleared, Refusal> {
+        let Some(call) = self.asked.take() else {
+            return Err(self);
+        };
+        lower(&mut self.findings);
+        Ok(Cleared {
+            call,
+            findings: self.findings,
+        })
     }
 }
 

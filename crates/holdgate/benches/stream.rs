@@ -49,6 +49,8 @@ fn guard() -> StreamGuard {
         max_calls: 256,
     };
     let judge = Judge {
+        history: Arc::default(),
+        expert: false,
         stack: Arc::new(Stack::new(
             vec![Box::new(gate)],
             Knowledge::built_in().unwrap(),

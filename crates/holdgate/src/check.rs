@@ -11,10 +11,11 @@ use holdgate_core::action::Knowledge;
 use holdgate_core::action::effect::Effect;
 use holdgate_core::action::path::World;
 use holdgate_core::action::value::HOLE;
+use holdgate_core::history::History;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::stack::Judgement;
+use holdgate_core::stack::{Judgement, Occasion};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::io::{Read as _, Write};
 use std::path::Path;
@@ -40,7 +41,10 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     let profile = args.profile.unwrap_or(config.profile);
     let stack = judging::stack(profile, &[], RateLimits::NONE)?;
     let mut session = judging::session(world(args.project.as_deref(), config)?);
-    let judgement = stack.judge(call, &mut session, Duration::ZERO);
+    let judgement = stack.judge(
+        call,
+        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+    );
     let (verdict, findings) = match &judgement.outcome {
         Ok(cleared) => (cleared.verdict(), cleared.findings()),
         Err(refusal) => (refusal.verdict(), refusal.findings()),

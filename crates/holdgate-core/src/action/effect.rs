@@ -211,6 +211,17 @@ impl Effect {
         self
     }
 
+    /// Lets go of what is large: what was written, and all but the start of the command.
+    pub fn forget_content(&mut self) {
+        const KEPT: usize = 200;
+        if self.text.as_ref().is_some_and(|text| text.len() > KEPT) {
+            self.text = None;
+        }
+        if self.evidence.len() > KEPT {
+            self.evidence = crate::json::shorten(&self.evidence, KEPT).into();
+        }
+    }
+
     /// As `holdgate check` prints it and the ledger keeps it.
     pub fn to_json(&self) -> Json<'static> {
         let mut json = Json::object([

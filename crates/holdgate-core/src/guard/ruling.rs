@@ -7,7 +7,7 @@ use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
 use crate::json::shorten;
 use crate::session;
-use crate::stack::{Judgement, Refusal};
+use crate::stack::{Judgement, Occasion, Refusal};
 use crate::verdict::Verdict;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -56,7 +56,13 @@ impl Ruling {
         sink: &mut Sink<'_>,
     ) -> Judged {
         let mut session = session::lock(&self.judge.session);
-        let judgement = self.judge.stack.judge(held, &mut session, now);
+        let occasion = Occasion {
+            session: &mut session,
+            history: &self.judge.history,
+            expert: self.judge.expert,
+            now,
+        };
+        let judgement = self.judge.stack.judge(held, occasion);
         let in_a_row = session.refusals_in_a_row();
         drop(session);
         let incident = self.next_incident();

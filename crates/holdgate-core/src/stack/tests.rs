@@ -1,4 +1,5 @@
 use super::*;
+use crate::history::History;
 use crate::json::Json;
 use crate::layers::gate::{Gate, RateLimits};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,8 +74,7 @@ fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
     let stack = stack(layers, Arc::default());
     let judgement = stack.judge(
         held(Runs::AtClient, "{}"),
-        &mut Session::default(),
-        Duration::ZERO,
+        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert!(judgement.outcome.is_err());
     assert_eq!(rules(&judgement), expected);
@@ -137,8 +137,7 @@ fn a_passed_deadline_is_a_refusal() {
     let stack = stack(vec![layer], clock);
     let judgement = stack.judge(
         held(Runs::AtClient, "{}"),
-        &mut Session::default(),
-        Duration::ZERO,
+        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
     assert!(judgement.outcome.is_err());
@@ -166,8 +165,7 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
     ] {
         let judgement = stack.judge(
             held(Runs::AtClient, &input),
-            &mut Session::default(),
-            Duration::ZERO,
+            Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
         );
         assert_eq!(rules(&judgement), [rule], "{input}");
     }
@@ -175,10 +173,16 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
         start_input: r#"{"command":"a"}"#.into(),
         ..held(Runs::AtClient, r#"{"command":"b"}"#)
     };
-    let judgement = stack.judge(both, &mut Session::default(), Duration::ZERO);
+    let judgement = stack.judge(
+        both,
+        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
+    );
     assert_eq!(rules(&judgement), ["unreadable-call"]);
     let unknown = held(Runs::Unknown("robot_use".into()), "{}");
-    let judgement = stack.judge(unknown, &mut Session::default(), Duration::ZERO);
+    let judgement = stack.judge(
+        unknown,
+        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
+    );
     assert_eq!(rules(&judgement), ["unknown-block"]);
 }
 
@@ -188,8 +192,7 @@ fn what_the_provider_ran_already_is_recorded_and_passed() {
     let stack = stack(vec![layer], Arc::default());
     let judgement = stack.judge(
         held(Runs::AtProvider, "{}"),
-        &mut Session::default(),
-        Duration::ZERO,
+        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert_eq!(judgement.outcome.unwrap().verdict(), Verdict::Audit);
 }
@@ -204,7 +207,10 @@ fn the_sixty_first_call_of_a_minute_is_refused_until_the_minute_moves_on() {
     let (stack, mut session) = (gate(), Session::default());
     let mut at = |ms: u64| {
         let call = held(Runs::AtClient, &format!("{{\"n\":{ms}}}"));
-        let judgement = stack.judge(call, &mut session, Duration::from_millis(ms));
+        let judgement = stack.judge(
+            call,
+            Occasion::new(&mut session, &History::default(), Duration::from_millis(ms)),
+        );
         judgement.outcome.is_ok()
     };
     for n in 0..60 {
@@ -220,7 +226,10 @@ fn the_sixty_first_call_of_a_minute_is_refused_until_the_minute_moves_on() {
 fn the_sixth_identical_call_in_a_row_is_refused_until_another_comes() {
     let (stack, mut session) = (gate(), Session::default());
     let mut call = |input: &str| {
-        let judgement = stack.judge(held(Runs::AtClient, input), &mut session, Duration::ZERO);
+        let judgement = stack.judge(
+            held(Runs::AtClient, input),
+            Occasion::new(&mut session, &History::default(), Duration::ZERO),
+        );
         rules(&judgement)
     };
     for _ in 0..5 {

@@ -8,11 +8,12 @@ use bytes::Bytes;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
 use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
+use holdgate_core::history::{self, History, Step};
 use holdgate_core::hold::{HeldCall, Runs};
 use holdgate_core::incident::Subject as Recorded;
 use holdgate_core::json::Json;
 use holdgate_core::session::Session;
-use holdgate_core::stack::Stack;
+use holdgate_core::stack::{Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -153,9 +154,11 @@ impl Bench {
     /// Goes on after a block, as an agent does that has been told.
     fn judge_calls(&self, calls: &[Call], world: Arc<World>) -> Outcome {
         let mut session = session(world);
+        let mut history = History::default();
         let mut outcome = Outcome::empty();
         for (step, call) in calls.iter().enumerate() {
-            let judgement = self.stack.judge(self.held(call), &mut session, call.at);
+            let occasion = Occasion::new(&mut session, &history, call.at);
+            let judgement = self.stack.judge(self.held(call), occasion);
             outcome.times.push(judgement.took);
             let (verdict, findings) = match &judgement.outcome {
                 Ok(cleared) => (cleared.verdict(), cleared.findings()),
@@ -163,6 +166,13 @@ impl Bench {
             };
             outcome.hear(findings);
             outcome.verdict = outcome.verdict.max(verdict);
+            let became = if verdict.lets_pass() {
+                history::Outcome::Done
+            } else {
+                history::Outcome::Refused
+            };
+            let done = Step::new("call", &call.tool, became, judgement.effects);
+            history.push(Arc::new(done));
             if outcome.is_blocked() {
                 outcome.step.get_or_insert(step);
             }
@@ -233,6 +243,8 @@ impl Bench {
             }
         };
         let judge = Judge {
+            history: Arc::default(),
+            expert: false,
             stack: self.stack.clone(),
             session: Arc::new(Mutex::new(session(world.clone()))),
             session_id: "eval".to_owned(),

@@ -126,6 +126,8 @@ async fn answer(
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
             let judge = Judge {
                 stack: app.stack.clone(),
+                history: Arc::default(),
+                expert: false,
                 session: app.session(session, facts.working_dir.as_deref()),
                 session_id: session.clone(),
                 response_id: id.to_owned(),

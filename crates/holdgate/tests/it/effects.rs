@@ -5,10 +5,11 @@ use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
+use holdgate_core::history::History;
 use holdgate_core::json::Json;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, Stack};
+use holdgate_core::stack::{Clock, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -35,7 +36,10 @@ static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
 fn judged(command: &str) -> (Verdict, Vec<Finding>) {
     let input = Json::object([("command", command.to_owned().into())]);
     let mut session = judging::session(World::lexical("/home/dev/project"));
-    let judgement = STACK.judge(judging::call("Bash", input), &mut session, Duration::ZERO);
+    let judgement = STACK.judge(
+        judging::call("Bash", input),
+        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+    );
     match judgement.outcome {
         Ok(cleared) => (cleared.verdict(), cleared.findings().to_vec()),
         Err(refusal) => (refusal.verdict(), refusal.findings().to_vec()),

@@ -46,6 +46,8 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let gate = Gate::new(RateLimits::default(), rules);
     Judge {
+        history: Arc::default(),
+        expert: false,
         stack: Arc::new(Stack::new(
             vec![Box::new(gate)],
             Knowledge::built_in().unwrap(),

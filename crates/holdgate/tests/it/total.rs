@@ -6,10 +6,11 @@ use crate::random::Random;
 use holdgate::eval::PROJECT;
 use holdgate::judging;
 use holdgate_core::action::path::World;
+use holdgate_core::history::History;
 use holdgate_core::json::Json;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::Profile;
-use holdgate_core::stack::{Judgement, Stack};
+use holdgate_core::stack::{Judgement, Occasion, Stack};
 use std::time::{Duration, Instant};
 
 /// What shell scripts are made of, and what is made of them.
@@ -41,7 +42,10 @@ fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
         ..World::default()
     };
     let mut session = judging::session(world);
-    stack.judge(judging::call(tool, input), &mut session, Duration::ZERO)
+    stack.judge(
+        judging::call(tool, input),
+        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+    )
 }
 
 fn judge_command(stack: &Stack, command: &str) -> Judgement {
