@@ -103,7 +103,7 @@ pub struct Refusal {
     runs: Runs,
     input: Option<Arc<String>>,
     /// The call, if a person may still let it pass.
-    asked: Option<ToolCall>,
+    asked: Option<Box<ToolCall>>,
     findings: Vec<Finding>,
 }
 
@@ -213,7 +213,7 @@ impl Stack {
                 id: Some(call.id.clone()),
                 runs: call.runs.clone(),
                 input: Some(call.text.clone()),
-                asked: (verdict == Verdict::Ask).then_some(call),
+                asked: (verdict == Verdict::Ask).then(|| Box::new(call)),
                 findings,
             })
         };
@@ -356,13 +356,13 @@ impl Refusal {
 
     /// Lets the call pass, because a person has said so. Only what was asked about can be let pass:
     /// a call that some rule blocks comes back as it is.
-    pub fn approve(mut self) -> Result<Cleared, Refusal> {
+    pub fn approve(mut self) -> Result<Cleared, Box<Refusal>> {
         let Some(call) = self.asked.take() else {
-            return Err(self);
+            return Err(Box::new(self));
         };
         lower(&mut self.findings);
         Ok(Cleared {
-            call,
+            call: *call,
             findings: self.findings,
         })
     }

@@ -20,6 +20,10 @@ impl Facts for Disk {
         let real = soft_canonicalize::soft_canonicalize(path).ok()?;
         real.into_os_string().into_string().ok()
     }
+
+    fn is_file(&self, path: &str) -> bool {
+        std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > 0)
+    }
 }
 
 /// Where an agent works.

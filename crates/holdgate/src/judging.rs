@@ -6,6 +6,7 @@ use holdgate_core::action::path::World;
 use holdgate_core::hold::{CallLimits, HeldCall, Runs};
 use holdgate_core::json::Json;
 use holdgate_core::layers::gate::{Gate, RateLimits};
+use holdgate_core::layers::policy::Policy;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::session::Session;
 use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The layers that a stack has.
-pub const LAYERS: &[&str] = &["gate"];
+pub const LAYERS: &[&str] = &["gate", "policy"];
 
 /// The bounds on a judgement, unless the settings say otherwise.
 pub const LIMITS: JudgeLimits = JudgeLimits {
@@ -53,7 +54,10 @@ pub fn layers(
             LAYERS.join(", ")
         );
     }
-    let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Gate::new(limits, rules))];
+    let mut layers: Vec<Box<dyn Layer>> = vec![
+        Box::new(Gate::new(limits, rules.clone())),
+        Box::new(Policy::new(rules)),
+    ];
     layers.retain(|layer| !without.iter().any(|name| name == layer.name()));
     Ok(layers)
 }

@@ -8,7 +8,9 @@ use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::json::{Json, shorten};
-use holdgate_core::rules::{Expect, Profile, Rule, RuleErrors, RuleSet, nearest, try_examples};
+use holdgate_core::rules::{
+    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, nearest, try_examples,
+};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -41,7 +43,7 @@ fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Resu
     };
     let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
     let tried = try_examples(&set, &know, own);
-    let rules = set.rules().iter().filter(|rule| own(rule)).count();
+    let rules = set.rules().filter(|rule| own(rule)).count();
     if verbose {
         let mut rule = "";
         for tried in &tried {
@@ -52,7 +54,7 @@ fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Resu
             let (style, word) = match (&tried.error, tried.expect) {
                 (Some(_), _) => (verdict_style("block"), "WRONG"),
                 (None, Expect::Fire) => (Style::new(), "fires"),
-                (None, Expect::Allow) => (Style::new(), "passes"),
+                (None, Expect::Allow | Expect::Untouched) => (Style::new(), "passes"),
             };
             let text = shorten(&tried.text, 120);
             writeln!(out, "  {style}{word:<6}{style:#}  {text}")?;
@@ -80,12 +82,21 @@ fn read(files: &RuleFiles) -> anyhow::Result<Vec<(String, String)>> {
     files.files.iter().map(one).collect()
 }
 
-fn set(texts: &[(String, String)], alone: bool) -> Result<Arc<RuleSet>, RuleErrors> {
-    let texts: Vec<(&str, &str)> = texts.iter().map(|(n, t)| (&**n, &**t)).collect();
-    if alone {
-        RuleSet::read(Profile::default(), &texts)
+/// A project's own file is known by its name.
+fn file<'a>(name: &'a str, text: &'a str) -> RuleFile<'a> {
+    if name.ends_with(".holdgate.yaml") {
+        RuleFile::project(name, text)
     } else {
-        RuleSet::joined(Profile::default(), &texts)
+        RuleFile::operator(name, text)
+    }
+}
+
+fn set(texts: &[(String, String)], alone: bool) -> Result<Arc<RuleSet>, RuleErrors> {
+    let files: Vec<RuleFile<'_>> = texts.iter().map(|(n, t)| file(n, t)).collect();
+    if alone {
+        RuleSet::read(Profile::default(), &files)
+    } else {
+        RuleSet::joined(Profile::default(), &files)
     }
 }
 
@@ -96,11 +107,11 @@ fn report(errors: &RuleErrors, out: &mut impl Write) -> anyhow::Result<bool> {
 
 fn list(set: &RuleSet, json: bool, out: &mut impl Write) -> anyhow::Result<bool> {
     if json {
-        let rules = set.rules().iter().map(to_json).collect();
+        let rules = set.rules().map(to_json).collect();
         writeln!(out, "{}", Json::Array(rules))?;
         return Ok(true);
     }
-    let width = set.rules().iter().map(|r| r.id.len()).max().unwrap_or(0);
+    let width = set.rules().map(|r| r.id.len()).max().unwrap_or(0);
     for rule in set.rules() {
         let verdicts = Profile::ALL.map(|p| rule.word(p));
         let [usual, container, strict] = verdicts;
@@ -141,7 +152,7 @@ fn to_json(rule: &Rule) -> Json<'static> {
 
 fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool> {
     let Some(rule) = set.rule(id) else {
-        let near = nearest(id, set.rules().iter().map(|r| r.id.as_str()));
+        let near = nearest(id, set.rules().map(|r| r.id.as_str()));
         let near = near.map_or_else(
             || "`holdgate rules list` shows all".to_owned(),
             |near| format!("did you mean `{near}`?"),

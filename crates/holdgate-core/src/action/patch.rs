@@ -33,11 +33,13 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done
                 .about("a patch that cannot be read"),
         );
     };
+    let mut editor = actor.clone();
+    editor.tag(["edit".into()]);
     for change in changes {
         match change {
             Change::Write(path, added) => {
                 let added = text::beginning(&added, MAX_CONTENT).to_owned();
-                scene.write(actor, &patch.map(path), &patch.map(added), false)?;
+                scene.write(&editor, &patch.map(path), &patch.map(added), false)?;
             }
             Change::Delete(path) => scene.delete(actor, &patch.map(path))?,
             Change::Move(from, to) => {

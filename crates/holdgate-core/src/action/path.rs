@@ -152,6 +152,9 @@ impl Place {
 pub trait Facts: Send + Sync + fmt::Debug {
     /// Where `path` really leads, symbolic links followed, also if its last parts do not exist.
     fn real(&self, path: &str) -> Option<String>;
+
+    /// Whether `path` is a file that holds something.
+    fn is_file(&self, path: &str) -> bool;
 }
 
 /// Where the agent works.

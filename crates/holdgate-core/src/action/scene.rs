@@ -7,7 +7,7 @@ use crate::action::effect::{Actor, Effect, Kind, Tag};
 use crate::action::path::{self, PathClass, Place, World};
 use crate::action::shell;
 use crate::action::shell::syntax::Node;
-use crate::action::value::{HOLE_STR, Origins, Value};
+use crate::action::value::{HOLE, HOLE_STR, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -184,6 +184,8 @@ impl<'a> Scene<'a> {
         let mut effect = actor.does(Kind::Write).at(place.clone()).of(content);
         if append {
             effect = effect.tagged("append");
+        } else if self.replaces_file(actor, &place) {
+            effect = effect.tagged("overwrite");
         }
         if !content.text.is_empty() {
             effect = effect.about(&content.text);
@@ -198,6 +200,13 @@ impl<'a> Scene<'a> {
             self.files.insert(place.text.clone(), whole);
         }
         self.read_written(&place, content)
+    }
+
+    /// Whether all that a file held is lost when it is written now. What this call wrote is known.
+    fn replaces_file(&self, actor: &Actor, place: &Place) -> bool {
+        let facts = self.world.facts.as_ref();
+        let new = !self.written && !actor.is("edit") && !self.files.contains_key(&place.text);
+        new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
     }
 
     /// What is written to a file that will run does its work later: it is judged now.

@@ -3,7 +3,7 @@
 //! Rules over what the call does, and rate limits, which stop agents that run in circles.
 
 use crate::hold::{Runs, ToolCall};
-use crate::rules::RuleSet;
+use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::Finding;
 use std::sync::Arc;
@@ -58,7 +58,15 @@ impl Layer for Gate {
 
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
         context.fuel.spend(1)?;
-        let mut findings = self.rules.findings(context.effects, &context.fuel)?;
+        let Context {
+            effects,
+            history,
+            fuel,
+            ..
+        } = context;
+        let mut findings = self
+            .rules
+            .findings(RuleLayer::Gate, effects, history, fuel)?;
         if call.runs == Runs::AtClient {
             findings.extend(self.limits.findings(call, context));
         }

@@ -1,3 +1,4 @@
-//! The layers of the stack, one file each.
+//! The layers: ways of looking at a call.
 
 pub mod gate;
+pub mod policy;

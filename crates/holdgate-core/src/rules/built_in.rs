@@ -1,27 +1,32 @@
 //! The rules that come with Holdgate: all files under `rules/`.
 
+use super::{RuleFile, RuleLayer, Tier};
+
 macro_rules! files {
-    ($($name:literal,)*) => {
-        /// Each file's name and text.
-        pub(super) const FILES: &[(&str, &str)] = &[$((
-            concat!("rules/", $name),
-            include_str!(concat!("../../../../rules/", $name)),
-        ),)*];
+    ($($layer:ident: $($name:literal)*;)*) => {
+        /// All files.
+        pub(super) const FILES: &[RuleFile<'static>] = &[$($(RuleFile {
+            name: concat!("rules/", $name),
+            text: include_str!(concat!("../../../../rules/", $name)),
+            tier: Tier::BuiltIn,
+            layer: RuleLayer::$layer,
+        },)*)*];
     };
 }
 
 files! {
-    "destructive.yaml",
-    "exfiltration.yaml",
-    "execution.yaml",
-    "credentials.yaml",
-    "privilege.yaml",
-    "persistence.yaml",
-    "evasion.yaml",
-    "containers.yaml",
-    "processes.yaml",
-    "system.yaml",
-    "packages.yaml",
-    "vcs.yaml",
-    "self.yaml",
+    Gate:
+        "destructive.yaml"
+        "exfiltration.yaml"
+        "execution.yaml"
+        "credentials.yaml"
+        "privilege.yaml"
+        "persistence.yaml"
+        "evasion.yaml"
+        "containers.yaml"
+        "processes.yaml"
+        "system.yaml"
+        "packages.yaml"
+        "vcs.yaml"
+        "self.yaml";
 }

@@ -1,21 +1,26 @@
 //! Rules from their written form: everything is checked here, so that matching has nothing to ask.
 
-use super::condition::{Reader, Trust, is_name};
+use super::condition::{Reader, is_name};
 use super::report::{Mark, RuleError, Source, suggestion};
-use super::spec::{ExampleSpec, ExamplesSpec, RuleSpec};
-use super::{Example, Expect, Profile, Rule, Stage};
+use super::rule::{ExampleCall, RuleLayer, Tier};
+use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, FileSpec, RuleSpec};
+use super::when::Call;
+use super::{Example, Expect, Profile, Rule, RuleFile, Stage};
 use crate::json::Json;
 use crate::verdict::Verdict;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 
 /// Words for what a rule does, and the verdict behind each.
-const VERDICTS: [(&str, Verdict); 4] = [
+const VERDICTS: [(&str, Verdict); 5] = [
     ("ALLOW", Verdict::Allow),
     ("AUDIT", Verdict::Audit),
     ("ASK", Verdict::Ask),
     ("DENY", Verdict::Block),
+    (REQUIRE, Verdict::Block),
 ];
+/// What is required and has not been done is denied, or asked about.
+pub(super) const REQUIRE: &str = "REQUIRE";
 
 /// Nesting of a file: a condition in conditions, an example's input.
 const MAX_DEPTH: usize = 48;
@@ -26,10 +31,29 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     found.map_or("DENY", |(word, _)| word)
 }
 
+/// What one file says.
+#[derive(Debug, Default)]
+pub(super) struct FileRules {
+    pub(super) rules: Vec<Rule>,
+    pub(super) adjusted: Vec<Adjustment>,
+}
+
+/// Another verdict for a rule that is there already.
+#[derive(Debug)]
+pub(super) struct Adjustment {
+    pub(super) rule: String,
+    pub(super) verdict: Verdict,
+    pub(super) tier: Tier,
+    pub(super) source: Arc<Source>,
+    pub(super) rule_at: Mark,
+    pub(super) verdict_at: Mark,
+}
+
 /// The rules of one file.
-pub(super) fn read(name: &str, text: &str, trust: Trust) -> Result<Vec<Rule>, Vec<RuleError>> {
+pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
+    let (text, tier) = (file.text, file.tier);
     let source = Arc::new(Source {
-        name: name.to_owned(),
+        name: file.name.to_owned(),
         text: text.to_owned(),
     });
     let options = serde_saphyr::options! {
@@ -38,17 +62,21 @@ pub(super) fn read(name: &str, text: &str, trust: Trust) -> Result<Vec<Rule>, Ve
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
     };
-    let specs: Vec<RuleSpec> = serde_saphyr::from_str_with_options(text, options)
+    let specs: FileSpec = serde_saphyr::from_str_with_options(text, options)
         .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
     let mut errors = Vec::new();
     let mut reader = Reader {
         source: &source,
         errors: &mut errors,
-        trust,
+        tier,
+        layer: file.layer,
     };
-    let rules = specs.into_iter().map(|spec| reader.rule(spec)).collect();
+    let rules = specs.rules.into_iter().map(|spec| reader.rule(spec));
+    let rules = rules.collect();
+    let adjusted = specs.adjust.iter().map(|spec| reader.adjustment(spec));
+    let adjusted = adjusted.collect();
     if errors.is_empty() {
-        Ok(rules)
+        Ok(FileRules { rules, adjusted })
     } else {
         Err(errors)
     }
@@ -72,7 +100,12 @@ impl Reader<'_> {
                 self.error(text.referenced.into(), what);
             }
         }
-        let usual = self.verdict(&spec.verdict);
+        let requires = spec.verdict.value == REQUIRE;
+        let mut usual = self.verdict(&spec.verdict);
+        if requires && spec.approval {
+            usual = Verdict::Ask;
+        }
+        let timing = self.timing(&spec, requires).map(Arc::new);
         let profiles = spec.profiles.unwrap_or_default();
         let mut other = |word: Option<&Spanned<String>>| word.map_or(usual, |w| self.verdict(w));
         let verdicts = Verdicts {
@@ -85,14 +118,17 @@ impl Reader<'_> {
         let when = self.when(&spec.when);
         let needs = when.needs().unwrap_or_default();
         let (tried_in, verb) = verdicts.tried();
-        let mut examples = Vec::new();
         if verb == "allow" {
-            let what = "a rule that allows in every profile does nothing: write DENY, ASK or AUDIT";
-            self.error(spec.verdict.referenced.into(), what);
-        } else {
-            examples = self.examples(spec.examples.as_ref(), &verb, at);
+            self.allowing(&spec.verdict, timing.is_some(), &when);
         }
+        let examples = self.examples(spec.examples.as_ref(), &verb, at).into();
+        let when = Arc::new(when);
         Rule {
+            layer: self.layer,
+            tier: self.tier,
+            requires,
+            allows: verb == "allow",
+            timing,
             id: spec.id.value,
             category: spec.category.value,
             because: spec.because.value.trim().to_owned(),
@@ -116,15 +152,46 @@ impl Reader<'_> {
         if let Some((_, verdict)) = VERDICTS.iter().find(|(w, _)| *w == text) {
             return *verdict;
         }
-        let what = if text == "REQUIRE" {
-            "REQUIRE is not supported yet: write DENY, ASK or AUDIT".to_owned()
-        } else {
-            let known = VERDICTS.map(|(word, _)| word);
-            let nearest = suggestion(&text.to_uppercase(), &known);
-            format!("`{text}` is nothing that a rule can do, {nearest}")
-        };
+        let known = VERDICTS.map(|(word, _)| word);
+        let nearest = suggestion(&text.to_uppercase(), &known);
+        let what = format!("`{text}` is nothing that a rule can do, {nearest}");
         self.error(word.referenced.into(), what);
         Verdict::Block
+    }
+
+    /// A rule that allows takes effects out of the sight of other rules.
+    fn allowing(&mut self, word: &Spanned<String>, has_timing: bool, when: &Call) {
+        let what = if self.layer == RuleLayer::Gate {
+            "a rule of the gate that allows in every profile does nothing: write DENY, ASK or AUDIT"
+        } else if self.tier == Tier::Project {
+            "a project's own rules may only tighten, and this one loosens: the operator can allow \
+             it in a file of their own, under `~/.config/holdgate/rules`"
+        } else if has_timing {
+            "ALLOW holds at any time: leave out `after`, `within` and `same`"
+        } else if !matches!(when, Call::Some(_)) {
+            "ALLOW speaks of one effect: leave out `all`"
+        } else {
+            return;
+        };
+        self.error(word.referenced.into(), what);
+    }
+
+    fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
+        if spec.because.value.trim().is_empty() {
+            self.error(spec.because.referenced.into(), "say why, in a phrase");
+        }
+        if spec.verdict.value == REQUIRE {
+            let what = "a verdict can be changed to DENY, ASK, AUDIT or ALLOW";
+            self.error(spec.verdict.referenced.into(), what);
+        }
+        Adjustment {
+            rule: spec.rule.value.clone(),
+            verdict: self.verdict(&spec.verdict),
+            tier: self.tier,
+            source: self.source.clone(),
+            rule_at: spec.rule.referenced.into(),
+            verdict_at: spec.verdict.referenced.into(),
+        }
     }
 
     fn stage(&mut self, word: Option<&Spanned<String>>) -> Stage {
@@ -157,7 +224,8 @@ impl Reader<'_> {
 
     fn examples(&mut self, spec: Option<&ExamplesSpec>, verb: &str, at: Mark) -> Vec<Example> {
         let mut examples = Vec::new();
-        let (mut meets, mut allowed) = (0, 0);
+        let allows = verb == "allow";
+        let (mut meets, mut others) = (0, 0);
         if let Some(spec) = spec {
             for (key, list) in [
                 ("deny", &spec.deny),
@@ -169,7 +237,8 @@ impl Reader<'_> {
                     continue;
                 };
                 let (expect, count) = match key {
-                    "allow" => (Expect::Allow, &mut allowed),
+                    "allow" if !allows => (Expect::Allow, &mut others),
+                    _ if allows && key != verb => (Expect::Untouched, &mut others),
                     _ => (Expect::Fire, &mut meets),
                 };
                 if expect == Expect::Fire && key != verb {
@@ -180,7 +249,8 @@ impl Reader<'_> {
                 examples.extend(list.value.iter().map(|e| self.example(e, expect)));
             }
         }
-        for (key, count) in [(verb, meets), ("allow", allowed)] {
+        let other = if allows { "ask" } else { "allow" };
+        for (key, count) in [(verb, meets), (other, others)] {
             if count == 0 {
                 self.error(
                     at,
@@ -193,22 +263,44 @@ impl Reader<'_> {
 
     fn example(&mut self, spec: &Spanned<ExampleSpec>, expect: Expect) -> Example {
         let at = Mark::from(spec.referenced);
-        let (tool, input) = match &spec.value {
-            ExampleSpec::Command(command) => {
-                let input = Json::object([("command", command.clone().into())]);
-                ("Bash".to_owned(), input)
-            }
-            ExampleSpec::Call(call) => (call.tool.clone(), call.input.0.clone()),
-        };
-        if input.as_object().is_none() {
-            self.error(at, "the input of a call is a map: `{tool: …, input: {…}}`");
+        let (mut first, mut files) = (Vec::new(), Vec::new());
+        let mut call = &spec.value;
+        if let ExampleSpec::Call(sequence) = &spec.value
+            && let Some(then) = &sequence.then
+        {
+            first.extend(sequence.first.iter().map(|step| self.step(step, at)));
+            files.clone_from(&sequence.files);
+            call = then;
         }
+        let ExampleCall { tool, input } = self.step(call, at);
         Example {
             expect,
             tool,
             input,
+            first,
+            files,
             at,
         }
+    }
+
+    fn step(&mut self, spec: &ExampleSpec, at: Mark) -> ExampleCall {
+        let (tool, input) = match spec {
+            ExampleSpec::Command(command) => {
+                let input = Json::object([("command", command.clone().into())]);
+                ("Bash".to_owned(), input)
+            }
+            ExampleSpec::Call(call) => {
+                let tool = call.tool.clone().unwrap_or_default();
+                let input = call.input.as_ref().map_or(Json::Null, |i| i.0.clone());
+                (tool, input)
+            }
+        };
+        if tool.is_empty() || input.as_object().is_none() {
+            let what = "a call has a tool and a map as its input, `{tool: …, input: {…}}`; calls \
+                        one after the other are `{first: […], then: …}`";
+            self.error(at, what);
+        }
+        ExampleCall { tool, input }
     }
 }
 
@@ -221,6 +313,15 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
+    /// The same in every profile.
+    pub(super) fn all(verdict: Verdict) -> Self {
+        Verdicts {
+            workstation: verdict,
+            container: verdict,
+            strict: verdict,
+        }
+    }
+
     pub(super) fn in_profile(self, profile: Profile) -> Verdict {
         match profile {
             Profile::Workstation => self.workstation,

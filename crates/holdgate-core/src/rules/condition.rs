@@ -1,6 +1,7 @@
 //! Conditions from their written form.
 
 use super::report::{Mark, RuleError, Source, suggestion};
+use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
 use crate::action::effect::Kind;
@@ -19,16 +20,8 @@ const NOTHING_DONE: &str =
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) errors: &'a mut Vec<RuleError>,
-    pub(super) trust: Trust,
-}
-
-/// How much of a file was checked before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// Nothing.
-    None,
-    /// All of it, when Holdgate was built.
-    BuiltIn,
+    pub(super) tier: Tier,
+    pub(super) layer: RuleLayer,
 }
 
 impl Reader<'_> {
@@ -105,7 +98,7 @@ impl Reader<'_> {
     }
 
     /// A condition on one effect.
-    fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
+    pub(super) fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
         let condition = &spec.value;
         if condition.keys() == 0 {
             self.error(
@@ -257,7 +250,8 @@ impl Reader<'_> {
     fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<LazyRegex> {
         let pattern = pattern?;
         let regex = LazyRegex::new(&pattern.value);
-        if self.trust == Trust::None
+        // Those that are built in were tried when Holdgate was built.
+        if self.tier != Tier::BuiltIn
             && let Err(error) = regex.build()
         {
             let message = error.to_string();

@@ -1,11 +1,13 @@
 //! Rules are tried on their own examples, through the same reading as any call.
 
 use super::report::{Mark, RuleError};
-use super::{Example, Expect, Rule, RuleSet, compile};
+use super::when::Met;
+use super::{Example, Expect, Rule, RuleLayer, RuleSet, compile};
 use crate::action::effect::Effect;
-use crate::action::path::World;
+use crate::action::path::{self, Facts, World};
 use crate::action::{self, Knowledge};
 use crate::fuel::{Fuel, OutOfFuel};
+use crate::history::{History, Outcome, Step};
 use crate::hold::{Runs, ToolCall};
 use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
@@ -34,14 +36,14 @@ pub struct Tried {
 pub fn try_examples(set: &RuleSet, know: &Knowledge, which: impl Fn(&Rule) -> bool) -> Vec<Tried> {
     let world = World::lexical(PROJECT);
     let mut tried = Vec::new();
-    for rule in set.rules().iter().filter(|rule| which(rule)) {
+    for rule in set.rules().filter(|rule| which(rule)) {
         let trial = Trial {
             set: &set.in_profile(rule.tried_in),
             rule,
             know,
             world: &world,
         };
-        for example in &rule.examples {
+        for example in rule.examples.iter() {
             tried.push(Tried {
                 rule: rule.id.clone(),
                 text: example.text(),
@@ -71,11 +73,20 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn example(&self, example: &Example) -> Option<RuleError> {
         let id = &self.rule.id;
-        let Ok((effects, findings)) = self.judge(&example.tool, &example.input) else {
+        let Ok((effects, findings)) = self.sequence(example) else {
             return self.error(example.at, "this example takes too much work to judge");
         };
-        let fired = findings.iter().any(|f| f.rule == *id);
+        let fired = if self.rule.allows {
+            let fuel = Fuel::new(FUEL);
+            let met = self.rule.met(&effects, &History::default(), &fuel);
+            matches!(met, Ok(Met::Yes(_)))
+        } else {
+            findings.iter().any(|f| f.rule == *id)
+        };
         match example.expect {
+            Expect::Untouched if fired => {
+                self.error(example.at, &format!("`{id}` allows this example too"))
+            }
             Expect::Fire if !fired => {
                 let what = format!(
                     "`{id}` does not fire on this example, which does: {}",
@@ -89,26 +100,49 @@ impl Trial<'_> {
                 let what = format!("`{id}` fires on this example, because of `{evidence}`");
                 self.error(example.at, &what)
             }
+            Expect::Fire if self.rule.allows => self.passes(example.at, &findings),
             // The strictest verdict wins, so a rule that fires gets at least its own.
-            Expect::Fire => None,
-            Expect::Allow => match refused_by(&findings) {
-                Some(other) => {
-                    let what = format!(
-                        "this example must pass, but `{}` says {}",
-                        other.rule,
-                        compile::word(other.verdict)
-                    );
-                    self.error(example.at, &what)
-                }
-                None => None,
-            },
+            Expect::Fire | Expect::Untouched => None,
+            Expect::Allow => self.passes(example.at, &findings),
         }
+    }
+
+    fn passes(&self, at: Mark, findings: &[Finding]) -> Option<RuleError> {
+        let other = refused_by(findings)?;
+        let what = format!(
+            "this example must pass, but `{}` says {}",
+            other.rule,
+            compile::word(other.verdict)
+        );
+        self.error(at, &what)
+    }
+
+    /// The calls of an example, one after the other, each carried out.
+    fn sequence(&self, example: &Example) -> Result<Judged, OutOfFuel> {
+        let mut world = self.world.clone();
+        if !example.files.is_empty() {
+            let absolute = |file: &String| path::absolute(file, PROJECT, &world.home);
+            world.facts = Some(Arc::new(Files(
+                example.files.iter().map(absolute).collect(),
+            )));
+        }
+        let mut history = History::default();
+        for step in &example.first {
+            let (effects, _) = self.judge(&step.tool, &step.input, &world, &history)?;
+            history.push(Arc::new(Step::new(
+                "first",
+                &step.tool,
+                Outcome::Done,
+                effects,
+            )));
+        }
+        self.judge(&example.tool, &example.input, &world, &history)
     }
 
     fn instead(&self, command: &str) -> Option<RuleError> {
         let at = self.rule.instead_at.unwrap_or(self.rule.at);
         let input = Json::object([("command", command.to_owned().into())]);
-        let what = match self.judge("Bash", &input) {
+        let what = match self.judge("Bash", &input, self.world, &History::default()) {
             Err(OutOfFuel) => format!("`{command}` takes too much work to judge"),
             Ok((_, findings)) => {
                 let other = refused_by(&findings)?;
@@ -122,7 +156,13 @@ impl Trial<'_> {
         self.error(at, &what)
     }
 
-    fn judge(&self, tool: &str, input: &Json<'static>) -> Result<Judged, OutOfFuel> {
+    fn judge(
+        &self,
+        tool: &str,
+        input: &Json<'static>,
+        world: &World,
+        history: &History,
+    ) -> Result<Judged, OutOfFuel> {
         let call = ToolCall {
             id: "example".to_owned(),
             name: tool.to_owned(),
@@ -132,8 +172,11 @@ impl Trial<'_> {
             envelope: Json::Null,
         };
         let fuel = Fuel::new(FUEL);
-        let effects = action::understand(&call, self.world, self.know, &fuel)?;
-        let findings = self.set.findings(&effects, &fuel)?;
+        let effects = action::understand(&call, world, self.know, &fuel)?;
+        let mut findings = Vec::new();
+        for layer in [RuleLayer::Gate, RuleLayer::Policy] {
+            findings.extend(self.set.findings(layer, &effects, history, &fuel)?);
+        }
         Ok((effects, findings))
     }
 
@@ -143,6 +186,20 @@ impl Trial<'_> {
     )]
     fn error(&self, at: Mark, what: &str) -> Option<RuleError> {
         Some(RuleError::new(&self.rule.source, at, what))
+    }
+}
+
+/// A disk with these files.
+#[derive(Debug)]
+struct Files(Vec<String>);
+
+impl Facts for Files {
+    fn real(&self, path: &str) -> Option<String> {
+        Some(path.to_owned())
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        self.0.iter().any(|file| file == path)
     }
 }
 

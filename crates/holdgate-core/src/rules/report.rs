@@ -119,7 +119,10 @@ fn reason(error: &Error) -> String {
             let message = other.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
             let (message, _) = message.split_at_checked(end).unwrap_or((&message, ""));
-            message.to_owned()
+            match message {
+                "invalid u32" => "a number is wanted here".to_owned(),
+                message => message.to_owned(),
+            }
         }
     }
 }

@@ -1,19 +1,61 @@
 //! One rule.
 
 use super::report::{Mark, Source};
-use super::when::{Call, Kinds};
+use super::timing::Timing;
+use super::when::{Call, Kinds, Met};
 use super::{Profile, compile};
 use crate::action::effect::Effect;
 use crate::action::value::HOLE;
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::history::History;
 use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The layer that the rules speak for.
-const LAYER: &str = "gate";
 /// Characters of evidence that a finding shows.
 const MAX_EVIDENCE: usize = 300;
+
+/// The layer that a rule speaks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleLayer {
+    /// What is dangerous in itself.
+    Gate,
+    /// What the operator wants, also over time.
+    Policy,
+}
+
+impl RuleLayer {
+    /// The layer's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            RuleLayer::Gate => "gate",
+            RuleLayer::Policy => "policy",
+        }
+    }
+}
+
+/// Whose rule it is. A later one may only do more than an earlier one lets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// It comes with Holdgate.
+    BuiltIn,
+    /// The operator's.
+    Operator,
+    /// The project's own, which can only tighten.
+    Project,
+}
+
+impl Tier {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tier::BuiltIn => "built-in",
+            Tier::Operator => "operator",
+            Tier::Project => "project",
+        }
+    }
+}
 
 /// How far a rule has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +77,7 @@ impl Stage {
 }
 
 /// One rule, ready to match.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rule {
     /// Its name, which reads well after "allow".
     pub id: String,
@@ -49,12 +91,20 @@ pub struct Rule {
     pub owasp: Vec<String>,
     /// How far it has come.
     pub stage: Stage,
+    /// The layer that it speaks for.
+    pub layer: RuleLayer,
+    /// Whose rule it is.
+    pub tier: Tier,
     /// What it was tried on.
-    pub examples: Vec<Example>,
+    pub examples: Arc<[Example]>,
+    pub(super) requires: bool,
+    /// It takes effects out of the sight of other rules.
+    pub(super) allows: bool,
+    pub(super) timing: Option<Arc<Timing>>,
     pub(super) verdicts: compile::Verdicts,
     /// The profile that the examples are tried in.
     pub(super) tried_in: Profile,
-    pub(super) when: Call,
+    pub(super) when: Arc<Call>,
     pub(super) needs: Kinds,
     pub(super) source: Arc<Source>,
     pub(super) at: Mark,
@@ -69,6 +119,28 @@ pub enum Expect {
     Fire,
     /// The rule does not fire, and the call passes.
     Allow,
+    /// The rule, which allows, does not speak about it.
+    Untouched,
+}
+
+/// A call of an example.
+#[derive(Clone, Debug)]
+pub(super) struct ExampleCall {
+    pub(super) tool: String,
+    pub(super) input: Json<'static>,
+}
+
+impl ExampleCall {
+    fn text(&self) -> String {
+        text_of(&self.tool, &self.input)
+    }
+}
+
+fn text_of(tool: &str, input: &Json<'static>) -> String {
+    match input.get("command").and_then(Json::as_str) {
+        Some(command) if tool == "Bash" => command.to_owned(),
+        _ => format!("{tool} {input}"),
+    }
 }
 
 /// A call that a rule is tried on.
@@ -80,16 +152,21 @@ pub struct Example {
     pub tool: String,
     /// Its arguments.
     pub input: Json<'static>,
+    /// What was done before.
+    pub(super) first: Vec<ExampleCall>,
+    /// Files that are there.
+    pub(super) files: Vec<String>,
     pub(super) at: Mark,
 }
 
 impl Example {
-    /// The command, or the tool and its input.
+    /// The command, or the tool and its input, after what was done before.
     pub fn text(&self) -> String {
-        match self.input.get("command").and_then(Json::as_str) {
-            Some(command) if self.tool == "Bash" => command.to_owned(),
-            _ => format!("{} {}", self.tool, self.input),
+        let mut text = String::new();
+        for step in &self.first {
+            text.push_str(&format!("{} → ", step.text()));
         }
+        text + &text_of(&self.tool, &self.input)
     }
 }
 
@@ -103,9 +180,27 @@ impl Rule {
         }
     }
 
-    /// The word for what it does in a profile: `DENY`, `ASK`, `AUDIT` or `ALLOW`.
+    /// The word for what it does in a profile: `DENY`, `ASK`, `AUDIT`, `ALLOW` or `REQUIRE`.
     pub fn word(&self, profile: Profile) -> &'static str {
-        compile::word(self.verdicts.in_profile(profile))
+        let verdict = self.verdicts.in_profile(profile);
+        if self.requires && !verdict.lets_pass() {
+            compile::REQUIRE
+        } else {
+            compile::word(verdict)
+        }
+    }
+
+    /// Whether it speaks about a call with these effects.
+    pub(super) fn met<'e>(
+        &self,
+        effects: &'e [Effect],
+        history: &History,
+        fuel: &Fuel,
+    ) -> Result<Met<'e>, OutOfFuel> {
+        match &self.timing {
+            None => self.when.met(effects, fuel),
+            Some(timing) => timing.met(&self.when, effects, history, fuel),
+        }
     }
 
     /// The file and line where it stands.
@@ -113,8 +208,17 @@ impl Rule {
         format!("{}:{}", self.source.name, self.at.line)
     }
 
-    /// Its condition as written.
+    /// Its condition as written, with what must come before.
     pub fn condition(&self) -> String {
+        const KEYS: [&str; 7] = [
+            "when:",
+            "before:",
+            "since:",
+            "after:",
+            "within:",
+            "same:",
+            "earlier_call:",
+        ];
         let lines: Vec<&str> = self.source.text.lines().collect();
         let starts = |n: &usize| {
             let line = lines.get(*n).map_or("", |line| line.trim_start());
@@ -126,7 +230,15 @@ impl Rule {
         let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
         let own = lines.get(first).map_or(0, |line| indent(line));
         let below = lines.iter().skip(first + 1);
-        let below = below.take_while(|line| line.trim().is_empty() || indent(line) > own);
+        let is_part = |line: &&&str| {
+            let key = line.trim_start();
+            line.trim().is_empty()
+                || indent(line) > own
+                || KEYS
+                    .iter()
+                    .any(|k| indent(line) == own && key.starts_with(k))
+        };
+        let below = below.take_while(is_part);
         let all = lines.get(first).into_iter().chain(below);
         let cut = |line: &&str| line.get(own.min(line.len())..).unwrap_or(line).to_owned();
         all.map(cut)
@@ -140,7 +252,7 @@ impl Rule {
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
         let evidence = effect.map(|effect| shorten(&shown(effect), MAX_EVIDENCE));
         Finding {
-            layer: LAYER,
+            layer: self.layer.word(),
             rule: self.id.clone().into(),
             verdict,
             reason: self.because.clone(),

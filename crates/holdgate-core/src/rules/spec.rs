@@ -5,6 +5,68 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use std::fmt;
 
+/// A file: a list of rules, or rules beside changes to the verdicts of others.
+#[derive(Debug, Default)]
+pub(super) struct FileSpec {
+    pub(super) rules: Vec<RuleSpec>,
+    pub(super) adjust: Vec<AdjustSpec>,
+}
+
+/// Another verdict for a rule that is there already.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a rule's name and its new verdict")]
+pub(super) struct AdjustSpec {
+    pub(super) rule: Spanned<String>,
+    #[serde(rename = "do")]
+    pub(super) verdict: Spanned<String>,
+    pub(super) because: Spanned<String>,
+}
+
+impl<'de> Deserialize<'de> for FileSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields, expecting = "`rules` and `adjust`")]
+        struct Parts {
+            #[serde(default)]
+            rules: Vec<RuleSpec>,
+            #[serde(default)]
+            adjust: Vec<AdjustSpec>,
+        }
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = FileSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of rules, or `rules` and `adjust`")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<FileSpec, E> {
+                Ok(FileSpec::default())
+            }
+
+            fn visit_none<E: de::Error>(self) -> Result<FileSpec, E> {
+                self.visit_unit()
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<FileSpec, A::Error> {
+                let mut rules = Vec::new();
+                while let Some(rule) = list.next_element()? {
+                    rules.push(rule);
+                }
+                let adjust = Vec::new();
+                Ok(FileSpec { rules, adjust })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FileSpec, A::Error> {
+                let map = de::value::MapAccessDeserializer::new(map);
+                let Parts { rules, adjust } = Parts::deserialize(map)?;
+                Ok(FileSpec { rules, adjust })
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
 /// One rule.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a rule")]
@@ -15,6 +77,22 @@ pub(super) struct RuleSpec {
     pub(super) profiles: Option<ProfilesSpec>,
     pub(super) category: Spanned<String>,
     pub(super) when: Spanned<ConditionSpec>,
+    /// What must have been done before: for REQUIRE.
+    pub(super) before: Option<Spanned<ConditionSpec>>,
+    /// What makes that stale.
+    pub(super) since: Option<Spanned<ConditionSpec>>,
+    /// A person may let it pass all the same: for REQUIRE.
+    #[serde(default)]
+    pub(super) approval: bool,
+    /// The rule speaks only after this was done.
+    pub(super) after: Option<Spanned<ConditionSpec>>,
+    /// How many calls ago that may be.
+    pub(super) within: Option<Spanned<u32>>,
+    /// What the two have in common: `path` or `host`.
+    pub(super) same: Option<Spanned<String>>,
+    /// It must have been done in a call of its own, whose result the agent has seen.
+    #[serde(default)]
+    pub(super) earlier_call: bool,
     pub(super) because: Spanned<String>,
     pub(super) instead: Option<Spanned<String>>,
     #[serde(default)]
@@ -169,15 +247,22 @@ impl<'de> Deserialize<'de> for Words {
 #[derive(Debug)]
 pub(super) enum ExampleSpec {
     Command(String),
-    Call(CallSpec),
+    Call(Box<CallSpec>),
 }
 
-/// A call of any tool.
+/// A call of any tool, or a call after others.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CallSpec {
-    pub(super) tool: String,
-    pub(super) input: YamlJson,
+    pub(super) tool: Option<String>,
+    pub(super) input: Option<YamlJson>,
+    /// What was done before, in calls of their own.
+    #[serde(default)]
+    pub(super) first: Vec<ExampleSpec>,
+    pub(super) then: Option<ExampleSpec>,
+    /// Files that are there.
+    #[serde(default)]
+    pub(super) files: Vec<String>,
 }
 
 impl<'de> Deserialize<'de> for ExampleSpec {
@@ -187,7 +272,9 @@ impl<'de> Deserialize<'de> for ExampleSpec {
             type Value = ExampleSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a command in quotes, or `{tool: …, input: {…}}`")
+                f.write_str(
+                    "a command in quotes, `{tool: …, input: {…}}` or `{first: […], then: …}`",
+                )
             }
 
             fn visit_str<E: de::Error>(self, command: &str) -> Result<ExampleSpec, E> {
@@ -196,7 +283,7 @@ impl<'de> Deserialize<'de> for ExampleSpec {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExampleSpec, A::Error> {
                 let map = de::value::MapAccessDeserializer::new(map);
-                CallSpec::deserialize(map).map(ExampleSpec::Call)
+                CallSpec::deserialize(map).map(|call| ExampleSpec::Call(Box::new(call)))
             }
         }
         deserializer.deserialize_any(Read)

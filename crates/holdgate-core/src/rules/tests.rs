@@ -1,7 +1,13 @@
 use super::*;
+use crate::action::Knowledge;
+use crate::action::effect::Effect;
 use crate::action::effect::{Actor, Kind};
 use crate::action::path::World;
 use crate::action::value::{Origins, Value};
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::history::History;
+use crate::verdict::{Finding, Verdict};
+use std::sync::Arc;
 
 const FUEL: u64 = 1_000_000;
 
@@ -12,16 +18,18 @@ fn rule_with(when: &str) -> String {
     )
 }
 
-fn read(text: &str) -> Result<Vec<Rule>, RuleErrors> {
-    read_all([(("t.yaml", text), Trust::None)].into_iter())
+fn read(text: &str) -> Result<Arc<RuleSet>, RuleErrors> {
+    RuleSet::read(Profile::Workstation, &[RuleFile::operator("t.yaml", text)])
 }
 
-fn set(text: &str) -> RuleSet {
-    let rules = read(text).unwrap_or_else(|e| panic!("{e}"));
-    RuleSet {
-        profile: Profile::Workstation,
-        rules: Arc::new(rules),
-    }
+fn set(text: &str) -> Arc<RuleSet> {
+    read(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What the policy says.
+fn findings(set: &RuleSet, effects: &[Effect], fuel: u64) -> Result<Vec<Finding>, OutOfFuel> {
+    let fuel = Fuel::new(fuel);
+    set.findings(RuleLayer::Policy, effects, &History::default(), &fuel)
 }
 
 /// An effect in one line: `delete rm recursive,force path=/etc host=example.com text=… from=secret`.
@@ -51,7 +59,7 @@ fn effect(line: &str) -> Effect {
 fn fires(when: &str, effects: &[&str]) -> bool {
     let effects: Vec<Effect> = effects.iter().map(|line| effect(line)).collect();
     let set = set(&rule_with(when));
-    !set.findings(&effects, &Fuel::new(FUEL)).unwrap().is_empty()
+    !findings(&set, &effects, FUEL).unwrap().is_empty()
 }
 
 /// Which calls, each a list of effects, meet the condition and which do not.
@@ -193,12 +201,12 @@ fn a_finding_tells_what_where_and_what_else_to_do() {
     let effects = [effect("run a"), effect("read b"), effect("read c")];
     let findings = |profile| {
         let set = set.in_profile(profile);
-        set.findings(&effects, &Fuel::new(FUEL)).unwrap()
+        findings(&set, &effects, FUEL).unwrap()
     };
     assert_eq!(
         findings(Profile::Workstation),
         [Finding {
-            layer: "gate",
+            layer: "policy",
             rule: "a-rule".into(),
             verdict: Verdict::Ask,
             reason: "it reads".into(),
@@ -213,7 +221,7 @@ fn a_finding_tells_what_where_and_what_else_to_do() {
 #[test]
 fn a_rule_on_trial_only_audits() {
     let text = rule_with("{ effect: read }").replace("  because", "  stage: trial\n  because");
-    let findings = set(&text).findings(&[effect("read a")], &Fuel::new(FUEL));
+    let findings = findings(&set(&text), &[effect("read a")], FUEL);
     assert_eq!(findings.unwrap()[0].verdict, Verdict::Audit);
 }
 
@@ -221,8 +229,8 @@ fn a_rule_on_trial_only_audits() {
 fn matching_is_bounded() {
     let set = set(&rule_with("{ effect: write, text: 'a.*b' }"));
     let effects = [effect("write x").about(&"a".repeat(1 << 20))];
-    assert!(set.findings(&effects, &Fuel::new(100)).is_err());
-    assert!(set.findings(&effects, &Fuel::new(10_000)).is_ok());
+    assert!(findings(&set, &effects, 100).is_err());
+    assert!(findings(&set, &effects, 10_000).is_ok());
 }
 
 /// The first line of the error, and the part of the source that it points at.
@@ -300,7 +308,7 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("DENY", "REQUIRE"),
-        "t.yaml:2:7: REQUIRE is not supported yet: write DENY, ASK or AUDIT",
+        "t.yaml:2:7: REQUIRE what? Say what must be done `before`, or write `approval: true`",
         "REQUIRE",
     );
     wrong(
@@ -385,21 +393,19 @@ fn a_condition_that_cannot_be_meant_is_an_error() {
 fn a_rule_that_is_off_by_default_is_tried_where_it_is_on() {
     let text = rule_with("{ effect: read }")
         .replace("do: DENY", "do: ALLOW\n  profiles: { strict: DENY }");
-    assert_eq!(set(&text).rules[0].tried_in, Profile::Strict);
-    wrong(
-        &rule_with("{ effect: read }").replace("DENY", "ALLOW"),
-        "t.yaml:2:7: a rule that allows in every profile does nothing: write DENY, ASK or AUDIT",
-        "ALLOW",
-    );
+    assert_eq!(set(&text).rules().next().unwrap().tried_in, Profile::Strict);
 }
 
 #[test]
 fn the_condition_is_shown_as_written() {
     let one = set(&rule_with("{ effect: read }"));
-    assert_eq!(one.rules[0].condition(), "when: { effect: read }");
+    assert_eq!(
+        one.rules().next().unwrap().condition(),
+        "when: { effect: read }"
+    );
     let more = set(&rule_with("\n    effect: read\n    not:\n      is: a"));
     assert_eq!(
-        more.rules[0].condition(),
+        more.rules().next().unwrap().condition(),
         "when: \n  effect: read\n  not:\n    is: a"
     );
 }
@@ -443,7 +449,12 @@ proptest::proptest! {
 #[test]
 fn the_built_in_rules_hold_on_their_examples() {
     // As if nothing of them had been checked before.
-    let set = RuleSet::read(Profile::default(), built_in::FILES);
+    let unchecked = |file: &RuleFile<'static>| RuleFile {
+        tier: Tier::Operator,
+        ..*file
+    };
+    let files: Vec<RuleFile<'_>> = built_in::FILES.iter().map(unchecked).collect();
+    let set = RuleSet::read(Profile::default(), &files);
     let set = set.unwrap_or_else(|e| panic!("{e}"));
     let know = Knowledge::built_in().unwrap();
     let tried = try_examples(&set, &know, |_| true);

@@ -30,8 +30,9 @@ impl Kinds {
         Kinds(self.0 | other.0)
     }
 
-    pub(super) fn meets(self, other: Kinds) -> bool {
-        self.0 & other.0 != 0
+    /// Whether one of `effects` is of these kinds.
+    pub(super) fn is_met_by(self, effects: &[Effect]) -> bool {
+        effects.iter().any(|effect| self.has(effect.kind))
     }
 
     fn has(self, kind: Kind) -> bool {

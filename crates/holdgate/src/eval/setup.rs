@@ -5,7 +5,7 @@ use crate::args::WrongUse;
 use crate::config::{Config, Flags};
 use crate::judging;
 use holdgate_core::hold::ToolCall;
-use holdgate_core::rules::RuleSet;
+use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::stack::{Context, Layer, OutOfFuel};
 use holdgate_core::verdict::Finding;
 use std::collections::{BTreeSet, HashSet};
@@ -62,7 +62,7 @@ impl SetUp {
             Part::Nothing => {}
             Part::Layer(layer) => without.push((*layer).to_owned()),
             Part::Category(category) => {
-                let rules = self.rules.rules().iter();
+                let rules = self.rules.rules();
                 let rules = rules.filter(|rule| rule.category == *category);
                 silent.extend(rules.map(|rule| rule.id.clone()));
             }
@@ -88,7 +88,7 @@ impl SetUp {
         let there = |layer: &&&str| !self.without.iter().any(|name| name == **layer);
         let layers = judging::LAYERS.iter().filter(there);
         let layers = layers.map(|layer| Part::Layer(layer));
-        let rules = self.rules.rules().iter();
+        let rules = self.rules.rules();
         let categories: BTreeSet<&str> = rules.map(|rule| rule.category.as_str()).collect();
         let categories = categories.into_iter().map(str::to_owned);
         layers.chain(categories.map(Part::Category)).collect()
@@ -112,7 +112,7 @@ fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
     // Their examples are not tried: a draft can be measured before they hold.
-    let rules = RuleSet::joined(options.profile, &[(&name, &text)]);
+    let rules = RuleSet::joined(options.profile, &[RuleFile::operator(&name, &text)]);
     Ok(rules.map_err(|errors| WrongUse(errors.to_string()))?)
 }
 

@@ -23,7 +23,7 @@ pub(super) fn reference(set: &RuleSet) -> String {
     }
     for category in categories {
         page.push_str(&format!("\n## {category}\n"));
-        for rule in set.rules().iter().filter(|r| r.category == category) {
+        for rule in set.rules().filter(|r| r.category == category) {
             entry(rule, &mut page);
         }
     }

@@ -581,7 +581,7 @@ fn files() {
     check(
         JavaScript,
         "tools.apply_patch('*** Begin Patch\\n*** Delete File: a.txt\\n*** Add File: b.txt\\n+x\\n*** End Patch')",
-        &["delete ~/project/a.txt", "write ~/project/b.txt"],
+        &["delete ~/project/a.txt", "write edit ~/project/b.txt"],
     );
 }
 

@@ -83,7 +83,12 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
             change(scene, &call.actor, &fields, &own, &added)?;
         }
     }
-    change(scene, &call.actor, &call.fields, &paths, &content)?;
+    let mut actor = call.actor.clone();
+    let is_whole = |key: &str| matches!(key, "content" | "contents" | "text" | "file_text");
+    if !call.fields.all(Role::Content).any(|(key, _)| is_whole(key)) {
+        actor.tag(["edit".into()]);
+    }
+    change(scene, &actor, &call.fields, &paths, &content)?;
     Ok(found)
 }
 

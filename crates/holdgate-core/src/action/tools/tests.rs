@@ -150,8 +150,24 @@ fn files_are_written_by_any_name_of_the_tool() {
             r#"{"input":"*** Begin Patch\n*** Update File: notes.txt\n@@\n-a\n+x\n*** End Patch"}"#,
         ),
     ] {
-        check(name, input, &["write ~/app/notes.txt"]);
+        let whole = "write ~/app/notes.txt".to_owned();
+        let part = format!("{whole} +edit");
+        let done = effects(name, input);
+        assert!(
+            done == [whole] || done == [part],
+            "{name} {input}: {done:?}"
+        );
     }
+    check(
+        "Write",
+        r#"{"file_path":"a","content":"x"}"#,
+        &["write ~/app/a"],
+    );
+    check(
+        "Edit",
+        r#"{"file_path":"a","old_string":"x","new_string":"y"}"#,
+        &["write ~/app/a +edit"],
+    );
     check("delete_file", r#"{"target_file":"x"}"#, &["delete ~/app/x"]);
     check(
         "move_file",

@@ -1,0 +1,249 @@
+//! Rules together: built in, the operator's and the project's, ready to match in one profile.
+
+use super::compile::{self, Adjustment, Verdicts};
+use super::report::suggestion;
+use super::when::Met;
+use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
+use crate::action::Knowledge;
+use crate::action::effect::Effect;
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::history::History;
+use crate::verdict::{Finding, Verdict};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// What nobody may switch off: without it, the rest means nothing.
+const PROTECTED: &str = "self-protection";
+
+/// A rule file.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleFile<'a> {
+    /// Its name, for errors.
+    pub name: &'a str,
+    /// What is in it.
+    pub text: &'a str,
+    /// Whose it is.
+    pub tier: Tier,
+    /// The layer that its rules speak for.
+    pub layer: RuleLayer,
+}
+
+impl<'a> RuleFile<'a> {
+    /// A file of the operator's.
+    pub fn operator(name: &'a str, text: &'a str) -> Self {
+        RuleFile {
+            name,
+            text,
+            tier: Tier::Operator,
+            layer: RuleLayer::Policy,
+        }
+    }
+
+    /// A project's own file, which can only tighten.
+    pub fn project(name: &'a str, text: &'a str) -> Self {
+        RuleFile {
+            tier: Tier::Project,
+            ..RuleFile::operator(name, text)
+        }
+    }
+}
+
+/// Rules, ready to match in one profile.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    profile: Profile,
+    rules: Vec<Arc<Rule>>,
+}
+
+impl RuleSet {
+    /// The rules that are built in. Their examples were tried when Holdgate was built.
+    pub fn built_in(profile: Profile) -> Result<Arc<RuleSet>, RuleErrors> {
+        static RULES: LazyLock<Result<Vec<Arc<Rule>>, RuleErrors>> =
+            LazyLock::new(|| join(Vec::new(), built_in::FILES));
+        let rules = RULES.clone()?;
+        Ok(Arc::new(RuleSet { profile, rules }))
+    }
+
+    /// The rules of these files alone. Their examples are not tried.
+    pub fn read(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
+        let rules = join(Vec::new(), files)?;
+        Ok(Arc::new(RuleSet { profile, rules }))
+    }
+
+    /// The built-in rules and those of these files. Their examples are not tried.
+    pub fn joined(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
+        let known = RuleSet::built_in(profile)?.rules.clone();
+        let rules = join(known, files)?;
+        Ok(Arc::new(RuleSet { profile, rules }))
+    }
+
+    /// The built-in rules and those of these files, whose examples must hold.
+    pub fn load(
+        profile: Profile,
+        files: &[RuleFile<'_>],
+        know: &Knowledge,
+    ) -> Result<Arc<RuleSet>, RuleErrors> {
+        let set = RuleSet::joined(profile, files)?;
+        let tried = try_examples(&set, know, |rule| rule.tier != Tier::BuiltIn);
+        let errors: Vec<RuleError> = tried.into_iter().filter_map(|t| t.error).collect();
+        if errors.is_empty() {
+            Ok(set)
+        } else {
+            Err(RuleErrors(errors))
+        }
+    }
+
+    /// The rules, in the order in which they were written.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().map(Arc::as_ref)
+    }
+
+    /// The profile that the rules are for.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// The same rules in another profile.
+    #[must_use]
+    pub fn in_profile(&self, profile: Profile) -> RuleSet {
+        RuleSet {
+            profile,
+            rules: self.rules.clone(),
+        }
+    }
+
+    /// The rule with this name.
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        self.rules().find(|rule| rule.id == id)
+    }
+
+    /// What the rules of a layer say about a call with these effects: at most one finding of each
+    /// rule.
+    pub fn findings(
+        &self,
+        layer: RuleLayer,
+        effects: &[Effect],
+        history: &History,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        let in_sight = match layer {
+            RuleLayer::Gate => Cow::Borrowed(effects),
+            RuleLayer::Policy => self.not_allowed(effects, fuel)?,
+        };
+        let mut findings = Vec::new();
+        for rule in self.rules().filter(|rule| rule.layer == layer) {
+            let verdict = rule.verdict(self.profile);
+            if verdict == Verdict::Allow {
+                continue;
+            }
+            let effects = match rule.tier {
+                Tier::BuiltIn | Tier::Operator => &*in_sight,
+                Tier::Project => effects,
+            };
+            if !rule.needs.is_met_by(effects) {
+                continue;
+            }
+            fuel.spend(1 + effects.len() as u64 / 16)?;
+            if let Met::Yes(effect) = rule.met(effects, history, fuel)? {
+                findings.push(rule.finding(verdict, effect));
+            }
+        }
+        Ok(findings)
+    }
+
+    /// The effects that no rule allows.
+    fn not_allowed<'e>(
+        &self,
+        effects: &'e [Effect],
+        fuel: &Fuel,
+    ) -> Result<Cow<'e, [Effect]>, OutOfFuel> {
+        let mut left = Cow::Borrowed(effects);
+        for rule in self.rules().filter(|rule| rule.allows) {
+            let mut kept = Vec::new();
+            for effect in left.iter() {
+                if let Met::No = rule.when.met(std::slice::from_ref(effect), fuel)? {
+                    kept.push(effect.clone());
+                }
+            }
+            if kept.len() < left.len() {
+                left = Cow::Owned(kept);
+            }
+        }
+        Ok(left)
+    }
+}
+
+/// The rules of all files after those that are there, no name twice, verdicts adjusted.
+fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rule>>, RuleErrors> {
+    let (mut errors, mut adjusted) = (Vec::new(), Vec::new());
+    for file in files {
+        match compile::read(*file) {
+            Ok(read) => {
+                rules.extend(read.rules.into_iter().map(Arc::new));
+                adjusted.extend(read.adjusted);
+            }
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    let mut first: HashMap<&str, &Rule> = HashMap::new();
+    for rule in &rules {
+        if let Some(other) = first.insert(&rule.id, rule) {
+            let what = format!(
+                "there is a rule `{}` already, in {}: choose another name",
+                rule.id,
+                other.place()
+            );
+            errors.push(RuleError::new(&rule.source, rule.at, what));
+        }
+    }
+    for adjustment in adjusted {
+        if let Err(error) = adjust(&mut rules, &adjustment) {
+            errors.push(error);
+        }
+    }
+    if errors.is_empty() {
+        Ok(rules)
+    } else {
+        Err(RuleErrors(errors))
+    }
+}
+
+fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleError> {
+    let id = &adjustment.rule;
+    let Some(rule) = rules.iter_mut().find(|rule| rule.id == *id) else {
+        return Err(unknown(rules, adjustment));
+    };
+    let loosened = Profile::ALL
+        .into_iter()
+        .find(|profile| rule.verdict(*profile) > adjustment.verdict);
+    if let Some(profile) = loosened {
+        let is = compile::word(rule.verdict(profile));
+        let what = if adjustment.tier == Tier::Project {
+            format!(
+                "a project's own rules may only tighten, and this loosens `{id}`, which says {is} \
+                 in the profile `{}`: leave it out, or have the operator change it",
+                profile.word()
+            )
+        } else if rule.category == PROTECTED {
+            format!("`{id}` protects Holdgate itself and stays at {is}: leave it out")
+        } else {
+            String::new()
+        };
+        if !what.is_empty() {
+            let at = adjustment.verdict_at;
+            return Err(RuleError::new(&adjustment.source, at, what));
+        }
+    }
+    let mut changed = Rule::clone(rule);
+    changed.verdicts = Verdicts::all(adjustment.verdict);
+    *rule = Arc::new(changed);
+    Ok(())
+}
+
+fn unknown(rules: &[Arc<Rule>], adjustment: &Adjustment) -> RuleError {
+    let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+    let near = suggestion(&adjustment.rule, &known);
+    let what = format!("there is no rule `{}`, {near}", adjustment.rule);
+    RuleError::new(&adjustment.source, adjustment.rule_at, what)
+}

@@ -1,0 +1,254 @@
+//! Rules over time: what must have been done before, or what a rule speaks after.
+
+use super::condition::Reader;
+use super::report::{Mark, suggestion};
+use super::spec::{ConditionSpec, RuleSpec};
+use super::when::{Call, Met, Pattern};
+use crate::action::effect::Effect;
+use crate::action::value::HOLE;
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::history::{History, Outcome, Step};
+use serde_saphyr::Spanned;
+
+/// Work on the whole of a history: a long one must not use up what the call itself may take.
+const FUEL: u64 = 1_000_000;
+
+/// How a rule depends on what was done before.
+#[derive(Debug)]
+pub(super) struct Timing {
+    /// What must have been done before; `None` for a rule that only a person can satisfy, and for
+    /// one that is no REQUIRE.
+    before: Option<Pattern>,
+    /// What makes it stale: it counts only if it came later than this.
+    since: Option<Pattern>,
+    /// The rule speaks only after this.
+    after: Option<Pattern>,
+    /// How many calls back.
+    within: usize,
+    same: Option<Same>,
+    earlier_call: bool,
+}
+
+/// What the earlier effect has in common with the one that is judged.
+#[derive(Clone, Copy, Debug)]
+enum Same {
+    Path,
+    Host,
+}
+
+impl Reader<'_> {
+    /// The rule's timing, if it has one.
+    pub(super) fn timing(&mut self, spec: &RuleSpec, requires: bool) -> Option<Timing> {
+        let at = Mark::from(spec.verdict.referenced);
+        if requires && spec.before.is_none() && !spec.approval {
+            let what = "REQUIRE what? Say what must be done `before`, or write `approval: true`";
+            self.error(at, what);
+        }
+        if !requires && (spec.before.is_some() || spec.since.is_some() || spec.approval) {
+            let what = "`before`, `since` and `approval` belong to REQUIRE; a rule that speaks \
+                        only after something was done has `after`";
+            self.error(at, what);
+        }
+        if let Some(since) = spec.since.as_ref().filter(|_| spec.before.is_none()) {
+            let what = "`since` says when `before` no longer counts: add `before`";
+            self.error(since.referenced.into(), what);
+        }
+        let past = spec.before.is_some() || spec.after.is_some();
+        let refers = spec.within.is_some() || spec.same.is_some() || spec.earlier_call;
+        if refers && !past {
+            let what = "`within`, `same` and `earlier_call` speak of an earlier call: add \
+                        `before` or `after`";
+            self.error(at, what);
+        }
+        let same = spec.same.as_ref().and_then(|word| self.same(word));
+        if let Some(word) = spec.same.as_ref().filter(|_| spec.when.value.all.is_some()) {
+            let what = "`same` needs a `when` that speaks of one effect, without `all`";
+            self.error(word.referenced.into(), what);
+        }
+        if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
+            self.error(within.referenced.into(), "`within` counts calls, from 1");
+        }
+        if !requires && !past {
+            return None;
+        }
+        Some(Timing {
+            before: self.past(spec.before.as_ref()),
+            since: self.past(spec.since.as_ref()),
+            after: self.past(spec.after.as_ref()),
+            within: spec.within.as_ref().map_or(usize::MAX, |n| {
+                usize::try_from(n.value).unwrap_or(usize::MAX)
+            }),
+            same,
+            earlier_call: spec.earlier_call,
+        })
+    }
+
+    fn past(&mut self, spec: Option<&Spanned<ConditionSpec>>) -> Option<Pattern> {
+        Some(self.pattern(spec?))
+    }
+
+    fn same(&mut self, word: &Spanned<String>) -> Option<Same> {
+        match word.value.as_str() {
+            "path" => Some(Same::Path),
+            "host" => Some(Same::Host),
+            other => {
+                let known = suggestion(other, &["path", "host"]);
+                let what = format!("`{other}` is nothing that two effects share, {known}");
+                self.error(word.referenced.into(), what);
+                None
+            }
+        }
+    }
+}
+
+impl Timing {
+    /// Whether a rule with this condition and this timing speaks.
+    pub(super) fn met<'e>(
+        &self,
+        when: &Call,
+        effects: &'e [Effect],
+        history: &History,
+        fuel: &Fuel,
+    ) -> Result<Met<'e>, OutOfFuel> {
+        let past = Fuel::new(FUEL);
+        if let Call::Some(pattern) = when {
+            for (at, effect) in effects.iter().enumerate() {
+                if pattern.matches(effect, fuel)?
+                    && self.speaks(effects.get(..at).unwrap_or(&[]), effect, history, &past)?
+                {
+                    return Ok(Met::Yes(Some(effect)));
+                }
+            }
+            return Ok(Met::No);
+        }
+        match when.met(effects, fuel)? {
+            Met::Yes(Some(effect)) if self.speaks(&[], effect, history, &past)? => {
+                Ok(Met::Yes(Some(effect)))
+            }
+            Met::Yes(_) | Met::No => Ok(Met::No),
+        }
+    }
+
+    /// Whether it speaks about `effect`, which comes after those in `so_far` in the same call.
+    fn speaks(
+        &self,
+        so_far: &[Effect],
+        effect: &Effect,
+        history: &History,
+        fuel: &Fuel,
+    ) -> Result<bool, OutOfFuel> {
+        let past = Past {
+            timing: self,
+            so_far,
+            effect,
+            history,
+            fuel,
+        };
+        let carried_out = |step: &Step| step.outcome == Outcome::Done;
+        let tried = |step: &Step| step.outcome != Outcome::Refused;
+        if let Some(after) = &self.after
+            && !past.has(after, None, self.before.is_none(), tried)?
+        {
+            return Ok(false);
+        }
+        match &self.before {
+            Some(before) => Ok(!past.has(before, self.since.as_ref(), true, carried_out)?),
+            None => Ok(true),
+        }
+    }
+}
+
+/// What came before an effect.
+struct Past<'a> {
+    timing: &'a Timing,
+    so_far: &'a [Effect],
+    effect: &'a Effect,
+    history: &'a History,
+    fuel: &'a Fuel,
+}
+
+impl Past<'_> {
+    /// Whether `wanted` was done, looking back from now; what lies before `stale` does not count.
+    fn has(
+        &self,
+        wanted: &Pattern,
+        stale: Option<&Pattern>,
+        shares: bool,
+        counts: impl Fn(&Step) -> bool,
+    ) -> Result<bool, OutOfFuel> {
+        let here = if self.timing.earlier_call {
+            &[]
+        } else {
+            self.so_far
+        };
+        let here = here.iter().rev().map(|effect| (effect, true));
+        let steps = self.history.steps().rev().take(self.timing.within);
+        let tried = steps.filter(|step| step.outcome != Outcome::Refused);
+        let earlier = tried.flat_map(|step| {
+            let counts = counts(step);
+            step.effects
+                .iter()
+                .rev()
+                .map(move |effect| (effect, counts))
+        });
+        for (effect, counts) in here.chain(earlier) {
+            self.fuel.spend(1)?;
+            let fits = counts && (!shares || self.is_about_the_same(effect));
+            if fits && wanted.matches(effect, self.fuel)? {
+                return Ok(true);
+            }
+            if let Some(stale) = stale
+                && stale.matches(effect, self.fuel)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_about_the_same(&self, earlier: &Effect) -> bool {
+        match self.timing.same {
+            None => true,
+            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
+                (Some(earlier), Some(now)) => covers(&earlier.text, &now.text),
+                _ => false,
+            },
+            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
+                (Some(earlier), Some(now)) => earlier.name == now.name,
+                _ => false,
+            },
+        }
+    }
+}
+
+/// Whether an earlier path, perhaps with a glob or something unknown in it, includes this one.
+fn covers(earlier: &str, now: &str) -> bool {
+    if now.contains(HOLE) {
+        return false;
+    }
+    if earlier == now {
+        return true;
+    }
+    let depth = |path: &str| path.matches('/').count();
+    // A glob stays in its folder; what is unknown may have been anything.
+    if !earlier.contains(HOLE) && depth(earlier) != depth(now) {
+        return false;
+    }
+    let mut parts = earlier.split([HOLE, '*', '?']);
+    let (Some(first), Some(last)) = (parts.next(), parts.next_back()) else {
+        return false;
+    };
+    let middle = now
+        .strip_prefix(first)
+        .and_then(|rest| rest.strip_suffix(last));
+    let Some(mut rest) = middle else {
+        return false;
+    };
+    parts.all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
