@@ -128,7 +128,21 @@ fn sequence<'w>(items: &[Item<'w>]) -> Option<Vec<Vec<Item<'w>>>> {
         } else {
             (to..=from).rev().step_by(step).take(MAX_WORDS).collect()
         };
-        return Some(all.into_iter().map(|n| chars(n.to_string())).collect());
+        let is_padded = |text: &str| {
+            let digits = text.trim_start_matches('-');
+            digits.len() > 1 && digits.starts_with('0')
+        };
+        let texts: Vec<&str> = text.split("..").take(2).collect();
+        let width = if texts.iter().any(|t| is_padded(t)) {
+            texts.iter().map(|t| t.len()).max().unwrap_or(0).min(32)
+        } else {
+            0
+        };
+        return Some(
+            all.into_iter()
+                .map(|n| chars(format!("{n:0width$}")))
+                .collect(),
+        );
     }
     let letter = |text: &str| {
         let mut all = text.chars();

@@ -1,7 +1,7 @@
 //! What the shell does itself.
 
 use super::Shell;
-use super::escape;
+use super::print::{echo, joined, printf};
 use super::program::evidence;
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::Done;
@@ -28,7 +28,7 @@ impl Shell<'_, '_> {
             "popd" | "unalias" => Value::default(),
             "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
             "echo" | "print" => echo(arguments),
-            "printf" => self.printf(arguments),
+            "printf" => self.printf(arguments)?,
             "eval" => {
                 let code = joined(arguments);
                 self.scene.executes(&actor(), &code)?;
@@ -155,7 +155,7 @@ impl Shell<'_, '_> {
             }
             "let" => {
                 for word in arguments {
-                    self.arithmetic_command(&super::syntax::Word::quoted(word.text.clone()))?;
+                    self.arithmetic(&super::syntax::Word::quoted(word.text.clone()))?;
                 }
                 Value::default()
             }
@@ -256,7 +256,12 @@ impl Shell<'_, '_> {
             && arguments
                 .iter()
                 .any(|a| a.text.starts_with('-') && a.text.contains('n'));
+        let maps = declares_maps(arguments);
         for word in arguments {
+            if maps {
+                let name = word.text.split(['=', '+']).next().unwrap_or("");
+                self.set_map(name);
+            }
             if word.text.starts_with('-') {
                 if by == "export" && word.text == "-f" {
                     return Ok(());
@@ -329,17 +334,21 @@ impl Shell<'_, '_> {
             self.set_array(&name, values, false);
             return;
         }
-        if let [name] = names.as_slice() {
-            let name = name.clone();
-            self.assign(&name, vec![line]);
-            return;
+        let separators = self.separators();
+        let is_separator = |c: char| separators.contains(c);
+        let blank = |c: char| is_separator(c) && c.is_whitespace();
+        let mut rest = line.text.trim_matches(blank);
+        let mut pieces: Vec<String> = Vec::new();
+        for _ in 1..names.len() {
+            let end = rest.find(is_separator).unwrap_or(rest.len());
+            let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            pieces.push(piece.to_owned());
+            // Blanks around a separator belong to it.
+            let after = after.trim_start_matches(blank);
+            rest = after.strip_prefix(is_separator).unwrap_or(after);
+            rest = rest.trim_start_matches(blank);
         }
-        let last = names.len().saturating_sub(1);
-        let pieces: Vec<String> = line
-            .text
-            .splitn(last + 1, [' ', '\t'])
-            .map(str::to_owned)
-            .collect();
+        pieces.push(rest.to_owned());
         for (at, name) in names.iter().enumerate() {
             let piece = if line.is_known() {
                 line.map(pieces.get(at).cloned().unwrap_or_default())
@@ -350,24 +359,28 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn printf(&mut self, arguments: &[Value]) -> Value {
-        if let Some([option, name, rest @ ..]) = arguments
-            .get(..)
-            .filter(|a| a.first().is_some_and(|o| o.text == "-v"))
+    fn printf(&mut self, arguments: &[Value]) -> Done<Value> {
+        if let [option, name, rest @ ..] = arguments
+            && option.text == "-v"
         {
-            let _ = option;
-            let value = printf(rest);
-            let name = name.text.clone();
-            self.assign(&name, vec![value]);
-            return Value::default();
+            let value = printf(rest, self.scene.fuel)?;
+            self.assign(&name.text, vec![value]);
+            return Ok(Value::default());
         }
         let arguments = if arguments.first().is_some_and(|a| a.text == "--") {
             arguments.get(1..).unwrap_or(&[])
         } else {
             arguments
         };
-        printf(arguments)
+        printf(arguments, self.scene.fuel)
     }
+}
+
+/// `declare -A`, `local -rA`
+pub(super) fn declares_maps(words: &[Value]) -> bool {
+    words
+        .iter()
+        .any(|w| w.text.starts_with('-') && w.text.contains('A'))
 }
 
 /// Builtins whose arguments are names of variables.
@@ -389,100 +402,4 @@ fn takes_names(builtin: &str) -> bool {
         "wait",
     ];
     builtins.contains(&builtin)
-}
-
-fn joined(words: &[Value]) -> Value {
-    let mut value = Value::default();
-    for (at, word) in words.iter().enumerate() {
-        if at > 0 {
-            value.push_text(" ");
-        }
-        value.push(word);
-    }
-    value
-}
-
-pub(super) fn echo(arguments: &[Value]) -> Value {
-    let is_option = |w: &&Value| {
-        w.text
-            .strip_prefix('-')
-            .is_some_and(|o| !o.is_empty() && o.chars().all(|c| matches!(c, 'n' | 'e' | 'E')))
-    };
-    let options = arguments.iter().take_while(is_option).count();
-    let escapes = arguments.iter().take(options).any(|o| o.text.contains('e'));
-    let mut value = joined(arguments.get(options..).unwrap_or(&[]));
-    if escapes {
-        value.text = escape::decode_all(&value.text);
-    }
-    let newline = !arguments.iter().take(options).any(|o| o.text.contains('n'));
-    if newline {
-        value.push_text("\n");
-    }
-    value
-}
-
-/// `printf format arguments…`, the format used again while there are arguments.
-pub(super) fn printf(arguments: &[Value]) -> Value {
-    let Some((format, mut rest)) = arguments.split_first() else {
-        return Value::default();
-    };
-    let mut output = Value::default();
-    output.taint(format);
-    for _ in 0..64 {
-        let used = printf_once(&format.text, rest, &mut output);
-        rest = rest.get(used.max(1)..).unwrap_or(&[]);
-        if used == 0 || rest.is_empty() {
-            break;
-        }
-    }
-    output
-}
-
-fn printf_once(format: &str, arguments: &[Value], output: &mut Value) -> usize {
-    let mut used = 0;
-    let mut rest = format;
-    while let Some(at) = rest.find(['%', '\\']) {
-        let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        output.push_text(before);
-        if after.starts_with('\\') {
-            let mut bytes = Vec::new();
-            let length = escape::decode(after.get(1..).unwrap_or(""), &mut bytes);
-            output.push_text(&String::from_utf8_lossy(&bytes));
-            rest = after.get(1 + length..).unwrap_or("");
-            continue;
-        }
-        let directive = after.get(1..).unwrap_or("");
-        let flags = directive.find(|c: char| {
-            !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | '#' | ' ' | '*'))
-        });
-        let flags = flags.unwrap_or(directive.len());
-        let kind = directive.get(flags..).and_then(|d| d.chars().next());
-        rest = directive
-            .get(flags + kind.map_or(0, char::len_utf8)..)
-            .unwrap_or("");
-        if kind == Some('%') {
-            output.push_text("%");
-            continue;
-        }
-        let argument = arguments.get(used).cloned().unwrap_or_default();
-        used += 1;
-        match kind {
-            Some('b') => output.push(&argument.map(escape::decode_all(&argument.text))),
-            Some('x' | 'X') => match super::number::parse(&argument.text) {
-                Some(number) => output.push_text(&format!("{number:x}")),
-                None => output.push(&argument),
-            },
-            Some('o') => match super::number::parse(&argument.text) {
-                Some(number) => output.push_text(&format!("{number:o}")),
-                None => output.push(&argument),
-            },
-            Some('c') => {
-                let first: String = argument.text.chars().take(1).collect();
-                output.push(&argument.map(first));
-            }
-            _ => output.push(&argument),
-        }
-    }
-    output.push_text(rest);
-    used
 }

@@ -3,10 +3,11 @@
 use super::Shell;
 use super::syntax::{Index, Operation, Part, Variable, Word};
 use super::variables::outside;
-use super::{brace, pattern};
+use super::{brace, escape, number, pattern};
 use crate::action::effect::Actor;
 use crate::action::scene::Done;
-use crate::action::value::{HOLE, HOLE_STR, Origins, Value};
+use crate::action::value::{HOLE_STR, Origins, Value};
+use std::cell::Cell;
 
 /// Arguments that one word may become.
 const MAX_FIELDS: usize = 1024;
@@ -93,14 +94,14 @@ impl Shell<'_, '_> {
 
     /// One value: no splitting, as in assignments and redirections.
     pub(super) fn expand_one(&mut self, word: &Word) -> Done<Value> {
-        self.expand_parts(&word.parts)
+        self.expand_parts(&word.parts, true)
     }
 
-    fn expand_parts(&mut self, parts: &[Part]) -> Done<Value> {
+    fn expand_parts(&mut self, parts: &[Part], tilde: bool) -> Done<Value> {
         let mut value = Value::default();
         for (at, part) in parts.iter().enumerate() {
             match part {
-                Part::Plain(text) if at == 0 && text.starts_with('~') => {
+                Part::Plain(text) if tilde && at == 0 && text.starts_with('~') => {
                     value.push_text(&self.tilde(text));
                 }
                 Part::Plain(text) | Part::Quoted(text) => value.push_text(text),
@@ -256,8 +257,8 @@ impl Shell<'_, '_> {
                     self.slice_list(&variable.name, values, offset, length.as_deref())
                 }
                 Operation::Message(_)
-                | Operation::Default(..)
-                | Operation::Alternative(_)
+                | Operation::Default { .. }
+                | Operation::Alternative { .. }
                 | Operation::RemovePrefix(..)
                 | Operation::RemoveSuffix(..)
                 | Operation::Replace { .. }
@@ -277,6 +278,7 @@ impl Shell<'_, '_> {
             Index::At(index) => {
                 let index = self.expand_one(index)?;
                 self.hidden_in_numbers(&index.text)?;
+                let index = self.counted(&variable.name, index)?;
                 self.element(&variable.name, &index.text)
             }
             Index::None | Index::All => self.value_of(&variable.name),
@@ -302,13 +304,22 @@ impl Shell<'_, '_> {
         let known_unset = unset && !outside(&variable.name);
         let value = value.unwrap_or_else(|| self.default_of(&variable.name));
         Ok(match &variable.operation {
-            Operation::None | Operation::Transform('Q' | 'A' | 'a' | 'K' | 'k') => value,
+            Operation::None => value,
+            Operation::Transform('Q') if known_unset => Value::default(),
+            Operation::Transform('Q') if !value.text.contains(char::is_control) => {
+                value.map(format!("'{}'", value.text.replace('\'', "'\\''")))
+            }
+            Operation::Length if known_unset => Value::known("0"),
             Operation::Length => match value.as_known() {
                 Some(text) => Value::known(text.chars().count().to_string()),
                 None => Value::unknown(value.origins),
             },
-            Operation::Default(word, assigns) => {
-                if unset || value.text.is_empty() || known_unset {
+            Operation::Default {
+                word,
+                assigns,
+                colon,
+            } => {
+                if unset || *colon && value.text.is_empty() || known_unset {
                     let default = self.expand_one(word)?;
                     if *assigns {
                         self.assign(&variable.name, vec![default.clone()]);
@@ -318,8 +329,9 @@ impl Shell<'_, '_> {
                     value
                 }
             }
-            Operation::Alternative(word) => {
-                if unset && outside(&variable.name) || !unset && !value.text.is_empty() {
+            Operation::Alternative { word, colon } => {
+                let is_set = !(unset || *colon && value.text.is_empty());
+                if is_set || unset && outside(&variable.name) {
                     self.expand_one(word)?
                 } else {
                     Value::default()
@@ -385,7 +397,10 @@ impl Shell<'_, '_> {
                     fuel,
                 )?)
             }
-            Operation::Transform('E' | 'P') => value.map(super::escape::decode_all(&value.text)),
+            Operation::Transform('E') => {
+                let (text, _) = escape::decode_all(&value.text, escape::Style::Quote);
+                value.map(text)
+            }
             Operation::Transform('U') => value.map(value.text.to_uppercase()),
             Operation::Transform('L') => value.map(value.text.to_lowercase()),
             Operation::Transform('u') => value.map(pattern::change_case(
@@ -431,14 +446,14 @@ impl Shell<'_, '_> {
     /// A pattern, or what replaces it: what is quoted in it means itself, also where it is special.
     fn pattern(&mut self, word: &Word, special: &[char]) -> Done<Value> {
         let mut pattern = Value::default();
-        for part in &word.parts {
+        for (at, part) in word.parts.iter().enumerate() {
             let quoted = match part {
                 Part::Quoted(_) => true,
                 Part::Variable(variable) => variable.quoted,
                 Part::Command { quoted, .. } => *quoted,
                 Part::Plain(_) | Part::Process { .. } | Part::Arithmetic(_) => false,
             };
-            let value = self.expand_parts(std::slice::from_ref(part))?;
+            let value = self.expand_parts(std::slice::from_ref(part), at == 0)?;
             if quoted {
                 pattern.push(&value.map(pattern::escaped(&value.text, special)));
             } else {
@@ -479,18 +494,32 @@ impl Shell<'_, '_> {
     /// The number that an expression comes to, if it is one.
     pub(super) fn arithmetic(&mut self, word: &Word) -> Done<Value> {
         self.scene.fuel.spend(8)?;
-        let text = self.expand_one(word)?;
+        let text = self.expand_parts(&word.parts, false)?;
         self.hidden_in_numbers(&text.text)?;
+        let most = Cell::new(self.most);
         let names = |name: &str| {
-            let value = self.scene.variable(name).and_then(<[Value]>::last)?;
-            super::number::parse(value.text.trim())
+            let Some(values) = self.scene.variable(name) else {
+                // What is set nowhere counts as nothing.
+                return (!outside(name)).then_some(0);
+            };
+            most.set(most.get().max(values.len()));
+            match values.get(self.pick % values.len().max(1)) {
+                Some(value) if !value.text.trim().is_empty() => number::parse(value.text.trim()),
+                _ => Some(0),
+            }
         };
-        Ok(match super::number::evaluate(&text.text, &names) {
-            Some(number) => text.map(number.to_string()),
-            None => Value {
-                text: HOLE.to_string(),
-                ..text
-            },
-        })
+        let outcome = number::evaluate(&text.text, &names);
+        self.most = most.get();
+        let Some(outcome) = outcome else {
+            let unknown = text.map(HOLE_STR.to_owned());
+            for name in number::assigned_in(&text.text) {
+                self.assign(name, vec![unknown.clone()]);
+            }
+            return Ok(unknown);
+        };
+        for (name, value) in outcome.assigned {
+            self.assign(&name, vec![text.map(value.to_string())]);
+        }
+        Ok(text.map(outcome.value.to_string()))
     }
 }

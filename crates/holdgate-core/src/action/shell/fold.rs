@@ -1,10 +1,12 @@
 //! Programs that are pure functions of a known text: what they print is known too.
 
+use super::{edit, filter, translate};
 use crate::action::text::decode as text;
 use crate::action::value::{HOLE, MAX_VALUE, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
-use std::collections::HashMap;
 
+/// Numbers that `seq` counts; what follows them is not worth following.
+const MAX_NUMBERS: usize = 256;
 /// The programs that are known here.
 const FOLDED: [&str; 28] = [
     "awk", "base64", "basename", "cat", "cut", "dirname", "expr", "gawk", "gunzip", "gzip", "head",
@@ -23,8 +25,14 @@ pub(super) fn fold(
         return Ok(None);
     }
     let input = stdin.map_or(0, |s| s.text.len());
-    let made = if program == "seq" { 16 << 10 } else { 1 << 10 };
-    fuel.spend_on(made + input * 16)?;
+    let made = match program {
+        "seq" => 16 << 10,
+        // Its patterns must be read.
+        "sed" if input > 0 => 64 << 10,
+        _ => 1 << 10,
+    };
+    let times = if program == "sed" { 64 } else { 16 };
+    fuel.spend_on(made + input * times)?;
     Ok(output(program, words, stdin))
 }
 
@@ -43,35 +51,10 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         .filter(|a| !a.text.starts_with('-') || a.text == "-")
         .collect();
     match program {
-        "basename" => {
-            let name = operands
-                .first()?
-                .text
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()?
-                .to_owned();
-            let suffix = operands.get(1).map_or("", |s| s.text.as_str());
-            return Some(Value::known(format!(
-                "{}\n",
-                name.strip_suffix(suffix).unwrap_or(&name)
-            )));
-        }
-        "dirname" => {
-            let path = operands.first()?;
-            let parent = path
-                .text
-                .trim_end_matches('/')
-                .rsplit_once('/')
-                .map_or(".", |(p, _)| p);
-            return Some(path.map(if parent.is_empty() {
-                "/".to_owned()
-            } else {
-                parent.to_owned()
-            }));
-        }
+        "basename" if options.is_empty() => return basename(&operands),
+        "dirname" if options.is_empty() => return dirname(&operands),
         "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
-        "seq" => return seq(&operands),
+        "seq" if options.is_empty() => return seq(&operands),
         "mktemp" => return Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
         "which" => {
             return operands
@@ -87,9 +70,10 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
                 .skip(number(2)?.saturating_sub(1))
                 .take(number(3)?)
                 .collect();
-            return Some(text.map(cut));
+            return Some(text.map(cut + "\n"));
         }
-        "expr" | "bc" | "wc" | "date" | "whoami" | "id" | "hostname" | "uname" => return None,
+        "basename" | "dirname" | "seq" | "expr" | "bc" | "wc" | "date" | "whoami" | "id"
+        | "hostname" | "uname" => return None,
         _ => {}
     }
     let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
@@ -110,27 +94,55 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         "gunzip" | "zcat" | "gzip" | "pigz" if program != "gzip" || options.contains('d') => {
             return decoded(text::gunzip(&bytes_of(&stdin.text)?, MAX_VALUE)?);
         }
-        "rev" if operands.is_empty() => {
-            let lines: Vec<String> = stdin
-                .text
-                .lines()
-                .map(|l| l.chars().rev().collect())
-                .collect();
-            return Some(stdin.map(lines.join("\n")).marked(Origins::DECODED));
+        "rev" if arguments.is_empty() => {
+            let lines = filter::each_line(&stdin.text, |line| line.chars().rev().collect());
+            return Some(stdin.map(lines).marked(Origins::DECODED));
         }
-        "tac" if operands.is_empty() => stdin.text.lines().rev().collect::<Vec<_>>().join("\n"),
-        "tr" => tr(&stdin.text, arguments)?,
-        "head" | "tail" if operands.is_empty() => ends(program, &options, arguments, &stdin.text)?,
-        "cut" => cut(arguments, &stdin.text)?,
-        "sed" => sed(arguments, &stdin.text)?,
-        "cat" | "tee" if operands.is_empty() => stdin.text.clone(),
-        "awk" | "gawk" | "mawk" => awk(&operands, &stdin.text)?,
-        "xargs" if arguments.is_empty() => {
-            stdin.text.split_whitespace().collect::<Vec<_>>().join(" ")
+        "tac" if arguments.is_empty() && stdin.text.ends_with('\n') => {
+            stdin.text.split_inclusive('\n').rev().collect()
+        }
+        "tr" => translate::tr(&stdin.text, arguments)?,
+        "head" | "tail" => filter::ends(program, arguments, &stdin.text)?,
+        "cut" => filter::cut(arguments, &stdin.text)?,
+        "sed" => edit::sed(arguments, &stdin.text)?,
+        "cat" if arguments.iter().all(|a| matches!(&*a.text, "-" | "-u")) => stdin.text.clone(),
+        "tee" if operands.is_empty() => stdin.text.clone(),
+        "awk" | "gawk" | "mawk" => filter::awk(arguments, &stdin.text)?,
+        "xargs" if arguments.is_empty() && !stdin.text.contains(['\'', '"', '\\']) => {
+            stdin.text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"
         }
         _ => return None,
     };
     Some(stdin.map(printed))
+}
+
+fn basename(operands: &[&Value]) -> Option<Value> {
+    let (path, suffix) = match operands {
+        [path] => (path, ""),
+        [path, suffix] => (path, suffix.text.as_str()),
+        _ => return None,
+    };
+    let name = match path.text.trim_end_matches('/') {
+        "" if !path.text.is_empty() => "/",
+        text => text.rsplit('/').next()?,
+    };
+    let stem = name.strip_suffix(suffix).filter(|s| !s.is_empty());
+    Some(path.map(format!("{}\n", stem.unwrap_or(name))))
+}
+
+fn dirname(operands: &[&Value]) -> Option<Value> {
+    let [path] = operands else {
+        return None;
+    };
+    let parent = match path.text.trim_end_matches('/') {
+        "" if !path.text.is_empty() => "/",
+        text => match text.rsplit_once('/').map(|(p, _)| p.trim_end_matches('/')) {
+            Some("") => "/",
+            Some(parent) => parent,
+            None => ".",
+        },
+    };
+    Some(path.map(format!("{parent}\n")))
 }
 
 fn seq(operands: &[&Value]) -> Option<Value> {
@@ -144,233 +156,15 @@ fn seq(operands: &[&Value]) -> Option<Value> {
         [from, step, to] if *step > 0 => (*from, usize::try_from(*step).ok()?, *to),
         _ => return None,
     };
-    let all: Vec<String> = (from..=to)
-        .step_by(step)
-        .take(256)
-        .map(|n| n.to_string())
+    let mut numbers = (from..=to).step_by(step);
+    let mut all: String = (&mut numbers)
+        .take(MAX_NUMBERS)
+        .map(|n| format!("{n}\n"))
         .collect();
-    Some(Value::known(all.join("\n")))
-}
-
-/// `tr a-z n-za-m`, `tr -d x`
-fn tr(text: &str, arguments: &[Value]) -> Option<String> {
-    let deletes = arguments.iter().any(|a| a.text == "-d");
-    let mut sets = arguments
-        .iter()
-        .filter(|a| !a.text.starts_with('-') || a.text.len() == 1)
-        .map(|a| set(&a.text));
-    let from = sets.next()??;
-    if deletes {
-        return Some(text.chars().filter(|c| !from.contains(c)).collect());
+    if numbers.next().is_some() {
+        all.push(HOLE);
     }
-    let to = sets.next()??;
-    let last = to.last().copied()?;
-    let mut changes = HashMap::new();
-    for (at, char) in from.iter().enumerate() {
-        // Of a character that stands there twice, the last counts.
-        changes.insert(*char, to.get(at).copied().unwrap_or(last));
-    }
-    let change = |c: char| changes.get(&c).copied().unwrap_or(c);
-    Some(text.chars().map(change).collect())
-}
-
-/// The characters of `a-zA-Z`, `[:upper:]`, `\n`.
-fn set(text: &str) -> Option<Vec<char>> {
-    match text {
-        "[:upper:]" | "[A-Z]" => return Some(('A'..='Z').collect()),
-        "[:lower:]" | "[a-z]" => return Some(('a'..='z').collect()),
-        "[:space:]" | "[:blank:]" => return Some(vec![' ', '\t', '\n']),
-        _ if text.starts_with("[:") => return None,
-        _ => {}
-    }
-    let text = super::escape::decode_all(text);
-    let chars: Vec<char> = text.chars().collect();
-    let mut all = Vec::new();
-    let mut at = 0;
-    while let Some(first) = chars.get(at) {
-        match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some('-'), Some(last)) if first <= last => {
-                all.extend((*first..=*last).take(256));
-                at += 3;
-            }
-            _ => {
-                all.push(*first);
-                at += 1;
-            }
-        }
-        if all.len() > 512 {
-            return None;
-        }
-    }
-    Some(all)
-}
-
-fn ends(program: &str, options: &str, arguments: &[Value], text: &str) -> Option<String> {
-    let number: String = arguments
-        .iter()
-        .map(|a| a.text.as_str())
-        .collect::<Vec<_>>()
-        .join("");
-    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
-    let count: usize = if digits.is_empty() {
-        10
-    } else {
-        digits.parse().ok()?
-    };
-    let by_bytes = options.contains('c');
-    Some(match (program, by_bytes) {
-        ("head", true) => text.chars().take(count).collect(),
-        ("head", false) => text.lines().take(count).collect::<Vec<_>>().join("\n"),
-        (_, true) => {
-            let skip = if number.contains('+') {
-                count.saturating_sub(1)
-            } else {
-                text.chars().count().saturating_sub(count)
-            };
-            text.chars().skip(skip).collect()
-        }
-        (_, false) => {
-            let lines: Vec<&str> = text.lines().collect();
-            let skip = if number.contains('+') {
-                count.saturating_sub(1)
-            } else {
-                lines.len().saturating_sub(count)
-            };
-            lines.into_iter().skip(skip).collect::<Vec<_>>().join("\n")
-        }
-    })
-}
-
-/// `cut -c1-3`, `cut -d: -f2`
-fn cut(arguments: &[Value], text: &str) -> Option<String> {
-    let mut delimiter = '\t';
-    let (mut fields, mut chars) = (None, None);
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let mut value = |prefix: usize| match word.text.get(prefix..) {
-            Some(attached) if !attached.is_empty() => Some(attached.to_owned()),
-            _ => rest.next().map(|w| w.text.clone()),
-        };
-        if word.text.starts_with("-d") {
-            delimiter = value(2)?.chars().next()?;
-        } else if word.text.starts_with("-f") {
-            fields = Some(value(2)?);
-        } else if word.text.starts_with("-c") || word.text.starts_with("-b") {
-            chars = Some(value(2)?);
-        } else {
-            return None;
-        }
-    }
-    let list = match (&chars, &fields) {
-        (Some(list), None) | (None, Some(list)) => ranges(list)?,
-        _ => return None,
-    };
-    let wanted = |at: usize| list.iter().any(|(from, to)| (*from..=*to).contains(&at));
-    let line = |line: &str| -> String {
-        if chars.is_some() {
-            let kept = line.chars().enumerate().filter(|(at, _)| wanted(at + 1));
-            return kept.map(|(_, c)| c).collect();
-        }
-        if !line.contains(delimiter) {
-            return line.to_owned();
-        }
-        let fields = line
-            .split(delimiter)
-            .enumerate()
-            .filter(|(at, _)| wanted(at + 1));
-        fields
-            .map(|(_, f)| f)
-            .collect::<Vec<_>>()
-            .join(&delimiter.to_string())
-    };
-    let lines: Vec<String> = text.lines().map(line).collect();
-    Some(lines.join("\n"))
-}
-
-/// `1,3-5,7-`
-fn ranges(list: &str) -> Option<Vec<(usize, usize)>> {
-    let range = |range: &str| match range.split_once('-') {
-        Some((from, to)) => {
-            let from = if from.is_empty() {
-                1
-            } else {
-                from.parse().ok()?
-            };
-            let to = if to.is_empty() {
-                usize::MAX
-            } else {
-                to.parse().ok()?
-            };
-            Some((from, to))
-        }
-        None => range.parse().ok().map(|at| (at, at)),
-    };
-    if list.len() > 64 {
-        return None;
-    }
-    list.split(',').map(range).collect()
-}
-
-/// `s/a/b/g` with a plain pattern.
-fn sed(arguments: &[Value], text: &str) -> Option<String> {
-    let mut scripts = arguments
-        .iter()
-        .filter(|a| !matches!(a.text.as_str(), "-e" | "-r" | "-E"));
-    let script = scripts.next()?.text.as_str();
-    if scripts.next().is_some() {
-        return None;
-    }
-    if let Some(body) = script.strip_prefix("y/") {
-        let mut sets = body.trim_end_matches('/').split('/');
-        let (from, to): (Vec<char>, Vec<char>) = (
-            sets.next()?.chars().collect(),
-            sets.next()?.chars().collect(),
-        );
-        let change = |c: char| {
-            from.iter()
-                .position(|f| *f == c)
-                .and_then(|at| to.get(at))
-                .copied()
-                .unwrap_or(c)
-        };
-        return Some(text.chars().map(change).collect());
-    }
-    let body = script.strip_prefix('s')?;
-    let separator = body.chars().next()?;
-    let parts: Vec<&str> = body.get(separator.len_utf8()..)?.split(separator).collect();
-    let [pattern, with, flags] = parts.as_slice() else {
-        return None;
-    };
-    if pattern.contains(['*', '[', '.', '^', '$', '\\', '(', '+', '?'])
-        || with.contains(['\\', '&'])
-        || pattern.is_empty()
-    {
-        return None;
-    }
-    Some(if flags.contains('g') {
-        text.replace(pattern, with)
-    } else {
-        text.replacen(pattern, with, 1)
-    })
-}
-
-/// `{print $2}` on known lines.
-fn awk(operands: &[&Value], text: &str) -> Option<String> {
-    let [script] = operands else {
-        return None;
-    };
-    let field = script
-        .text
-        .trim()
-        .strip_prefix("{print $")?
-        .strip_suffix('}')?
-        .trim();
-    let field: usize = field.parse().ok()?;
-    let line = |line: &str| match field.checked_sub(1) {
-        None => line.to_owned(),
-        Some(at) => line.split_whitespace().nth(at).unwrap_or("").to_owned(),
-    };
-    Some(text.lines().map(line).collect::<Vec<_>>().join("\n"))
+    Some(Value::known(all))
 }
 
 /// Bytes as a text; those that are none keep their values as characters, so that nothing is lost.

@@ -1,5 +1,6 @@
 //! Words: quotes, escapes, and everything that `$` begins.
 
+use super::escape::{self, Style};
 use super::parse::{Parser, Read};
 use super::syntax::{Index, Operation, Part, Variable, Word};
 
@@ -369,20 +370,22 @@ impl Parser<'_> {
             };
             p.parts(until).map(Box::new)
         };
-        Ok(if starts(":-") {
-            Operation::Default(text(self, 2)?, false)
-        } else if starts(":=") {
-            Operation::Default(text(self, 2)?, true)
-        } else if starts(":+") {
-            Operation::Alternative(text(self, 2)?)
-        } else if starts(":?") || starts("?") {
-            Operation::Message(text(self, if starts(":?") { 2 } else { 1 })?)
-        } else if starts("-") {
-            Operation::Default(text(self, 1)?, false)
-        } else if starts("=") {
-            Operation::Default(text(self, 1)?, true)
-        } else if starts("+") {
-            Operation::Alternative(text(self, 1)?)
+        let colon = starts(":");
+        let mark = usize::from(colon);
+        let kind = rest.as_bytes().get(mark).copied();
+        Ok(if matches!(kind, Some(b'-' | b'=')) {
+            Operation::Default {
+                word: text(self, mark + 1)?,
+                assigns: kind == Some(b'='),
+                colon,
+            }
+        } else if kind == Some(b'+') {
+            Operation::Alternative {
+                word: text(self, mark + 1)?,
+                colon,
+            }
+        } else if kind == Some(b'?') {
+            Operation::Message(text(self, mark + 1)?)
         } else if starts("##") {
             Operation::RemovePrefix(after(self, 2)?, true)
         } else if starts("#") {
@@ -455,12 +458,15 @@ impl Parser<'_> {
             match char {
                 '\'' => break,
                 '\\' => {
-                    let used = super::escape::decode(self.rest(), &mut bytes);
-                    self.at += used;
+                    let used = escape::decode(self.rest(), Style::Quote, &mut bytes);
+                    self.at += used.unwrap_or(0);
                 }
                 _ => bytes.extend(char.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
+        // A NUL ends the text, though not the word.
+        let end = memchr::memchr(0, &bytes).unwrap_or(bytes.len());
+        bytes.truncate(end);
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -5,18 +5,23 @@
 
 mod brace;
 mod builtins;
+mod edit;
 pub(crate) mod escape;
 mod expand;
+mod filter;
 mod fold;
 mod here;
 mod lex;
 mod number;
 pub(crate) mod parse;
 pub(crate) mod pattern;
+mod posix;
+mod print;
 mod program;
 mod redirect;
 mod salvage;
 pub(crate) mod syntax;
+mod translate;
 mod variables;
 
 use crate::action::effect::{Actor, Kind};
@@ -281,7 +286,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                 Ok(Value::default())
             }),
             Node::Arithmetic(word) => {
-                self.arithmetic_command(word)?;
+                self.arithmetic(word)?;
                 Ok(Value::default())
             }
         }
@@ -399,7 +404,11 @@ impl<'s, 'a> Shell<'s, 'a> {
         let pick = self.pick;
         let words = self.expand_all(&simple.words)?;
         self.pick = pick;
+        let maps = builtins::declares_maps(&words);
         for assignment in &simple.declared {
+            if maps {
+                self.set_map(&assignment.name);
+            }
             self.assignment(assignment, false)?;
         }
         if simple.assignments.is_empty() {

@@ -151,10 +151,19 @@ pub(crate) enum Index {
 pub(crate) enum Operation {
     None,
     Length,
-    /// `-`, `:-`, `=`, `:=`; the flag says whether it assigns.
-    Default(Box<Word>, bool),
+    /// `-`, `:-`, `=`, `:=`
+    Default {
+        word: Box<Word>,
+        assigns: bool,
+        /// What is empty counts as unset.
+        colon: bool,
+    },
     /// `+`, `:+`
-    Alternative(Box<Word>),
+    Alternative {
+        word: Box<Word>,
+        /// What is empty counts as unset.
+        colon: bool,
+    },
     /// `#`, `##`
     RemovePrefix(Box<Word>, bool),
     /// `%`, `%%`

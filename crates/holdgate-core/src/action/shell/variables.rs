@@ -12,6 +12,8 @@ const MAX_ALTERNATIVES: usize = 8;
 const MAX_ELEMENTS: usize = 256;
 /// Separates an array's name from its values, which are kept apart from the alternatives.
 const ARRAY: &str = "[]";
+/// Marks the name of an array whose indices are texts: `declare -A`.
+const MAP: &str = "[=]";
 
 impl Shell<'_, '_> {
     /// `NAME=value`, for this command or from here on.
@@ -39,6 +41,7 @@ impl Shell<'_, '_> {
         if let Some(index) = &assignment.index {
             let index = self.expand_one(index)?;
             self.hidden_in_numbers(&index.text)?;
+            let index = self.counted(&assignment.name, index)?;
             self.set_element(&assignment.name, &index.text, value);
             return Ok(());
         }
@@ -119,6 +122,23 @@ impl Shell<'_, '_> {
         self.scene.variables.insert(key, all);
     }
 
+    /// `declare -A NAME`
+    pub(super) fn set_map(&mut self, name: &str) {
+        self.scene
+            .variables
+            .insert(format!("{name}{MAP}"), Vec::new());
+    }
+
+    /// The number that `index` comes to, unless `name` is indexed by texts.
+    pub(super) fn counted(&mut self, name: &str, index: Value) -> Done<Value> {
+        let is_map = self.scene.variables.contains_key(&format!("{name}{MAP}"));
+        if is_map || super::number::parse(&index.text).is_some() {
+            return Ok(index);
+        }
+        let number = self.arithmetic(&Word::quoted(index.text.clone()))?;
+        Ok(if number.is_known() { number } else { index })
+    }
+
     /// `NAME[index]=value`
     fn set_element(&mut self, name: &str, index: &str, value: Value) {
         let number = super::number::parse(index.trim()).and_then(|n| usize::try_from(n).ok());
@@ -139,6 +159,9 @@ impl Shell<'_, '_> {
                 _ if self.arguments.is_empty() && self.calls == 0 => None,
                 _ => Some(self.arguments.get(number - 1).cloned().unwrap_or_default()),
             };
+        }
+        if name == "#" && (!self.arguments.is_empty() || self.calls > 0) {
+            return Some(Value::known(self.arguments.len().to_string()));
         }
         let name = self.references.get(name).map_or(name, String::as_str);
         let values = self.scene.variables.get(name)?;
@@ -219,20 +242,6 @@ impl Shell<'_, '_> {
             _ => return Value::unknown(Origins::UNKNOWN),
         };
         Value::known(known)
-    }
-
-    /// `(( x = 5 ))`, `let x=5`
-    pub(super) fn arithmetic_command(&mut self, word: &Word) -> Done {
-        let text = self.expand_one(word)?;
-        let Some((name, value)) = text.text.split_once('=') else {
-            return Ok(());
-        };
-        let name = name.trim().to_owned();
-        if name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !name.is_empty() {
-            let value = self.arithmetic(&Word::quoted(value.trim()))?;
-            self.assign(&name, vec![value]);
-        }
-        Ok(())
     }
 }
 
