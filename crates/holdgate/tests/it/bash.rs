@@ -3,7 +3,13 @@
 use crate::corpus::commands;
 use crate::grammar::Writer;
 use crate::random::Random;
+use crate::total::{judge_command, stack};
+use holdgate_core::action::effect::Kind;
 use holdgate_core::action::shell_syntax;
+use holdgate_core::action::value::HOLE;
+use holdgate_core::stack::Stack;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -21,6 +27,12 @@ const TOKENS: &[&str] = &[
     "$(case a in a) b;; esac)", "$(cat <<E\nt\nE\n)",
 ];
 
+/// What bash prints.
+fn output(bash: &mut Command) -> Vec<u8> {
+    let output = bash.output();
+    output.expect("these tests need a bash in PATH").stdout
+}
+
 /// Whether bash reads each of `scripts` without complaint.
 fn accepted(scripts: &[String]) -> Vec<bool> {
     let folder = tempfile::tempdir().unwrap();
@@ -32,12 +44,11 @@ fn accepted(scripts: &[String]) -> Vec<bool> {
         let each = format!(
             "for ((i={from}; i<{to}; i++)); do bash -O extglob -n $i 2>$i.err </dev/null; echo $?; done"
         );
-        Command::new("bash")
-            .args(["-c", &each])
-            .current_dir(folder.path())
-            .output()
-            .unwrap()
-            .stdout
+        output(
+            Command::new("bash")
+                .args(["-c", &each])
+                .current_dir(folder.path()),
+        )
     };
     let (first, second) = std::thread::scope(|scope| {
         let first = scope.spawn(|| run(0, half));
@@ -107,4 +118,99 @@ fn what_bash_reads_we_read() {
 #[test]
 fn what_our_cases_run_we_read() {
     check(&commands(), 500);
+}
+
+/// What `show` is given when bash runs `script`.
+fn shown_by_bash(folder: &Path, script: &str) -> Vec<String> {
+    let script = format!("PATH=$PWD:$PATH; cd /; exec 3>&1 >&2\n{script}\n");
+    let shown = output(
+        Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder)
+            .env("HOME", "/home/dev")
+            .env("LC_ALL", "C.UTF-8"),
+    );
+    let text = String::from_utf8_lossy(&shown).into_owned();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+/// What `show` is given in our reading of `script`.
+fn shown_by_us(stack: &Stack, script: &str) -> Vec<String> {
+    let effects = judge_command(stack, &format!("cd /\n{script}")).effects;
+    let runs = effects
+        .iter()
+        .filter(|e| e.kind == Kind::Run && &*e.program == "show");
+    runs.map(|e| e.text.as_deref().unwrap_or("").to_owned())
+        .collect()
+}
+
+/// Whether `text` may be what is known of it: a hole stands for anything.
+fn fits(text: &str, known: &str) -> bool {
+    let mut pieces = known.split(HOLE);
+    let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let Some(last) = pieces.next_back() else {
+        return rest.is_empty();
+    };
+    for piece in pieces {
+        let Some((_, after)) = rest.split_once(piece) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+/// The scripts of a list: one in each line, indented lines go on with it.
+fn scripts(list: &str) -> Vec<String> {
+    let mut scripts: Vec<String> = Vec::new();
+    for line in list.lines().filter(|l| !l.starts_with("# ")) {
+        match (line.strip_prefix("    "), scripts.last_mut()) {
+            (Some(more), Some(script)) => *script += &format!("\n{more}"),
+            _ => scripts.push(line.to_owned()),
+        }
+    }
+    scripts
+}
+
+/// Compares what `show` is given by bash and by us.
+fn compare(list: &str, same: impl Fn(&str, &str) -> bool) {
+    // A program, so that `env` and `xargs` find it too.
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("show");
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s\\0' \"$*\" >&3\n").unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let stack = stack();
+    let mut wrong = Vec::new();
+    for script in scripts(list) {
+        let theirs = shown_by_bash(folder.path(), &script);
+        let ours = shown_by_us(&stack, &script);
+        let all_same = !theirs.is_empty()
+            && theirs.len() == ours.len()
+            && theirs
+                .iter()
+                .zip(&ours)
+                .all(|(theirs, ours)| same(theirs, ours));
+        if !all_same {
+            wrong.push(format!("{script}\n  bash {theirs:?}\n  we   {ours:?}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn what_a_word_means_to_bash_it_means_to_us() {
+    compare(include_str!("words.txt"), |theirs, ours| theirs == ours);
+}
+
+/// What is seldom written may stay unknown, but is never taken for something else.
+#[test]
+fn what_is_not_known_is_not_made_up() {
+    compare(include_str!("rare-words.txt"), fits);
 }

@@ -5,6 +5,7 @@ use crate::fuel::{Fuel, OutOfFuel};
 
 /// Words that one word may become.
 const MAX_WORDS: usize = 256;
+static EMPTY: Part = Part::Quoted(String::new());
 /// What a character costs here, compared to one that is only copied.
 const COST: usize = 4;
 
@@ -155,7 +156,12 @@ fn sequence<'w>(items: &[Item<'w>]) -> Option<Vec<Vec<Item<'w>>>> {
     } else {
         (to..=from).rev().step_by(step).collect()
     };
-    Some(all.into_iter().map(|c| vec![Item::Char(c)]).collect())
+    // Between `Z` and `a` stands a backslash, which quotes nothing.
+    let item = |c: char| match c {
+        '\\' => vec![Item::Part(&EMPTY)],
+        c => vec![Item::Char(c)],
+    };
+    Some(all.into_iter().map(item).collect())
 }
 
 fn join(items: &[Item<'_>]) -> Word {

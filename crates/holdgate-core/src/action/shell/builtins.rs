@@ -56,6 +56,11 @@ impl Shell<'_, '_> {
             "unset" => {
                 for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
                     self.scene.variables.remove(&variable.text);
+                    if let Some((name, index)) = variable.text.split_once('[') {
+                        self.unset_element(name, index.trim_end_matches(']'));
+                    } else {
+                        self.unset_array(&variable.text);
+                    }
                     if variable
                         .text
                         .chars()
@@ -84,8 +89,10 @@ impl Shell<'_, '_> {
                 Value::default()
             }
             "shift" => {
-                if !self.arguments.is_empty() {
-                    self.arguments.remove(0);
+                let count = arguments.first().map_or(Some(1), |a| a.text.parse().ok());
+                // More than there are, and nothing happens.
+                if let Some(count) = count.filter(|c| *c <= self.arguments.len()) {
+                    self.arguments.drain(..count);
                 }
                 Value::default()
             }
@@ -95,7 +102,11 @@ impl Shell<'_, '_> {
                 {
                     self.nested(|shell| shell.text(&code))?;
                 }
-                self.read(arguments);
+                if name.text == "read" {
+                    self.read(arguments);
+                } else {
+                    self.read_lines(arguments);
+                }
                 Value::default()
             }
             "trap" => {
@@ -283,80 +294,6 @@ impl Shell<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// `read a b` takes what comes from standard input.
-    fn read(&mut self, arguments: &[Value]) {
-        let mut names = Vec::new();
-        let is_array = |a: &Value| a.text.strip_prefix('-').is_some_and(|o| o.contains('a'));
-        let array = arguments.iter().any(is_array);
-        let mut rest = arguments.iter();
-        while let Some(word) = rest.next() {
-            match word.text.strip_prefix('-') {
-                Some(options) => {
-                    let takes_value = options.ends_with(['p', 'd', 'n', 'N', 't', 'u', 'i']);
-                    if options.ends_with('a') {
-                        continue;
-                    }
-                    if takes_value && options.len() <= 3 {
-                        rest.next();
-                    }
-                }
-                None => names.push(word.text.clone()),
-            }
-        }
-        if names.is_empty() {
-            names.push("REPLY".to_owned());
-        }
-        let line = match &self.stdin {
-            Some(stdin) => {
-                let first = stdin.text.lines().next().unwrap_or("").to_owned();
-                // Lines after the first come in later rounds of the loop.
-                if stdin.text.lines().nth(1).is_some() && !stdin.is_known() {
-                    Value {
-                        text: crate::action::value::HOLE_STR.to_owned(),
-                        ..stdin.clone()
-                    }
-                } else {
-                    stdin.map(first)
-                }
-            }
-            None => Value::unknown(Origins::UNKNOWN),
-        };
-        if let ([name], true) = (names.as_slice(), array && line.is_known()) {
-            let separators = self.separators();
-            let pieces = line
-                .text
-                .split(|c| separators.contains(c))
-                .filter(|p| !p.is_empty());
-            let values = pieces.map(|p| line.map(p.to_owned())).collect();
-            let name = name.clone();
-            self.set_array(&name, values, false);
-            return;
-        }
-        let separators = self.separators();
-        let is_separator = |c: char| separators.contains(c);
-        let blank = |c: char| is_separator(c) && c.is_whitespace();
-        let mut rest = line.text.trim_matches(blank);
-        let mut pieces: Vec<String> = Vec::new();
-        for _ in 1..names.len() {
-            let end = rest.find(is_separator).unwrap_or(rest.len());
-            let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            pieces.push(piece.to_owned());
-            // Blanks around a separator belong to it.
-            let after = after.trim_start_matches(blank);
-            rest = after.strip_prefix(is_separator).unwrap_or(after);
-            rest = rest.trim_start_matches(blank);
-        }
-        pieces.push(rest.to_owned());
-        for (at, name) in names.iter().enumerate() {
-            let piece = if line.is_known() {
-                line.map(pieces.get(at).cloned().unwrap_or_default())
-            } else {
-                line.clone()
-            };
-            self.assign(name, vec![piece]);
-        }
     }
 
     fn printf(&mut self, arguments: &[Value]) -> Done<Value> {

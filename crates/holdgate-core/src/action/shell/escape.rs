@@ -34,8 +34,8 @@ pub(crate) fn decode(rest: &str, style: Style, out: &mut Vec<u8>) -> Option<usiz
         'f' => Some(12),
         'v' => Some(11),
         '\\' => Some(b'\\'),
-        '\'' if style != Style::Echo => Some(b'\''),
-        '"' if style != Style::Echo => Some(b'"'),
+        '\'' if !prints => Some(b'\''),
+        '"' if !prints => Some(b'"'),
         '?' if !prints => Some(b'?'),
         _ => None,
     };
@@ -67,7 +67,10 @@ pub(crate) fn decode(rest: &str, style: Style, out: &mut Vec<u8>) -> Option<usiz
         '1'..='7' if style == Style::Echo => (None, 0),
         '0'..='7' => digits(0, if first == '0' && prints { 4 } else { 3 }, 8),
         'c' if style == Style::Quote => (
-            rest.chars().nth(1).map(|c| u32::from(c) & 31),
+            rest.chars().nth(1).map(|c| match c {
+                '?' => 127,
+                c => u32::from(c) & 31,
+            }),
             2.min(rest.len()),
         ),
         _ => (None, 0),

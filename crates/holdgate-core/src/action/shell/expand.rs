@@ -15,6 +15,22 @@ const MAX_FIELDS: usize = 1024;
 /// What is special in a pattern.
 const GLOB: &[char] = &['*', '?', '[', ']', '\\', '-', '!', '^'];
 
+/// Where a tilde stands for a folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tilde {
+    None,
+    First,
+    /// Also after each colon.
+    Each,
+}
+
+/// Whether `text` can name a variable.
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// The fields that a word becomes while it is put together.
 #[derive(Default)]
 struct Fields {
@@ -40,19 +56,22 @@ impl Fields {
             }
             return;
         }
-        if value.text.starts_with(is_separator) {
+        let is_blank = |c: char| is_separator(c) && matches!(c, ' ' | '\t' | '\n');
+        let mut rest = value.text.trim_start_matches(is_blank);
+        if rest.len() < value.text.len() {
             self.cut();
         }
-        let mut first = true;
-        let pieces = value.text.split(is_separator).filter(|p| !p.is_empty());
-        for piece in pieces.take(MAX_FIELDS + 1) {
-            if !first {
-                self.cut();
-            }
-            first = false;
+        // Blanks count as one separator, with another one among them too.
+        while !rest.is_empty() && self.done.len() < MAX_FIELDS {
+            let end = rest.find(is_separator).unwrap_or(rest.len());
+            let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             self.push(&value.map(piece.to_owned()));
-        }
-        if value.text.ends_with(is_separator) {
+            if after.is_empty() {
+                break;
+            }
+            let after = after.trim_start_matches(is_blank);
+            let after = after.strip_prefix(is_separator).unwrap_or(after);
+            rest = after.trim_start_matches(is_blank);
             self.cut();
         }
     }
@@ -94,15 +113,20 @@ impl Shell<'_, '_> {
 
     /// One value: no splitting, as in assignments and redirections.
     pub(super) fn expand_one(&mut self, word: &Word) -> Done<Value> {
-        self.expand_parts(&word.parts, true)
+        self.expand_parts(&word.parts, Tilde::First)
     }
 
-    fn expand_parts(&mut self, parts: &[Part], tilde: bool) -> Done<Value> {
+    /// What is assigned: each part of a path list may start with a tilde.
+    pub(super) fn expand_assigned(&mut self, word: &Word) -> Done<Value> {
+        self.expand_parts(&word.parts, Tilde::Each)
+    }
+
+    fn expand_parts(&mut self, parts: &[Part], tilde: Tilde) -> Done<Value> {
         let mut value = Value::default();
         for (at, part) in parts.iter().enumerate() {
             match part {
-                Part::Plain(text) if tilde && at == 0 && text.starts_with('~') => {
-                    value.push_text(&self.tilde(text));
+                Part::Plain(text) if text.contains('~') => {
+                    value.push_text(&self.tilde_in_value(text, tilde, at == 0));
                 }
                 Part::Plain(text) | Part::Quoted(text) => value.push_text(text),
                 Part::Variable(variable) => {
@@ -136,8 +160,8 @@ impl Shell<'_, '_> {
         let mut fields = Fields::default();
         for (at, part) in word.parts.iter().enumerate() {
             match part {
-                Part::Plain(text) if at == 0 && text.starts_with('~') => {
-                    fields.push_text(&self.tilde(text));
+                Part::Plain(text) if at == 0 && text.contains('~') => {
+                    fields.push_text(&self.tilde_in_word(text));
                 }
                 Part::Plain(text) | Part::Quoted(text) => fields.push_text(text),
                 Part::Variable(variable) => {
@@ -186,6 +210,37 @@ impl Shell<'_, '_> {
             Some(value) if value.is_known() => value.text.clone(),
             _ => " \t\n".to_owned(),
         }
+    }
+
+    /// `~/x`, and `of=~/x` too.
+    fn tilde_in_word(&self, text: &str) -> String {
+        if text.starts_with('~') {
+            return self.tilde(text);
+        }
+        match text.split_once('=').filter(|(name, _)| is_name(name)) {
+            Some((name, value)) => format!("{name}={}", self.tildes(value, true)),
+            None => text.to_owned(),
+        }
+    }
+
+    fn tilde_in_value(&self, text: &str, tilde: Tilde, starts: bool) -> String {
+        match tilde {
+            Tilde::Each => self.tildes(text, starts),
+            Tilde::First if starts && text.starts_with('~') => self.tilde(text),
+            Tilde::First | Tilde::None => text.to_owned(),
+        }
+    }
+
+    fn tildes(&self, text: &str, starts: bool) -> String {
+        let one = |(at, piece): (usize, &str)| {
+            if piece.starts_with('~') && (at > 0 || starts) {
+                self.tilde(piece)
+            } else {
+                piece.to_owned()
+            }
+        };
+        let pieces: Vec<String> = text.split(':').enumerate().map(one).collect();
+        pieces.join(":")
     }
 
     fn tilde(&self, text: &str) -> String {
@@ -238,13 +293,37 @@ impl Shell<'_, '_> {
 
     /// What a variable and its operations come to: one value, or all of an array.
     fn variable(&mut self, variable: &Variable) -> Done<Vec<Value>> {
+        let joins = variable.name == "*" || matches!(variable.index, Index::All { joins: true });
+        let values = self.values(variable)?;
+        Ok(if joins && variable.quoted {
+            self.joined(&values)
+        } else {
+            values
+        })
+    }
+
+    /// `"$*"` is one word.
+    fn joined(&self, values: &[Value]) -> Vec<Value> {
+        let separator: String = self.separators().chars().take(1).collect();
+        let mut joined = Value::default();
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                joined.push_text(&separator);
+            }
+            joined.push(value);
+        }
+        vec![joined]
+    }
+
+    fn values(&mut self, variable: &Variable) -> Done<Vec<Value>> {
         self.scene.fuel.spend(2)?;
-        let all =
-            matches!(variable.index, Index::All) || matches!(variable.name.as_str(), "@" | "*");
+        let all = matches!(variable.index, Index::All { .. })
+            || matches!(variable.name.as_str(), "@" | "*");
+        if all && self.is_map(&variable.name) {
+            return Ok(vec![Value::unknown(Origins::UNKNOWN)]);
+        }
         if all && variable.indirect {
-            // `${!a[@]}`: the indices.
-            let count = self.all_values(&variable.name).len();
-            return Ok((0..count).map(|at| Value::known(at.to_string())).collect());
+            return Ok(self.indices(&variable.name));
         }
         if all {
             let values = self.all_values(&variable.name);
@@ -252,6 +331,9 @@ impl Shell<'_, '_> {
             self.scene.fuel.spend_on(length)?;
             return match &variable.operation {
                 Operation::None => Ok(values),
+                Operation::Length if !self.is_set(&variable.name) => {
+                    Ok(vec![Value::unknown(Origins::UNKNOWN)])
+                }
                 Operation::Length => Ok(vec![Value::known(values.len().to_string())]),
                 Operation::Slice(offset, length) => {
                     self.slice_list(&variable.name, values, offset, length.as_deref())
@@ -281,7 +363,7 @@ impl Shell<'_, '_> {
                 let index = self.counted(&variable.name, index)?;
                 self.element(&variable.name, &index.text)
             }
-            Index::None | Index::All => self.value_of(&variable.name),
+            Index::None | Index::All { .. } => self.value_of(&variable.name),
         };
         if variable.indirect {
             let name = value.unwrap_or_else(|| self.default_of(&variable.name));
@@ -305,10 +387,6 @@ impl Shell<'_, '_> {
         let value = value.unwrap_or_else(|| self.default_of(&variable.name));
         Ok(match &variable.operation {
             Operation::None => value,
-            Operation::Transform('Q') if known_unset => Value::default(),
-            Operation::Transform('Q') if !value.text.contains(char::is_control) => {
-                value.map(format!("'{}'", value.text.replace('\'', "'\\''")))
-            }
             Operation::Length if known_unset => Value::known("0"),
             Operation::Length => match value.as_known() {
                 Some(text) => Value::known(text.chars().count().to_string()),
@@ -397,24 +475,30 @@ impl Shell<'_, '_> {
                     fuel,
                 )?)
             }
-            Operation::Transform('E') => {
-                let (text, _) = escape::decode_all(&value.text, escape::Style::Quote);
-                value.map(text)
-            }
-            Operation::Transform('U') => value.map(value.text.to_uppercase()),
-            Operation::Transform('L') => value.map(value.text.to_lowercase()),
-            Operation::Transform('u') => value.map(pattern::change_case(
-                &value.text,
-                "",
-                false,
-                true,
-                self.scene.fuel,
-            )?),
-            Operation::Transform(_) => Value::unknown(value.origins | Origins::UNKNOWN),
+            Operation::Transform(letter) => self.transformed(*letter, &value, known_unset)?,
             Operation::Other(word) => {
                 self.expand_one(word)?;
                 Value::unknown(value.origins | Origins::UNKNOWN)
             }
+        })
+    }
+
+    /// `${x@Q}`
+    fn transformed(&self, letter: char, value: &Value, unset: bool) -> Done<Value> {
+        let text = &value.text;
+        Ok(match letter {
+            'Q' if unset => Value::default(),
+            'Q' if !text.contains(char::is_control) => {
+                value.map(format!("'{}'", text.replace('\'', "'\\''")))
+            }
+            'E' => value.map(escape::decode_all(text, escape::Style::Quote).0),
+            'U' => value.map(text.to_uppercase()),
+            'L' => value.map(text.to_lowercase()),
+            'u' => {
+                let fuel = self.scene.fuel;
+                value.map(pattern::change_case(text, "", false, true, fuel)?)
+            }
+            _ => Value::unknown(value.origins | Origins::UNKNOWN),
         })
     }
 
@@ -453,7 +537,10 @@ impl Shell<'_, '_> {
                 Part::Command { quoted, .. } => *quoted,
                 Part::Plain(_) | Part::Process { .. } | Part::Arithmetic(_) => false,
             };
-            let value = self.expand_parts(std::slice::from_ref(part), at == 0)?;
+            let value = {
+                let tilde = if at == 0 { Tilde::First } else { Tilde::None };
+                self.expand_parts(std::slice::from_ref(part), tilde)?
+            };
             if quoted {
                 pattern.push(&value.map(pattern::escaped(&value.text, special)));
             } else {
@@ -494,7 +581,7 @@ impl Shell<'_, '_> {
     /// The number that an expression comes to, if it is one.
     pub(super) fn arithmetic(&mut self, word: &Word) -> Done<Value> {
         self.scene.fuel.spend(8)?;
-        let text = self.expand_parts(&word.parts, false)?;
+        let text = self.expand_parts(&word.parts, Tilde::None)?;
         self.hidden_in_numbers(&text.text)?;
         let most = Cell::new(self.most);
         let names = |name: &str| {

@@ -2,7 +2,7 @@
 
 use super::{edit, filter, translate};
 use crate::action::text::decode as text;
-use crate::action::value::{HOLE, MAX_VALUE, Origins, Value};
+use crate::action::value::{HOLE, HOLE_STR, MAX_VALUE, Origins, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 
 /// Numbers that `seq` counts; what follows them is not worth following.
@@ -106,6 +106,10 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         "cut" => filter::cut(arguments, &stdin.text)?,
         "sed" => edit::sed(arguments, &stdin.text)?,
         "cat" if arguments.iter().all(|a| matches!(&*a.text, "-" | "-u")) => stdin.text.clone(),
+        // It marks what it shows.
+        "cat" if operands.is_empty() && options.contains(['A', 'b', 'e', 'E', 'n', 'T']) => {
+            HOLE_STR.to_owned()
+        }
         "tee" if operands.is_empty() => stdin.text.clone(),
         "awk" | "gawk" | "mawk" => filter::awk(arguments, &stdin.text)?,
         "xargs" if arguments.is_empty() && !stdin.text.contains(['\'', '"', '\\']) => {

@@ -317,8 +317,10 @@ impl Parser<'_> {
         }
         variable.name = self.variable_name()?;
         if self.eat("[") {
-            variable.index = if self.eat("@]") || self.eat("*]") {
-                Index::All
+            variable.index = if self.eat("@]") {
+                Index::All { joins: false }
+            } else if self.eat("*]") {
+                Index::All { joins: true }
             } else {
                 Index::At(Box::new(self.index()?))
             };

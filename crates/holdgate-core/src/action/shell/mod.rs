@@ -3,6 +3,7 @@
 //! Every branch is taken and every loop is walked, so that what a script could do is what it is
 //! judged by. What cannot be known stays a hole.
 
+mod array;
 mod brace;
 mod builtins;
 mod edit;
@@ -11,6 +12,7 @@ mod expand;
 mod filter;
 mod fold;
 mod here;
+mod input;
 mod lex;
 mod number;
 pub(crate) mod parse;

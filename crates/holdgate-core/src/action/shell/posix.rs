@@ -15,7 +15,7 @@ pub(super) fn translated(pattern: &str, extended: bool) -> Option<String> {
             '\\' => (chars.next()?, true),
             char => (char, false),
         };
-        let special = escaped != extended || char == '*' && !escaped;
+        let special = escaped != (extended || char == '*');
         match char {
             '*' if !escaped && (out.is_empty() || out == "^") => {
                 out.push_str("\\*");

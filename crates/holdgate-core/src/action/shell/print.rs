@@ -2,7 +2,7 @@
 
 use super::escape::{self, Style};
 use super::number;
-use crate::action::value::{HOLE, MAX_VALUE, Value};
+use crate::action::value::{HOLE, HOLE_STR, MAX_VALUE, Value};
 use crate::fuel::{Fuel, OutOfFuel};
 
 /// Wider columns are not worth following.
@@ -115,12 +115,7 @@ impl Printer {
             used += 1;
             let text = self.converted(kind, argument);
             let text = text.and_then(|text| padded(text, flags, kind));
-            match text {
-                Some(text) => self.push(&text),
-                // Where it cannot be known how it is written, what it is made of may still be.
-                None if kind == 's' => self.push(argument),
-                None => self.push(crate::action::value::HOLE_STR),
-            }
+            self.push(text.as_deref().unwrap_or(HOLE_STR));
             if self.ended {
                 return used;
             }

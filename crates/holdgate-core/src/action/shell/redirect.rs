@@ -29,7 +29,13 @@ impl Shell<'_, '_> {
             let output = redirect.descriptor != Some(2);
             let target = self.expand_one(&redirect.target)?;
             match redirect.kind {
-                RedirectKind::Text => self.stdin = Some(target),
+                RedirectKind::Text => {
+                    let mut text = target;
+                    if !text.text.is_empty() && !text.text.ends_with('\n') {
+                        text.push_text("\n");
+                    }
+                    self.stdin = Some(text);
+                }
                 RedirectKind::Read => match self.connection(&target)? {
                     Some(host) => {
                         self.stdin = Some(received(&host));

@@ -142,8 +142,10 @@ pub(crate) struct Variable {
 #[derive(Clone, Debug)]
 pub(crate) enum Index {
     None,
-    /// `[@]`, `[*]`
-    All,
+    /// `[@]`, `[*]`; quoted, the latter is one word.
+    All {
+        joins: bool,
+    },
     At(Box<Word>),
 }
 

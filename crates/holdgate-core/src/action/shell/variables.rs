@@ -1,19 +1,14 @@
 //! Variables: what they hold, and what they may hold after something uncertain.
 
 use super::Shell;
-use super::syntax::{Assignment, Word};
+use super::array::MAX_ELEMENTS;
+use super::syntax::Assignment;
 use crate::action::effect::Actor;
 use crate::action::scene::Done;
 use crate::action::value::{Origins, Value};
 
 /// Values that one variable may have at a time.
 const MAX_ALTERNATIVES: usize = 8;
-/// Elements of an array.
-const MAX_ELEMENTS: usize = 256;
-/// Separates an array's name from its values, which are kept apart from the alternatives.
-const ARRAY: &str = "[]";
-/// Marks the name of an array whose indices are texts: `declare -A`.
-const MAP: &str = "[=]";
 
 impl Shell<'_, '_> {
     /// `NAME=value`, for this command or from here on.
@@ -26,7 +21,7 @@ impl Shell<'_, '_> {
             return Ok(());
         }
         let mut value = match assignment.values.first() {
-            Some(word) => self.expand_one(word)?,
+            Some(word) => self.expand_assigned(word)?,
             None => Value::default(),
         };
         if assignment.append
@@ -42,6 +37,13 @@ impl Shell<'_, '_> {
             let index = self.expand_one(index)?;
             self.hidden_in_numbers(&index.text)?;
             let index = self.counted(&assignment.name, index)?;
+            if assignment.append
+                && let Some(mut whole) = self.element(&assignment.name, &index.text)
+            {
+                whole.push(&value);
+                self.scene.fuel.spend_on(whole.text.len())?;
+                value = whole;
+            }
             self.set_element(&assignment.name, &index.text, value);
             return Ok(());
         }
@@ -79,78 +81,6 @@ impl Shell<'_, '_> {
         }
     }
 
-    pub(super) fn set_array(&mut self, name: &str, values: Vec<Value>, append: bool) {
-        let key = format!("{name}{ARRAY}");
-        let mut all = match self.scene.variables.remove(&key) {
-            Some(old) if append => old,
-            _ => Vec::new(),
-        };
-        for value in values {
-            // `[2]=word` says where it goes.
-            let placed = value
-                .text
-                .strip_prefix('[')
-                .and_then(|t| t.split_once("]="));
-            let at = placed
-                .and_then(|(index, _)| index.parse::<usize>().ok())
-                .filter(|at| *at < MAX_ELEMENTS);
-            match (at, placed) {
-                (Some(at), Some((_, text))) => {
-                    let text = text.to_owned();
-                    if all.len() <= at {
-                        all.resize(at + 1, Value::default());
-                    }
-                    if let Some(slot) = all.get_mut(at) {
-                        *slot = value.map(text);
-                    }
-                }
-                (None, Some((index, text))) if !index.is_empty() => {
-                    let value = value.map(text.to_owned());
-                    self.scene
-                        .variables
-                        .insert(format!("{name}[{index}]"), vec![value]);
-                }
-                _ => all.push(value),
-            }
-        }
-        all.truncate(MAX_ELEMENTS);
-        if let Some(first) = all.first() {
-            self.scene
-                .variables
-                .insert(name.to_owned(), vec![first.clone()]);
-        }
-        self.scene.variables.insert(key, all);
-    }
-
-    /// `declare -A NAME`
-    pub(super) fn set_map(&mut self, name: &str) {
-        self.scene
-            .variables
-            .insert(format!("{name}{MAP}"), Vec::new());
-    }
-
-    /// The number that `index` comes to, unless `name` is indexed by texts.
-    pub(super) fn counted(&mut self, name: &str, index: Value) -> Done<Value> {
-        let is_map = self.scene.variables.contains_key(&format!("{name}{MAP}"));
-        if is_map || super::number::parse(&index.text).is_some() {
-            return Ok(index);
-        }
-        let number = self.arithmetic(&Word::quoted(index.text.clone()))?;
-        Ok(if number.is_known() { number } else { index })
-    }
-
-    /// `NAME[index]=value`
-    fn set_element(&mut self, name: &str, index: &str, value: Value) {
-        let number = super::number::parse(index.trim()).and_then(|n| usize::try_from(n).ok());
-        match number.filter(|n| *n < MAX_ELEMENTS) {
-            Some(number) => {
-                let placed = value.map(format!("[{number}]={}", value.text));
-                self.set_array(name, vec![placed], true);
-            }
-            None => self.assign(&format!("{name}[{index}]"), vec![value]),
-        }
-    }
-
     /// The value that counts now; `None` if nothing in the call sets it.
     pub(super) fn value_of(&mut self, name: &str) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
@@ -169,43 +99,6 @@ impl Shell<'_, '_> {
         let count = values.len().max(1);
         // The newest value first, then what it may have been before.
         values.get(self.pick % count).cloned()
-    }
-
-    /// One element of an array.
-    pub(super) fn element(&mut self, name: &str, index: &str) -> Option<Value> {
-        let key = format!("{name}{ARRAY}");
-        if let Some(value) = self.value_of(&format!("{name}[{index}]")) {
-            return Some(value);
-        }
-        let Some(values) = self.scene.variables.get(&key) else {
-            return if index == "0" {
-                self.value_of(name)
-            } else {
-                None
-            };
-        };
-        let number = super::number::parse(index.trim())?;
-        let number = if number < 0 {
-            number + i64::try_from(values.len()).ok()?
-        } else {
-            number
-        };
-        values.get(usize::try_from(number).ok()?).cloned()
-    }
-
-    /// All elements of an array, or all arguments.
-    pub(super) fn all_values(&mut self, name: &str) -> Vec<Value> {
-        if matches!(name, "@" | "*") {
-            if self.arguments.is_empty() && self.calls == 0 {
-                return vec![Value::unknown(Origins::UNKNOWN)];
-            }
-            return self.arguments.clone();
-        }
-        if let Some(values) = self.scene.variables.get(&format!("{name}{ARRAY}")) {
-            return values.clone();
-        }
-        let value = self.value_of(name).unwrap_or_else(|| self.default_of(name));
-        vec![value]
     }
 
     /// What is usual outside of the call.
