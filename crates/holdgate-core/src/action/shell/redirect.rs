@@ -23,6 +23,22 @@ impl Shell<'_, '_> {
             return run(self);
         }
         let outer = self.stdin.clone();
+        let (sinks, network) = self.open(redirects)?;
+        let outer_shell = std::mem::take(&mut self.bare);
+        let printed = run(self)?;
+        if let (Some(host), true) = (&network, self.bare) {
+            let actor = Actor::new("shell", &format!("a shell on {}", host.text));
+            let host = self.scene.know.hosts.host(host);
+            self.scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        }
+        self.bare |= outer_shell;
+        self.stdin = outer;
+        self.flush(&sinks, printed)
+    }
+
+    /// What the redirections lead to. Apart from what runs with them, for that may go deep and
+    /// this takes much of the stack.
+    fn open(&mut self, redirects: &[Redirect]) -> Done<(Vec<Sink>, Option<Value>)> {
         let mut sinks = Vec::new();
         let mut network = None;
         for redirect in redirects {
@@ -107,16 +123,7 @@ impl Shell<'_, '_> {
                 }
             }
         }
-        let outer_shell = std::mem::take(&mut self.bare);
-        let printed = run(self)?;
-        if let (Some(host), true) = (&network, self.bare) {
-            let actor = Actor::new("shell", &format!("a shell on {}", host.text));
-            let host = self.scene.know.hosts.host(host);
-            self.scene.emit(actor.does(Kind::RemoteShell).with(host))?;
-        }
-        self.bare |= outer_shell;
-        self.stdin = outer;
-        self.flush(&sinks, printed)
+        Ok((sinks, network))
     }
 
     fn flush(&mut self, sinks: &[Sink], printed: Value) -> Done<Value> {
