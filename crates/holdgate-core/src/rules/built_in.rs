@@ -1,4 +1,5 @@
-//! The rules that come with Holdgate: all files under `rules/`.
+//! The rules that come with Holdgate: all files under `rules/`. Those of the gate's files that only
+//! ask or audit belong to the policy: see `layer_of` in `compile.rs`.
 
 use super::{RuleFile, RuleLayer, Tier};
 

@@ -100,14 +100,18 @@ impl Reader<'_> {
                 self.error(text.referenced.into(), what);
             }
         }
-        let requires = spec.verdict.value == REQUIRE;
-        let mut usual = self.verdict(&spec.verdict);
-        if requires && spec.approval {
-            usual = Verdict::Ask;
-        }
+        let profiles = spec.profiles.clone().unwrap_or_default();
+        let other = [profiles.container.as_ref(), profiles.strict.as_ref()];
+        let mut words = other.into_iter().flatten().chain([&spec.verdict]);
+        let requires = words.any(|word| word.value == REQUIRE);
         let timing = self.timing(&spec, requires).map(Arc::new);
-        let profiles = spec.profiles.unwrap_or_default();
-        let mut other = |word: Option<&Spanned<String>>| word.map_or(usual, |w| self.verdict(w));
+        let mut verdict = |word: &Spanned<String>| {
+            let asks = spec.approval && word.value == REQUIRE;
+            let verdict = self.verdict(word);
+            if asks { Verdict::Ask } else { verdict }
+        };
+        let usual = verdict(&spec.verdict);
+        let mut other = |word: Option<&Spanned<String>>| word.map_or(usual, &mut verdict);
         let verdicts = Verdicts {
             workstation: usual,
             container: other(profiles.container.as_ref()),
@@ -124,7 +128,7 @@ impl Reader<'_> {
         let examples = self.examples(spec.examples.as_ref(), &verb, at).into();
         let when = Arc::new(when);
         Rule {
-            layer: self.layer,
+            layer: self.layer_of(usual),
             tier: self.tier,
             requires,
             allows: verb == "allow",
@@ -157,6 +161,16 @@ impl Reader<'_> {
         let what = format!("`{text}` is nothing that a rule can do, {nearest}");
         self.error(word.referenced.into(), what);
         Verdict::Block
+    }
+
+    /// What is denied whatever the intent is the gate's; what needs a person's word, or a look
+    /// back, is policy.
+    fn layer_of(&self, usual: Verdict) -> RuleLayer {
+        if self.tier == Tier::BuiltIn && usual < Verdict::Block {
+            RuleLayer::Policy
+        } else {
+            self.layer
+        }
     }
 
     /// A rule that allows takes effects out of the sight of other rules.

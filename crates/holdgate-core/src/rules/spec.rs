@@ -102,7 +102,7 @@ pub(super) struct RuleSpec {
 }
 
 /// Another verdict in another profile.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "verdicts by profile")]
 pub(super) struct ProfilesSpec {
     pub(super) container: Option<Spanned<String>>,

@@ -36,6 +36,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// Working folders that are remembered.
 const MAX_WORLDS: usize = 1024;
+/// Deeply nested commands are read by recursion, to a bounded depth that fits well into this.
+const STACK_BYTES: usize = 8 << 20;
 /// Bytes of a request's head, and of a read.
 const MAX_HEAD_BYTES: usize = 128 << 10;
 
@@ -190,12 +192,14 @@ impl Proxy {
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
+        .thread_stack_size(STACK_BYTES)
         .enable_all()
         .build()
 }
 
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name).spawn(work)
+    let thread = std::thread::Builder::new().name(name);
+    thread.stack_size(STACK_BYTES).spawn(work)
 }
 
 type Accepted = (TcpStream, OwnedSemaphorePermit);
