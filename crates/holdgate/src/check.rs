@@ -15,7 +15,8 @@ use holdgate_core::history::History;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::stack::{Judgement, Occasion};
+use holdgate_core::rules::RuleSet;
+use holdgate_core::stack::{JudgeLimits, Judgement, Occasion};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::io::{Read as _, Write};
 use std::path::Path;
@@ -39,7 +40,13 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     };
     let call = call(&text, args.tool.as_deref())?;
     let profile = args.profile.unwrap_or(config.profile);
-    let stack = judging::stack(profile, &[], RateLimits::NONE)?;
+    // A single call waits for nobody, and all tables are read for the first time.
+    let limits = JudgeLimits {
+        deadline: Duration::from_secs(5),
+        ..judging::LIMITS
+    };
+    let rules = RuleSet::built_in(profile)?;
+    let stack = judging::stack_with(rules, &[], RateLimits::NONE, limits)?;
     let mut session = judging::session(world(args.project.as_deref(), config)?);
     let judgement = stack.judge(
         call,

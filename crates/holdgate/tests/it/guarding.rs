@@ -1,12 +1,13 @@
 //! A guard for tests, and what came out of it.
 
 use bytes::Bytes;
+use holdgate::judging;
 use holdgate::script::{self, Step, StreamOptions};
 use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::layers::gate::{Gate, RateLimits};
+use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::request::RequestFacts;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
@@ -44,12 +45,12 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let gate = Gate::new(RateLimits::default(), rules);
+    let layers = judging::layers(rules, &[], RateLimits::default()).unwrap();
     Judge {
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(
-            vec![Box::new(gate)],
+            layers,
             Knowledge::built_in().unwrap(),
             Arc::new(Stopped),
             limits,
