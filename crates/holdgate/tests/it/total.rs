@@ -56,6 +56,13 @@ pub(crate) fn judge_command(stack: &Stack, command: &str) -> Judgement {
     )
 }
 
+/// How many random and how many mutated commands are tried. `HOLDGATE_RANDOM_CASES=500000 cargo test
+/// --release -p holdgate --test it total` tries a million.
+fn cases() -> usize {
+    let given = std::env::var("HOLDGATE_RANDOM_CASES").ok();
+    given.map_or(6_000, |number| number.parse().unwrap())
+}
+
 /// A verdict came from rules or for want of fuel, not from a panic.
 fn check(stack: &Stack, command: &str) {
     let judgement = judge_command(stack, command);
@@ -73,7 +80,7 @@ fn check(stack: &Stack, command: &str) {
 fn random_commands_get_a_verdict() {
     let stack = stack();
     let mut random = Random::new(1);
-    for _ in 0..6_000 {
+    for _ in 0..cases() {
         let length = 1 + random.below(24);
         let pieces: Vec<&str> = (0..length).map(|_| *random.pick(PIECES)).collect();
         let space = if random.below(3) == 0 { "" } else { " " };
@@ -87,7 +94,7 @@ fn mutated_commands_get_a_verdict() {
     let stack = stack();
     let mut random = Random::new(2);
     let commands = commands();
-    for _ in 0..6_000 {
+    for _ in 0..cases() {
         let mut chars: Vec<char> = random.pick(&commands).chars().take(2_000).collect();
         for _ in 0..=random.below(4) {
             let at = random.below(chars.len() + 1);
