@@ -2,6 +2,7 @@
 
 use crate::action::value::{HOLE, Value};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 macro_rules! host_classes {
@@ -65,6 +66,10 @@ pub struct HostTable {
     registry: Vec<String>,
     metadata: Vec<String>,
     drop: Vec<String>,
+    /// Where archives of programs come from that people unpack and build.
+    sources: Vec<String>,
+    /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
+    services: BTreeMap<String, Vec<String>>,
 }
 
 impl HostTable {
@@ -115,6 +120,20 @@ impl HostTable {
             HostClass::External
         };
         Host { name, class }
+    }
+
+    /// Whether nobody vouches for an archive from this host.
+    pub fn is_unheard_of(&self, host: &Host) -> bool {
+        matches!(host.class, HostClass::External | HostClass::Drop)
+            && !self.lists(&self.sources, &host.name, "")
+    }
+
+    /// Whether a variable such as `$GITHUB_TOKEN` belongs to another service than this host's.
+    pub fn is_foreign(&self, variable: &str, host: &Host) -> bool {
+        let word = variable.trim_start_matches('$').split('_').next();
+        let own = word.and_then(|word| self.services.get(word));
+        let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
+        elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
     }
 
     #[expect(clippy::unused_self, reason = "reads as a question to the table")]

@@ -49,6 +49,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) remotes: HashMap<String, Value>,
     /// Folders whose content came from the network, with the hosts.
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
+    /// Folders that an archive was unpacked in, with the host that it came from.
+    pub(crate) unpacked: Vec<(String, Arc<str>)>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
@@ -77,6 +79,7 @@ impl<'a> Scene<'a> {
             positional: Vec::new(),
             remotes: HashMap::new(),
             fetched_folders: Vec::new(),
+            unpacked: Vec::new(),
             written: false,
             marks: Vec::new(),
             command: Arc::default(),
@@ -424,14 +427,7 @@ impl<'a> Scene<'a> {
         let loose = Origins::FETCHED | Origins::DECODED;
         let content = content.filter(|c| !c.is_blank() || c.origins.any(loose));
         let Some(content) = content else {
-            let from = self
-                .fetched_folders
-                .iter()
-                .find(|(folder, _)| path::is_under(&place_text, folder));
-            if let Some((_, host)) = from {
-                let code = Value::unknown(Origins::FETCHED).with_source(host);
-                self.executes(actor, &code)?;
-            }
+            self.runs_fetched(actor, &place_text)?;
             if path.text.starts_with("/dev/fd/")
                 || path.origins.any(Origins::FETCHED | Origins::DECODED)
             {
@@ -448,6 +444,28 @@ impl<'a> Scene<'a> {
             return self.apart(|scene| scene.shell(actor, &content));
         }
         self.interpret(actor, language, &content)
+    }
+
+    /// Whether there are folders whose content came from the network.
+    pub(crate) fn holds_fetched(&self) -> bool {
+        !self.fetched_folders.is_empty() || !self.unpacked.is_empty()
+    }
+
+    /// What lies in a folder that came from the network came from there too.
+    pub(crate) fn runs_fetched(&mut self, actor: &Actor, path: &str) -> Done {
+        let cloned = |(folder, _): &&(String, Arc<str>)| path::is_under(path, folder);
+        // An archive brings folders of its own; what lies beside them was there before.
+        let unpacked = |(folder, _): &&(String, Arc<str>)| {
+            path.strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest.trim_start_matches('/').contains('/'))
+        };
+        let from = self.fetched_folders.iter().find(cloned);
+        let from = from.or_else(|| self.unpacked.iter().find(unpacked));
+        let Some((_, host)) = from else {
+            return Ok(());
+        };
+        let code = Value::unknown(Origins::FETCHED).with_source(host);
+        self.executes(actor, &code)
     }
 
     /// What is known of a file's content without reading it.

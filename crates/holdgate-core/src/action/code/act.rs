@@ -159,11 +159,11 @@ impl Reader<'_, '_, '_> {
             Role::Variable => {
                 let name = self.value(&call, 0)?;
                 if name.text.is_empty() {
-                    return Ok(Thing::value(Value::unknown(Origins::ENVIRONMENT)));
+                    return Ok(Thing::value(super::whole_environment()));
                 }
                 Ok(self.variable_named(&name.text))
             }
-            Role::Environment => Ok(Thing::value(Value::unknown(Origins::ENVIRONMENT))),
+            Role::Environment => Ok(Thing::value(super::whole_environment())),
             Role::Print => {
                 for thing in call.all(0) {
                     for one in thing.each() {

@@ -4,7 +4,7 @@ use crate::action::code::act::is_shell;
 use crate::action::code::lex::{Escapes, Holes, Meaning, Part, Quote, parts};
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
-use crate::action::value::{HOLE_STR, Value};
+use crate::action::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
 
 const LITERAL: Quote = Quote {
@@ -44,7 +44,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
                 let append = *token == Token::Mark(">>");
                 let actor = reader.actor();
                 // What is printed is what was read.
-                let content = Value::unknown(crate::action::value::Origins::NONE);
+                let content = Value::unknown(Origins::NONE);
                 if !path.is_blank() {
                     reader.scene.write(&actor, &path, &content, append)?;
                 }
@@ -118,6 +118,18 @@ impl Reader<'_, '_, '_> {
         if command.is_blank() {
             // Fields of the input: what runs is not known, as with xargs.
             self.runs_unknown = true;
+            let actor = self.actor();
+            if let Some([input, ..]) = self.scene.variable(super::STANDARD_INPUT) {
+                let mut code = input.clone();
+                code.taint(command);
+                if code.is_known() {
+                    self.scene.shell(&actor, &code)?;
+                    return Ok(());
+                }
+                if code.origins.any(Origins::FETCHED | Origins::DECODED) {
+                    return self.scene.executes(&actor, &code);
+                }
+            }
             let opaque = self.actor().does(Kind::ExecuteOpaque);
             return self.scene.emit(opaque.of(command));
         }

@@ -18,10 +18,15 @@ pub use functions::FunctionTable;
 
 use crate::action::effect::Kind;
 use crate::action::scene::{Done, Scene};
-use crate::action::value::Value;
+use crate::action::value::{Origins, Value};
 
 /// Under this name the scene's variables hold what a program is fed with.
 pub(crate) const STANDARD_INPUT: &str = "<stdin>";
+
+/// All variables of the environment at once.
+fn whole_environment() -> Value {
+    Value::unknown(Origins::ENVIRONMENT).with_source("environment")
+}
 
 /// A language whose code is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

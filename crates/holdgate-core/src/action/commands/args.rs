@@ -150,22 +150,29 @@ fn long_option<'v>(
         None => (word.text.as_str(), None),
     };
     let name = full_name(levels, name);
-    let mut meaning = find(levels, &name).unwrap_or_default();
-    // An entry such as `--pid=host` is about that value alone.
-    if let Some(whole) = find(levels, &word.text).filter(|_| word.text.contains('=')) {
-        meaning.tags.extend(whole.tags);
-    }
+    let meaning = find(levels, &name).unwrap_or_default();
     let value = match attached {
         Some(value) => Some(value),
         None if meaning.value.is_some() => rest.next().cloned(),
         None => None,
     };
+    note_with_value(parsed, levels, &name, meaning, value);
+}
+
+/// An entry such as `--pid=host` is about that value alone.
+fn note_with_value(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    name: &str,
+    mut meaning: Meaning,
+    value: Option<Value>,
+) {
     if let Some(value) = &value
         && let Some(whole) = find(levels, &format!("{name}={}", value.text))
     {
         meaning.tags.extend(whole.tags);
     }
-    note(parsed, &name, meaning, value);
+    note(parsed, name, meaning, value);
 }
 
 /// GNU programs take any unambiguous beginning of a long option.
@@ -220,7 +227,7 @@ fn short_options<'v>(
         } else {
             Some(word.map(attached.strip_prefix('=').unwrap_or(attached).to_owned()))
         };
-        note(parsed, &name, meaning, value);
+        note_with_value(parsed, levels, &name, meaning, value);
         return;
     }
 }

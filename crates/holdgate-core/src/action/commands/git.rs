@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use crate::action::effect::{Actor, Kind, Tag};
 use crate::action::scene::{Done, Scene};
-use crate::action::value::Value;
+use crate::action::value::{HOLE, Value};
 
 /// Settings whose value is a program that git runs, by their last part.
 const RUNS: [&str; 21] = [
@@ -43,13 +43,22 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
             .iter()
             .any(|o| names.contains(&o.name.as_str()))
     };
+    // One file that is named is asked for by name.
+    let one_file = !is("checkout") || parsed.operands.len() < 3;
+    let one_file = one_file
+        && match parsed.operands.as_slice() {
+            [path] => is_file_name(&path.text),
+            [_, path] if is("checkout") && parsed.paths_follow => is_file_name(&path.text),
+            _ => false,
+        };
     if is("checkout")
+        && !one_file
         && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
         && !given(&["-b", "-B", "--orphan"])
     {
         tags.push("discards".into());
     }
-    if is("restore") && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"])) {
+    if is("restore") && !one_file && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"])) {
         tags.push("worktree".into());
     }
     if is("push") && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
@@ -68,6 +77,26 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
         tags.push("force".into());
     }
     tags
+}
+
+/// A file by its name: `src/main.rs`, `Makefile`, and no folder or pattern.
+fn is_file_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or("");
+    let extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && !extension.is_empty()
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+    });
+    let plain = !path.starts_with(':') && !path.contains(['*', '?', '[', HOLE]);
+    let usual = [
+        "Makefile",
+        "Dockerfile",
+        "LICENSE",
+        "README",
+        "Justfile",
+        "justfile",
+    ];
+    plain && (extension || usual.contains(&name))
 }
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
@@ -100,7 +129,9 @@ pub(super) fn destinations(
             scene.send(&sender, &url, &files)?;
         }
     }
-    if (actor.is("checkout") && actor.is("discards")) || actor.is("restore") {
+    if (actor.is("checkout") && (actor.is("discards") || parsed.paths_follow))
+        || actor.is("restore")
+    {
         for path in parsed.operands.iter().skip(usize::from(
             actor.is("checkout") && parsed.operands.len() > 1,
         )) {

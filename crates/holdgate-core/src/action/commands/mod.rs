@@ -2,8 +2,10 @@
 
 mod args;
 mod find;
+mod folder;
 mod git;
 mod network;
+mod reads;
 mod role;
 mod spec;
 mod special;
@@ -91,6 +93,8 @@ fn run_spec(
         git::config_command(scene, &parsed, &actor)?;
     }
     actor.tag(git::tags(call.program, &parsed));
+    actor.tag(reads::tags(call.program, &parsed));
+    network::usual_index(scene, &parsed, &mut actor);
     if let Some(handler) = &parsed.spec.handler
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {
@@ -158,7 +162,7 @@ fn run_spec(
     operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     network::downloads(scene, call, &parsed, &gathered.urls);
-    network::unpacks(scene, call.program, &gathered.input);
+    network::unpacks(scene, call.program, &parsed, &gathered.input);
     let target = gathered
         .urls
         .first()
@@ -168,6 +172,9 @@ fn run_spec(
         network::carried(scene, call, &target, &actor)?;
     }
     git::destinations(scene, call.program, &parsed, &actor)?;
+    reads::revisions(scene, call.program, &parsed, &actor)?;
+    reads::searches_here(scene, call, &parsed, &actor)?;
+    folder::runs_what_lies_here(scene, call.program, &parsed, &actor)?;
     if !gathered.commands.is_empty() && actor.is("interpreter") {
         // `sh -c 'code' zero one …`
         scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();
@@ -186,6 +193,7 @@ fn run_spec(
         }
     }
     let output = finish(scene, &parsed, chosen, &actor, gathered)?;
+    let output = reads::listing(scene, call.program, &parsed).unwrap_or(output);
     scene.positional.clear();
     special::links(scene, call.program, &parsed);
     scene.cwd = outer_cwd;
@@ -383,6 +391,11 @@ fn act(
         }
         Role::Write => gathered.writes.push((value.clone(), actor.is("append"))),
         Role::Append => gathered.writes.push((value.clone(), true)),
+        Role::Delete if is_root_if_unset(value) => {
+            let mut actor = actor.clone();
+            actor.tag(["root-if-unset".into()]);
+            scene.delete(&actor, value)?;
+        }
         Role::Delete => scene.delete(actor, value)?,
         Role::Move => {
             let content = scene.content(value);
@@ -433,6 +446,9 @@ fn act(
             }
         }
         Role::Script(language) => {
+            if actor.is("shows-source") {
+                scene.read(actor, value)?;
+            }
             if !is_dash {
                 gathered.output = Some(scene.script(actor, language, value)?);
             }
@@ -469,6 +485,14 @@ fn act(
         Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
     }
     Ok(())
+}
+
+/// `$UNSET/*`: all there is, if nothing has set the variable.
+fn is_root_if_unset(value: &Value) -> bool {
+    let rest = value.text.trim_start_matches(HOLE);
+    value.origins == Origins::UNKNOWN
+        && rest.len() < value.text.len()
+        && matches!(rest, "/" | "/*" | "/.*" | "/**")
 }
 
 /// What needs all arguments at once: sending, transfers, and where the output goes.

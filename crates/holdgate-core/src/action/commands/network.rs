@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::args::Parsed;
+use super::role::Role;
 use crate::action::effect::{Actor, Kind};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
@@ -76,7 +77,7 @@ pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed,
 }
 
 /// What comes out of an archive came from where the archive came from.
-pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, gathered: &Value) {
+pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, parsed: &Parsed, gathered: &Value) {
     let unpacks = matches!(program, "tar" | "bsdtar" | "unzip" | "7z" | "cpio");
     if !unpacks || !gathered.origins.any(Origins::FETCHED) {
         return;
@@ -89,6 +90,29 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, gathered: &Value) {
     let bare = gathered.sources.iter().find(address).cloned();
     if let Some(host) = bare {
         scene.fetched_folders.push((scene.cwd.clone(), host));
+        return;
+    }
+    let unheard_of = |s: &&Arc<str>| {
+        let host = scene.know.hosts.host(&Value::known(s.to_string()));
+        !s.starts_with('/') && scene.know.hosts.is_unheard_of(&host)
+    };
+    let Some(host) = gathered.sources.iter().find(unheard_of).cloned() else {
+        return;
+    };
+    let named = ["-C", "--directory", "-d"];
+    let folder = parsed
+        .options
+        .iter()
+        .find(|o| named.contains(&o.name.as_str()))
+        .and_then(|o| o.value.as_ref());
+    match folder {
+        // It is entered already.
+        Some((Role::Cwd, _)) => scene.fetched_folders.push((scene.cwd.clone(), host)),
+        Some((_, folder)) => {
+            let folder = scene.place(folder).text;
+            scene.fetched_folders.push((folder, host));
+        }
+        None => scene.unpacked.push((scene.cwd.clone(), host)),
     }
 }
 
@@ -112,13 +136,83 @@ pub(super) fn carried(
         .iter()
         .any(|w| text.contains(w));
         let whole_environment = word.sources.iter().any(|s| &**s == "environment");
+        let host = scene.know.hosts.host(target);
+        let foreign = |s: &Arc<str>| s.starts_with('$') && scene.know.hosts.is_foreign(s, &host);
+        let others = word.origins.any(Origins::ENVIRONMENT) && word.sources.iter().any(foreign);
         if (word.origins.any(Origins::FILE | Origins::SECRET) || whole_environment)
             && !login
             && !text.contains("://")
             && !text.contains('@')
+            || others
         {
             scene.send(actor, target, word)?;
             break;
+        }
+    }
+    Ok(())
+}
+
+/// Packages from a registry that everybody uses are from no other index.
+pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor) {
+    if !actor.is("other-index") {
+        return;
+    }
+    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let mut urls = values
+        .map(|(_, value)| value)
+        .filter(|value| value.text.contains("://"))
+        .peekable();
+    let vouched = |url: &Value| {
+        let class = scene.know.hosts.host(url).class;
+        class == HostClass::Registry && !url.text.contains("git")
+    };
+    if urls.peek().is_some() && urls.all(vouched) {
+        actor.tags.retain(|tag| &**tag != "other-index");
+    }
+}
+
+/// `go run host/module@version`: it is fetched, built and run.
+pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let module = parsed.operands.first().filter(|o| o.text.contains('@'));
+    let Some(module) = module.filter(|o| !o.text.starts_with(['.', '/'])) else {
+        return Ok(());
+    };
+    let path = module.text.split('@').next().unwrap_or("");
+    let host = scene.know.hosts.host(&module.map(path.to_owned()));
+    let mut effect = actor.does(Kind::Install).about(&module.text);
+    if matches!(host.class, HostClass::External | HostClass::Drop) {
+        effect = effect.tagged("from-url");
+    }
+    scene.emit(effect.with(host))
+}
+
+/// What a client for files is told to send, line by line: `put file`.
+pub(super) fn put_lines(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done {
+    let batch = parsed.options.iter().find(|o| o.name == "-b");
+    let batch = batch.and_then(|o| o.value.as_ref());
+    let script = match batch {
+        Some((_, file)) if file.text != "-" => Some(scene.content(file)),
+        _ => call.stdin.cloned(),
+    };
+    let (Some(script), Some(host)) = (script, parsed.operands.first()) else {
+        return Ok(());
+    };
+    for line in script.text.lines().take(64) {
+        let mut words = line.split_whitespace();
+        let puts = words
+            .next()
+            .is_some_and(|w| matches!(w, "put" | "mput" | "reput" | "send" | "append"));
+        let file = words.find(|w| !w.starts_with('-')).filter(|_| puts);
+        if let Some(file) = file {
+            let content = scene.read(actor, &script.map(file.to_owned()))?;
+            let mut sender = actor.clone();
+            sender.tag(["transfer".into()]);
+            scene.send(&sender, host, &content)?;
         }
     }
     Ok(())

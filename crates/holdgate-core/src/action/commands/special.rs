@@ -2,7 +2,7 @@
 
 use super::args::Parsed;
 use super::role::Role;
-use super::{Call, find, network};
+use super::{Call, find, folder, network, reads};
 use crate::action::effect::{Actor, Effect, Kind};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
@@ -23,6 +23,11 @@ pub(super) fn handle(
         "env" => env(scene, parsed, call, actor).map(Some),
         "socat" => network::socat(scene, call, actor).map(Some),
         "vim" => vim(scene, call, actor).map(|()| None),
+        "jq" => reads::named_files(scene, call, actor).map(|()| None),
+        "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
+        "go-run" => network::run_module(scene, parsed, actor).map(|()| None),
+        "serves" => folder::serves(scene, parsed, actor).map(|()| None),
+        "put-lines" => network::put_lines(scene, parsed, call, actor).map(|()| None),
         _ => Ok(None),
     }
 }
@@ -35,7 +40,9 @@ pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
     let copies = matches!(program, "cp" | "install" | "mv")
         && scene.place(target).is(PathClass::Binary)
         && !scene.place(link).is(PathClass::System);
-    if program == "ln" || copies {
+    // What is moved stays what it was under its new name.
+    let secret = program == "mv" && scene.place(target).is(PathClass::Secret);
+    if program == "ln" || copies || secret {
         scene.link(target, link);
     }
 }

@@ -123,9 +123,10 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
 /// `host:container[:options]`, `type=bind,source=…`.
 pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     let text = value.text.as_str();
-    let source = if text.contains("source=") || text.contains("src=") {
+    let named = ["source=", "src=", "device="];
+    let source = if named.iter().any(|name| text.contains(name)) {
         text.split(',')
-            .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")))
+            .find_map(|p| named.iter().find_map(|name| p.strip_prefix(name)))
             .unwrap_or("")
     } else {
         text.split(':').next().unwrap_or("")
@@ -203,6 +204,9 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
         effect = effect.tagged("file");
     }
     scene.emit(effect)?;
+    for path in files_read(&value.text) {
+        scene.read(actor, &value.map(path.to_owned()))?;
+    }
     // Clients run lines that begin with `\!` or `.shell`.
     for line in value.text.lines() {
         let line = line.trim_start();
@@ -214,4 +218,40 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
         }
     }
     Ok(())
+}
+
+/// The files that a statement reads: `readfile('x')`, `load_file('x')`, `.read x`.
+fn files_read(statement: &str) -> Vec<&str> {
+    const READERS: [&str; 8] = [
+        "readfile",
+        "load_file",
+        "pg_read_file",
+        "pg_read_binary_file",
+        "read_text",
+        "read_blob",
+        "read_csv",
+        "read_csv_auto",
+    ];
+    let mut found = Vec::new();
+    let quoted = statement.split('\'').collect::<Vec<_>>();
+    for pair in quoted.chunks_exact(2).take(64) {
+        let [before, path] = pair else { continue };
+        let before = before.trim_end().trim_end_matches('(').trim_end();
+        let name_at = before
+            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .map_or(0, |at| at + 1);
+        let name = before.get(name_at..).unwrap_or("");
+        if READERS.iter().any(|r| name.eq_ignore_ascii_case(r)) {
+            found.push(*path);
+        }
+    }
+    let lines = statement.lines().map(str::trim_start);
+    let by_line = lines.filter_map(|line| {
+        let rest = [".read ", ".import ", "\\i ", "\\ir ", "source "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p))?;
+        rest.split_whitespace().next()
+    });
+    found.extend(by_line.take(64));
+    found
 }

@@ -419,7 +419,10 @@ impl Shell<'_, '_> {
                 if unset || value.text.is_empty() {
                     self.expand_one(word)?;
                 }
-                value
+                // It is set, or nothing runs.
+                let unset = value.origins == Origins::UNKNOWN;
+                let origins = if unset { Origins::NONE } else { value.origins };
+                Value { origins, ..value }
             }
             Operation::RemovePrefix(pattern, longest) => {
                 let pattern = self.pattern(pattern, GLOB)?.text;

@@ -59,7 +59,7 @@ impl Shell<'_, '_> {
             run = run.at(self.scene.place(name));
         }
         self.scene.emit(run)?;
-        let fetched = by_path && !self.scene.fetched_folders.is_empty();
+        let fetched = by_path && self.scene.holds_fetched();
         if fetched {
             self.scene.script(&actor, Language::Shell, name)?;
         }

@@ -103,6 +103,7 @@ impl Shell<'_, '_> {
 
     /// What is usual outside of the call.
     pub(super) fn default_of(&self, name: &str) -> Value {
+        let name = self.references.get(name).map_or(name, String::as_str);
         let world = self.scene.world;
         let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
         let known = match name {

@@ -42,6 +42,12 @@ fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<b
 pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bool> {
     let mut actor = call.actor.clone();
     actor.tags.push(tag.into());
+    // Names or numbers only.
+    let modes = ["files_with_matches", "count"];
+    let mode = call.input.get("output_mode").and_then(Json::as_str);
+    if mode.is_some_and(|mode| modes.contains(&mode)) {
+        actor.tags.push("list".into());
+    }
     let mut folders = call.fields.paths();
     if folders.is_empty() {
         folders.push(Value::known("."));

@@ -74,13 +74,22 @@ pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 
 fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done<bool> {
     let mut found = false;
+    // A program's name, with its arguments beside it.
+    let is_program = |(key, _): &(&str, &Json<'_>)| key.eq_ignore_ascii_case("program");
+    let program = fields.all(Role::Code).find(is_program);
+    let has_arguments = fields.all(Role::Arguments).next().is_some();
+    if let Some((_, Json::String(program))) = program.filter(|_| has_arguments) {
+        command_line(scene, call, fields, program)?;
+        found = true;
+    }
+    let line = fields.all(Role::Command).find_map(|(_, v)| v.as_str());
     for (key, value) in fields.all(Role::Command) {
         if let Json::String(line) = value {
             command_line(scene, call, fields, line)?;
             found = true;
             continue;
         }
-        let Some(words) = list_of_words(value) else {
+        let Some(mut words) = list_of_words(value) else {
             // Objects in it are parts of their own; anything else is nothing that runs.
             continue;
         };
@@ -92,6 +101,10 @@ fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done
             let lines: Vec<&str> = words.iter().map(|line| line.text.as_str()).collect();
             command_line(scene, call, fields, &lines.join("\n"))?;
         } else {
+            let only_options = words.first().is_some_and(|w| w.text.starts_with('-'));
+            if let Some(program) = line.filter(|_| only_options) {
+                words.insert(0, Value::known(program));
+            }
             argv(scene, fields, &words)?;
         }
     }

@@ -1,10 +1,10 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
 use super::Reader;
-use crate::action::code::Language;
 use crate::action::code::fold;
 use crate::action::code::functions::{Act, Role};
 use crate::action::code::thing::{Object, Thing, unknown, unknown_like};
+use crate::action::code::{Language, whole_environment};
 use crate::action::scene::Done;
 use crate::action::value::{Origins, Value};
 use std::rc::Rc;
@@ -250,7 +250,7 @@ impl Reader<'_, '_, '_> {
                     result = made;
                 }
             }
-            self.call_back(&result, &arguments)?;
+            self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
         if let Some(made) = self.built_in(name, &arguments)? {
@@ -261,7 +261,7 @@ impl Reader<'_, '_, '_> {
             .cloned()
             .unwrap_or_else(|| Thing::Name(object.to_owned()));
         let made = self.made_by(name, &receiver, &arguments)?;
-        self.call_back(&made, &arguments)?;
+        self.call_back(&made, &arguments, start)?;
         Ok(made)
     }
 
@@ -297,8 +297,18 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The code's own functions that are handed over get what the call yields.
-    fn call_back(&mut self, result: &Thing, arguments: &Arguments) -> Done {
+    fn call_back(&mut self, result: &Thing, arguments: &Arguments, start: usize) -> Done {
         for argument in arguments.all() {
+            // `.then(eval)`
+            if let Thing::Name(name) = argument
+                && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
+            {
+                let value = self.value_of(result)?;
+                if value.origins.any(Origins::FETCHED | Origins::DECODED) {
+                    let yielded = Arguments::of(vec![Thing::value(value)]);
+                    self.call_name(name, None, yielded, start)?;
+                }
+            }
             if let Thing::Function(id) = argument {
                 let value = self.value_of(result)?;
                 let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
@@ -333,7 +343,7 @@ impl Reader<'_, '_, '_> {
                 if let Thing::Name(name) = argument
                     && self.is_environment(name)
                 {
-                    value.origins |= Origins::ENVIRONMENT;
+                    value.taint(&whole_environment());
                 }
                 continue;
             }
@@ -417,7 +427,7 @@ impl Reader<'_, '_, '_> {
         if let Some(act) = self.acts(name).and_then(<[Act]>::first) {
             match act.role {
                 Role::Constant => return constant(&act.word),
-                Role::Environment => return Value::unknown(Origins::ENVIRONMENT),
+                Role::Environment => return whole_environment(),
                 Role::Input => return self.standard_input(),
                 _ => {}
             }
