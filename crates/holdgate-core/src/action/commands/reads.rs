@@ -165,7 +165,7 @@ pub(super) fn listing(scene: &Scene<'_>, program: &str, parsed: &Parsed) -> Opti
         return None;
     }
     let hidden = given(&["-a", "-A", "--all", "--almost-all"]);
-    let inside = if hidden { "*\n.*\n" } else { "*\n" };
+    let inside = if hidden { ".*\n*\n" } else { "*\n" };
     let mut names = Value::unknown(Origins::OUTPUT);
     names.text.clear();
     for operand in parsed.operands.iter().take(64) {
@@ -183,9 +183,21 @@ pub(super) fn listing(scene: &Scene<'_>, program: &str, parsed: &Parsed) -> Opti
     if parsed.operands.is_empty() {
         names.push_text(inside);
     }
-    // Names in the project are so many things that only hidden ones tell something.
-    let in_project = |o: &Value| scene.place(o).is(PathClass::Project);
-    let here = parsed.operands.is_empty() && in_project(&Value::known("."));
-    let project = here || !parsed.operands.is_empty() && parsed.operands.iter().all(in_project);
-    (hidden || !project).then_some(names)
+    // What is listed is where secrets may be; in the project only hidden names may be such.
+    let here = [Value::known(".")];
+    let folders = match parsed.operands.as_slice() {
+        [] => &here[..],
+        folders => folders,
+    };
+    let harmless = |folder: &Value| {
+        let place = scene.place(folder);
+        let classes = [
+            PathClass::Temp,
+            PathClass::Cache,
+            PathClass::Generated,
+            PathClass::Unknown,
+        ];
+        classes.iter().any(|class| place.is(*class)) || place.is(PathClass::Project) && !hidden
+    };
+    (!folders.iter().all(harmless)).then_some(names)
 }
