@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Steps that are kept; the oldest go first.
-const MAX_STEPS: usize = 2_000;
+pub(crate) const MAX_STEPS: usize = 2_000;
 /// Effects of one step that are kept.
 const MAX_EFFECTS: usize = 64;
 

@@ -1,17 +1,37 @@
-//! One request under guard: what it tells about the session and the tools.
+//! One request under guard: what it tells about the session and the tools, and where its messages
+//! stand.
+//!
+//! This runs before the request is sent on, so it must cost little: the messages are only found
+//! here. `conversation.rs` reads those that are new, while the upstream is at work.
+
+mod skim;
 
 use crate::json::{Json, JsonError, LoneSurrogates};
+use bytes::Bytes;
 use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// History nests a call's own depth below the message's.
-const MAX_DEPTH: usize = 200;
+pub(crate) const MAX_DEPTH: usize = 200;
+/// Bytes of the first message that tell one conversation from another.
+const ROOT_BYTES: usize = 64 << 10;
+
+/// A request whose parts have been found.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// What it tells besides its messages.
+    pub facts: Arc<RequestFacts>,
+    body: Bytes,
+    messages: Vec<Range<usize>>,
+}
 
 /// What is taken from a request. Its bytes go upstream as they came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFacts {
     /// The session id that the client keeps in the request's metadata.
     pub session: Option<String>,
-    /// The first message, in one canonical form: the root of the conversation.
+    /// The beginning of the first message's text: the root of the conversation.
     pub root: String,
     /// The tools that cannot be called without arguments.
     pub tools_with_required: HashSet<String>,
@@ -19,28 +39,55 @@ pub struct RequestFacts {
     pub working_dir: Option<String>,
 }
 
-impl RequestFacts {
-    /// Reads the body of an Anthropic Messages request.
-    pub fn read(body: &[u8]) -> Result<Self, JsonError> {
-        // Conversations hold what tools printed, cut anywhere: lone surrogates are ordinary here.
-        let body = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)?;
-        let tools = body.get("tools").and_then(Json::as_array).unwrap_or(&[]);
-        let first = body
-            .get("messages")
-            .and_then(Json::as_array)
-            .and_then(<[_]>::first);
-        Ok(RequestFacts {
-            session: session(&body),
-            root: first.map(root).unwrap_or_default(),
-            tools_with_required: tools.iter().filter_map(requires_arguments).collect(),
-            working_dir: body.get("system").and_then(working_dir),
+impl Request {
+    /// Finds the parts of an Anthropic Messages request, and reads all but its messages.
+    pub fn read(body: Bytes) -> Result<Self, JsonError> {
+        let outline = skim::outline(&body, MAX_DEPTH)?;
+        let mut facts = RequestFacts::default();
+        for (name, place) in &outline.members {
+            let value = part(&body, place)?;
+            match name.as_str() {
+                "metadata" => facts.session = session(&value),
+                "system" => facts.working_dir = working_dir(&value),
+                "tools" => {
+                    let tools = value.as_array().unwrap_or(&[]);
+                    facts.tools_with_required =
+                        tools.iter().filter_map(requires_arguments).collect();
+                }
+                // Read all the same: what is not acceptable is not sent on.
+                _ => {}
+            }
+        }
+        if let Some(first) = outline.messages.first() {
+            facts.root = root(&part(&body, first)?);
+        }
+        Ok(Request {
+            facts: Arc::new(facts),
+            body,
+            messages: outline.messages,
         })
+    }
+
+    /// The messages as they were sent, oldest first. They may not be JSON.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        let message = |place: &Range<usize>| self.body.get(place.clone()).unwrap_or_default();
+        self.messages.iter().map(message)
     }
 }
 
+/// Reads a part of the body.
+fn part<'a>(body: &'a [u8], place: &Range<usize>) -> Result<Json<'a>, JsonError> {
+    let text = body.get(place.clone()).unwrap_or_default();
+    // Conversations hold what tools printed, cut anywhere: lone surrogates are ordinary here.
+    Json::read(text, MAX_DEPTH, LoneSurrogates::Replace).map_err(|error| JsonError {
+        at: error.at + place.start,
+        ..error
+    })
+}
+
 /// Claude Code puts a JSON object into `metadata.user_id`; older ones a text that ends with it.
-fn session(body: &Json<'_>) -> Option<String> {
-    let user = body.get("metadata")?.get("user_id")?.as_str()?;
+fn session(metadata: &Json<'_>) -> Option<String> {
+    let user = metadata.get("user_id")?.as_str()?;
     if let Ok(user) = Json::read(user.as_bytes(), 8, LoneSurrogates::Refuse) {
         return Some(user.get("session_id")?.as_str()?.to_owned());
     }
@@ -70,15 +117,31 @@ fn working_dir(system: &Json<'_>) -> Option<String> {
     })
 }
 
-/// The first message without its cache marks, which wander as the conversation grows.
+/// The first message without its cache marks, which wander as the conversation grows; and clients
+/// write the same text as a string or as a block, depending on where the marks are.
 fn root(message: &Json<'_>) -> String {
-    let Some(blocks) = message.get("content").and_then(Json::as_array) else {
-        return message.to_string();
-    };
-    let texts = blocks
-        .iter()
-        .filter_map(|b| b.get("text").and_then(Json::as_str));
-    texts.collect::<Vec<_>>().join("\n")
+    let content = message.get("content");
+    if let Some(text) = content.and_then(Json::as_str) {
+        return beginning(text).to_owned();
+    }
+    let mut root = String::new();
+    for block in content.and_then(Json::as_array).unwrap_or(&[]) {
+        if let Some(text) = block.get("text").and_then(Json::as_str) {
+            if !root.is_empty() {
+                root.push('\n');
+            }
+            root.push_str(beginning(text));
+        }
+        if root.len() >= ROOT_BYTES {
+            break;
+        }
+    }
+    root.truncate(beginning(&root).len());
+    root
+}
+
+fn beginning(text: &str) -> &str {
+    text.split_at(text.floor_char_boundary(ROOT_BYTES)).0
 }
 
 fn requires_arguments(tool: &Json<'_>) -> Option<String> {
@@ -91,8 +154,14 @@ fn requires_arguments(tool: &Json<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn facts(body: &str) -> Arc<RequestFacts> {
+        Request::read(Bytes::copy_from_slice(body.as_bytes()))
+            .unwrap()
+            .facts
+    }
+
     fn check(body: &str, expected: &RequestFacts) {
-        assert_eq!(&RequestFacts::read(body.as_bytes()).unwrap(), expected);
+        assert_eq!(&*facts(body), expected);
     }
 
     #[test]
@@ -110,13 +179,12 @@ mod tests {
             },
         );
         let old = r#"{"metadata":{"user_id":"user_1_account__session_abc"},"messages":[]}"#;
-        let facts = RequestFacts::read(old.as_bytes()).unwrap();
-        assert_eq!(facts.session.as_deref(), Some("abc"));
+        assert_eq!(facts(old).session.as_deref(), Some("abc"));
     }
 
     #[test]
     fn the_working_folder_is_what_the_system_prompt_says_first() {
-        let dir = |body: &str| RequestFacts::read(body.as_bytes()).unwrap().working_dir;
+        let dir = |body: &str| facts(body).working_dir.clone();
         let check = |system: &str, expected: Option<&str>| {
             let body = format!(r#"{{"system":{system}}}"#);
             assert_eq!(dir(&body).as_deref(), expected, "{body}");
@@ -137,7 +205,33 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_no_json_is_an_error() {
-        assert!(RequestFacts::read(b"model=claude").is_err());
+    fn the_root_is_the_text_however_it_is_written() {
+        let root = |message: &str| {
+            facts(&format!(r#"{{"messages":[{message}]}}"#))
+                .root
+                .clone()
+        };
+        let plain = root(r#"{"role":"user","content":"hi"}"#);
+        assert_eq!(plain, "hi");
+        let marked =
+            r#"{"role":"user","content":[{"type":"text","text":"hi","cache_control":{}}]}"#;
+        assert_eq!(root(marked), plain);
+        let long = "é".repeat(ROOT_BYTES);
+        let message = format!(r#"{{"content":[{{"text":"a"}},{{"text":"{long}"}}]}}"#);
+        assert!((ROOT_BYTES - 4..=ROOT_BYTES).contains(&root(&message).len()));
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_read_is_an_error() {
+        for body in [
+            "model=claude",
+            "[1]",
+            r#"{"system":{"a":1,"a":2}}"#,
+            r#"{"other":tru}"#,
+        ] {
+            assert!(Request::read(Bytes::from_static(body.as_bytes())).is_err());
+        }
+        let error = Request::read(Bytes::from_static(br#"{"a":1,"system":[1,]}"#)).unwrap_err();
+        assert_eq!(error.at, 19, "places are those of the whole body");
     }
 }

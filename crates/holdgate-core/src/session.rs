@@ -2,6 +2,7 @@
 
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
+use crate::conversation::SharedConversations;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -18,6 +19,8 @@ const MAX_APPROVALS: usize = 1024;
 pub struct Session {
     /// Where the agent works.
     pub world: Arc<World>,
+    /// What its conversations have shown.
+    pub conversations: SharedConversations,
     /// When the calls of the last minute were cleared.
     recent: VecDeque<Duration>,
     /// The call that came last, and how often in a row.

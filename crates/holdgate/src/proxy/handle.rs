@@ -3,12 +3,12 @@
 use super::answer::{Answer, is_encoded, media_type};
 use super::body::{Body, BoxError, GuardedBody, full};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
-use super::{App, upstream};
+use super::{App, Rebuilding, upstream};
 use bytes::Bytes;
 use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
 use holdgate_core::incident::Record;
-use holdgate_core::json::{Json, LoneSurrogates};
-use holdgate_core::request::RequestFacts;
+use holdgate_core::json::{Json, JsonError, LoneSurrogates};
+use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::wire::anthropic::error_body;
 use holdgate_core::wire::carries_calls;
 use http_body_util::{BodyExt as _, Limited};
@@ -119,10 +119,8 @@ async fn answer(
                 ));
             }
             let body = read_request(app, body).await?;
-            let facts = RequestFacts::read(&body).map_err(|e| {
-                let message = format!("the request's body is not acceptable JSON: {e}");
-                Refused::by_rule("unreadable-request", message)
-            })?;
+            let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
+            let facts = read.facts.clone();
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
             let judge = Judge {
                 stack: app.stack.clone(),
@@ -131,13 +129,20 @@ async fn answer(
                 session: app.session(session, facts.working_dir.as_deref()),
                 session_id: session.clone(),
                 response_id: id.to_owned(),
-                request: Arc::new(facts),
+                request: facts,
                 settings: app.guard.clone(),
             };
+            // The history is needed only when the answer comes: the request does not wait for it.
+            let history = app.rebuild(read, &judge.session);
             let response = send(app, client, Request::from_parts(head, full(body))).await?;
-            guard_response(app, judge, response).await
+            guard_response(app, judge, history, response).await
         }
     }
+}
+
+fn unreadable(error: &JsonError) -> Refused {
+    let message = format!("the request's body is not acceptable JSON: {error}");
+    Refused::by_rule("unreadable-request", message)
 }
 
 async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {
@@ -239,7 +244,8 @@ async fn pass_through(
 
 async fn guard_response(
     app: &Arc<App>,
-    judge: Judge,
+    mut judge: Judge,
+    history: Rebuilding,
     response: Response<Incoming>,
 ) -> Result<Response<Body>, Refused> {
     let answer = Answer::of(response.status(), response.headers())
@@ -247,6 +253,14 @@ async fn guard_response(
     if answer == Answer::Error {
         return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
     }
+    judge.history = match history.await {
+        Ok(Ok(history)) => history,
+        Ok(Err(error)) => return Err(unreadable(&error)),
+        Err(_) => {
+            let message = "the conversation in the request could not be understood";
+            return Err(Refused::by_rule("unreadable-request", message));
+        }
+    };
     let (mut head, body) = response.into_parts();
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.remove(header::CONTENT_ENCODING);

@@ -17,6 +17,10 @@ use crate::ledger::Ledger;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
+use holdgate_core::conversation::{self, CallReader};
+use holdgate_core::history::History;
+use holdgate_core::json::JsonError;
+use holdgate_core::request::Request;
 use holdgate_core::rules::RuleSet;
 use holdgate_core::session::{self, Sessions, SharedSession};
 use holdgate_core::stack::{Clock, Stack};
@@ -49,6 +53,9 @@ pub struct Proxy {
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
+
+/// A history that is being found out.
+type Rebuilding = tokio::task::JoinHandle<Result<Arc<History>, JsonError>>;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -117,6 +124,24 @@ impl App {
         }
         drop(known);
         session
+    }
+
+    /// Finds out, on another thread, what has been done in the conversation that `request` goes on
+    /// with. Understanding looks at the disk, and a long conversation that is new here takes time.
+    fn rebuild(self: &Arc<Self>, request: Request, session: &SharedSession) -> Rebuilding {
+        let known = session::lock(session);
+        let (world, conversations) = (known.world.clone(), known.conversations.clone());
+        drop(known);
+        let app = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let reader = CallReader {
+                know: &app.know,
+                world: &world,
+                limits: app.config.judge.call,
+                fuel: app.config.judge.fuel,
+            };
+            conversation::history(&conversations, &request, &reader)
+        })
     }
 
     fn world(&self, working_dir: Option<&str>) -> Arc<World> {

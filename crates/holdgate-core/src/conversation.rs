@@ -1,0 +1,260 @@
+//! The conversation in the request is the state: what has been done is rebuilt from it.
+//!
+//! Each request carries its whole history. A message that has been seen before costs its hash;
+//! a new one is read, and its calls are understood. What the client has since left out of the
+//! history stays known here; whoever has not seen it knows what the request shows.
+
+mod parts;
+#[cfg(test)]
+mod tests;
+
+pub use parts::CallReader;
+
+use crate::history::{History, MAX_STEPS, Outcome, Step};
+use crate::json::JsonError;
+use crate::request::Request;
+use parts::Part;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Conversations of one session that are known: the agent's, and those of its helpers.
+const MAX_CONVERSATIONS: usize = 32;
+/// Steps of all of them together.
+const MAX_KNOWN_STEPS: usize = 4 * MAX_STEPS;
+/// The last messages of a request that are looked at: more than it takes to fill a history.
+const MAX_MESSAGES: usize = 4 * MAX_STEPS;
+/// Calls that are understood for one request, the latest first.
+const MAX_CALLS: usize = 2 * MAX_STEPS;
+
+/// The conversations of one session.
+#[derive(Debug, Default)]
+pub struct Conversations {
+    /// Keyed at random: nobody can write a message that passes for another one.
+    keys: RandomState,
+    /// The one that was used last is at the end.
+    known: Vec<Conversation>,
+}
+
+/// The conversations of a session that several requests share.
+pub type SharedConversations = Arc<Mutex<Conversations>>;
+
+/// The finished calls of a conversation, as `request` shows them and the store remembers them.
+pub fn history(
+    conversations: &Mutex<Conversations>,
+    request: &Request,
+    reader: &CallReader<'_>,
+) -> Result<Arc<History>, JsonError> {
+    // The store changes only when all has been read, so a panic leaves nothing half done.
+    let mut conversations = conversations.lock().unwrap_or_else(PoisonError::into_inner);
+    conversations.history(request, reader)
+}
+
+#[derive(Debug, Default)]
+struct Conversation {
+    root: u64,
+    /// What has been done, oldest first; no call twice.
+    steps: Vec<Arc<Step>>,
+    /// How many of the steps come from the conversation before this one.
+    inherited: usize,
+    /// What the messages of the last request say.
+    messages: HashMap<Digest, Arc<[Part]>>,
+}
+
+/// Tells messages apart: hash and length.
+type Digest = (u64, usize);
+
+/// A call that a request shows to have ended.
+struct Finished<'p> {
+    step: &'p Arc<Step>,
+    outcome: Outcome,
+}
+
+/// Tells steps apart. Ids of refusals are our own, and must not hide those of calls.
+type Key<'s> = (bool, &'s str);
+
+impl Conversations {
+    /// The finished calls of the conversation that `request` goes on with.
+    pub fn history(
+        &mut self,
+        request: &Request,
+        reader: &CallReader<'_>,
+    ) -> Result<Arc<History>, JsonError> {
+        let root = self.keys.hash_one(&request.facts.root);
+        let at = self.known.iter().position(|known| known.root == root);
+        let read = {
+            let nothing = HashMap::new();
+            let seen = at.and_then(|at| self.known.get(at));
+            let seen = seen.map_or(&nothing, |known| &known.messages);
+            read(request, reader, seen, &self.keys)?
+        };
+        let parts: Vec<&Part> = read.iter().flat_map(|(_, parts)| parts.iter()).collect();
+        let shown = finished(&parts);
+        let mut conversation = match at {
+            Some(at) => self.known.remove(at),
+            None => self.begin(root, &shown),
+        };
+        conversation.absorb(&shown);
+        conversation.messages = read.into_iter().collect();
+        let mut history = History::default();
+        for step in &conversation.steps {
+            history.push(step.clone());
+        }
+        self.known.push(conversation);
+        self.make_room();
+        Ok(Arc::new(history))
+    }
+
+    /// A conversation with a new root. Clients begin one when they sum up a long conversation, so
+    /// what was done in the last one counts. A helper's conversation begins so too, and inherits
+    /// what the one who asked for help has done.
+    fn begin(&self, root: u64, shown: &[Finished<'_>]) -> Conversation {
+        let mut latest_first = self.known.iter().rev();
+        let before = latest_first.find(|known| !known.steps.is_empty());
+        let mut steps = before.map(|known| known.steps.clone()).unwrap_or_default();
+        let known: HashSet<Key<'_>> = steps.iter().map(|step| key(step)).collect();
+        if !shown
+            .iter()
+            .all(|finished| known.contains(&key(finished.step)))
+        {
+            // It began elsewhere, and shows itself what has been done in it.
+            steps = Vec::new();
+        }
+        Conversation {
+            root,
+            inherited: steps.len(),
+            steps,
+            messages: HashMap::new(),
+        }
+    }
+
+    fn make_room(&mut self) {
+        let mut steps: usize = self.known.iter().map(|known| known.steps.len()).sum();
+        let mut surplus = 0;
+        for (at, known) in self.known.iter().enumerate() {
+            let left = self.known.len() - at;
+            if left <= 1 || left <= MAX_CONVERSATIONS && steps <= MAX_KNOWN_STEPS {
+                break;
+            }
+            steps -= known.steps.len();
+            surplus += 1;
+        }
+        self.known.drain(..surplus);
+    }
+}
+
+/// What the messages of `request` say, oldest first. `seen` is what needs no reading.
+fn read(
+    request: &Request,
+    reader: &CallReader<'_>,
+    seen: &HashMap<Digest, Arc<[Part]>>,
+    keys: &RandomState,
+) -> Result<Vec<(Digest, Arc<[Part]>)>, JsonError> {
+    let mut room = MAX_CALLS;
+    let mut read = Vec::new();
+    for message in request.messages().rev().take(MAX_MESSAGES) {
+        let mut hasher = keys.build_hasher();
+        hasher.write(message);
+        let digest = (hasher.finish(), message.len());
+        let parts = match seen.get(&digest) {
+            Some(parts) => parts.clone(),
+            None => reader.parts(message, &mut room)?.into(),
+        };
+        read.push((digest, parts));
+    }
+    read.reverse();
+    Ok(read)
+}
+
+/// The calls that have ended, in the order in which they did: what comes later in a conversation
+/// never changes the order of what came before. Of two calls with one id, the first counts.
+fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
+    let mut begun: HashSet<Key<'_>> = HashSet::new();
+    let mut open: HashMap<&str, &Arc<Step>> = HashMap::new();
+    let mut finished = Vec::new();
+    for part in parts {
+        match part {
+            Part::Call(step) => {
+                if begun.insert(key(step)) {
+                    open.insert(&step.call, step);
+                }
+            }
+            Part::Result { call, failed } => {
+                if let Some(step) = open.remove(call.as_str()) {
+                    let outcome = if *failed {
+                        Outcome::Failed
+                    } else {
+                        Outcome::Done
+                    };
+                    finished.push(Finished { step, outcome });
+                }
+            }
+            Part::Refused(step) => {
+                if begun.insert(key(step)) {
+                    let outcome = Outcome::Refused;
+                    finished.push(Finished { step, outcome });
+                }
+            }
+        }
+    }
+    finished
+}
+
+fn key(step: &Step) -> Key<'_> {
+    (step.outcome == Outcome::Refused, &step.call)
+}
+
+impl Finished<'_> {
+    fn to_step(&self) -> Arc<Step> {
+        if self.step.outcome == self.outcome {
+            return self.step.clone();
+        }
+        let mut step = Step::clone(self.step);
+        step.outcome = self.outcome;
+        Arc::new(step)
+    }
+}
+
+impl Conversation {
+    /// Takes in what a request shows.
+    fn absorb(&mut self, shown: &[Finished<'_>]) {
+        let places: HashMap<Key<'_>, usize> = self
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(at, step)| (key(step), at))
+            .collect();
+        let place = |finished: &Finished<'_>| places.get(&key(finished.step)).copied();
+        let last = shown.iter().filter_map(place).max();
+        let keep = match last {
+            // The client has gone back: what came after never happened in this conversation.
+            Some(last) if last >= self.inherited => last + 1,
+            // The client has left out all that is known, and gone on.
+            _ if shown.iter().any(|finished| place(finished).is_none()) => self.steps.len(),
+            // It has gone back to the start.
+            Some(_) | None => self.inherited,
+        };
+        let mut known = self.steps.iter().take(keep).enumerate().peekable();
+        let mut steps = Vec::with_capacity(keep + shown.len());
+        let mut still_known = shown.iter().filter_map(place).count();
+        for finished in shown {
+            if let Some(place) = place(finished) {
+                // What the client has left out stays where it was.
+                while let Some((_, step)) = known.next_if(|(at, _)| *at <= place) {
+                    steps.push(step.clone());
+                }
+                still_known -= 1;
+            } else {
+                if still_known == 0 {
+                    steps.extend(known.by_ref().map(|(_, step)| step.clone()));
+                }
+                steps.push(finished.to_step());
+            }
+        }
+        steps.extend(known.map(|(_, step)| step.clone()));
+        let oldest = steps.len().saturating_sub(MAX_STEPS);
+        steps.drain(..oldest);
+        self.inherited = self.inherited.saturating_sub(oldest);
+        self.steps = steps;
+    }
+}

@@ -1,0 +1,131 @@
+//! What one message of a conversation says about calls.
+
+use crate::action::effect::Effect;
+use crate::action::path::World;
+use crate::action::{self, Knowledge};
+use crate::fuel::Fuel;
+use crate::history::{Outcome, Step};
+use crate::hold::{CallLimits, HeldCall, Runs};
+use crate::json::{Json, JsonError, LoneSurrogates};
+use crate::request;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The ids of calls that we wrote in place of refused ones begin so.
+const OUR_CALLS: &str = "toolu_holdgate_";
+
+/// What it takes to understand the calls of a conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct CallReader<'a> {
+    /// What is known about tools and programs.
+    pub know: &'a Knowledge,
+    /// Where the agent works.
+    pub world: &'a World,
+    /// The bounds on one call.
+    pub limits: CallLimits,
+    /// Units of work per call.
+    pub fuel: u64,
+}
+
+/// Something that a message says about a call.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// It was made. The step is what it becomes if it succeeds.
+    Call(Arc<Step>),
+    /// It came to an end.
+    Result {
+        /// The call.
+        call: String,
+        /// Whether the tool reported an error.
+        failed: bool,
+    },
+    /// It was refused.
+    Refused(Arc<Step>),
+}
+
+impl CallReader<'_> {
+    /// What `message` says about calls, in order. Only `room` calls are understood.
+    pub(super) fn parts(&self, message: &[u8], room: &mut usize) -> Result<Vec<Part>, JsonError> {
+        let message = Json::read(message, request::MAX_DEPTH, LoneSurrogates::Replace)?;
+        let by_model = message.get("role").and_then(Json::as_str) == Some("assistant");
+        let content = message.get("content");
+        if let Some(text) = content.and_then(Json::as_str) {
+            let refused = by_model.then(|| notice(text)).flatten();
+            return Ok(refused.into_iter().collect());
+        }
+        let blocks = content.and_then(Json::as_array).unwrap_or(&[]);
+        let part = |block| self.part(block, by_model, room);
+        Ok(blocks.iter().filter_map(part).collect())
+    }
+
+    fn part(&self, block: &Json<'_>, by_model: bool, room: &mut usize) -> Option<Part> {
+        let text = |key| block.get(key).and_then(Json::as_str);
+        match text("type")? {
+            "text" if by_model => notice(text("text")?),
+            "tool_use" if by_model => self.call(block, Runs::AtClient, room),
+            "server_tool_use" | "mcp_tool_use" if by_model => {
+                self.call(block, Runs::AtProvider, room)
+            }
+            // The provider's results stand in the model's own message.
+            kind if kind == "tool_result" || by_model && kind.ends_with("_tool_result") => {
+                Some(Part::Result {
+                    call: text("tool_use_id")?.to_owned(),
+                    failed: block.get("is_error") == Some(&Json::Bool(true)),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn call(&self, block: &Json<'_>, runs: Runs, room: &mut usize) -> Option<Part> {
+        let id = block.get("id")?.as_str()?;
+        let tool = block.get("name")?.as_str()?;
+        let empty = block.get("input").and_then(Json::as_object) == Some(&[]);
+        if id.starts_with(OUR_CALLS) && empty {
+            // With arguments it is none of ours, whatever it is called.
+            return Some(refused(id, tool));
+        }
+        let effects = match room.checked_sub(1) {
+            Some(left) => {
+                *room = left;
+                self.effects(block, runs)
+            }
+            None => Vec::new(),
+        };
+        let step = Step::new(id, tool, Outcome::Done, effects);
+        Some(Part::Call(Arc::new(step)))
+    }
+
+    /// What the call did. One that cannot be read was refused when it came, so it did nothing.
+    fn effects(&self, block: &Json<'_>, runs: Runs) -> Vec<Effect> {
+        let read = || {
+            let call = HeldCall::new(block, runs).read(self.limits).ok()?;
+            let fuel = Fuel::new(self.fuel);
+            action::understand(&call, self.world, self.know, &fuel).ok()
+        };
+        let read = catch_unwind(AssertUnwindSafe(read));
+        read.ok().flatten().unwrap_or_default()
+    }
+}
+
+fn refused(id: &str, tool: &str) -> Part {
+    let step = Step::new(id, tool, Outcome::Refused, Vec::new());
+    Part::Refused(Arc::new(step))
+}
+
+/// Reads the text that stands in a refused call's place, as the wire's writer writes it. A model
+/// that writes such a text itself only adds a refusal.
+fn notice(text: &str) -> Option<Part> {
+    let what = text.strip_prefix("[holdgate] ")?;
+    let (what, why) = what.split_once(" was blocked and did not run")?;
+    let tool = what
+        .strip_prefix("The call to `")
+        .and_then(|tool| tool.strip_suffix('`'));
+    let (_, incident) = why
+        .trim_end()
+        .strip_suffix(')')?
+        .rsplit_once("(incident ")?;
+    // The call that may stand beside it has the same id, so that both are one refusal.
+    let id = format!("{OUR_CALLS}{}", incident.replace('-', "_"));
+    Some(refused(&id, tool.unwrap_or_default()))
+}

@@ -1,0 +1,525 @@
+use super::*;
+use crate::action::Knowledge;
+use crate::action::path::World;
+use crate::hold::CallLimits;
+use bytes::Bytes;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// What a step is compared by.
+type Seen = Vec<(String, String, Outcome, String)>;
+
+fn seen(history: &History) -> Seen {
+    let step = |s: &Step| {
+        let effects = format!("{:?}", s.effects);
+        (s.call.clone(), s.tool.clone(), s.outcome, effects)
+    };
+    history.steps().map(step).collect()
+}
+
+fn try_absorb(store: &mut Conversations, body: &str) -> Result<Seen, JsonError> {
+    let know = Knowledge::built_in().unwrap();
+    let world = World {
+        cwd: "/p".into(),
+        project: Some("/p".into()),
+        ..World::default()
+    };
+    let reader = CallReader {
+        know: &know,
+        world: &world,
+        limits: CallLimits {
+            max_bytes: 1 << 20,
+            max_depth: 64,
+        },
+        fuel: 1_000_000,
+    };
+    let request = Request::read(Bytes::copy_from_slice(body.as_bytes()))?;
+    store
+        .history(&request, &reader)
+        .map(|history| seen(&history))
+}
+
+/// One turn: the client sends these messages, with its cache mark on the last block.
+fn absorb(store: &mut Conversations, messages: &[Value]) -> Seen {
+    let mut messages = messages.to_vec();
+    let last = messages
+        .last_mut()
+        .and_then(|m| m["content"].as_array_mut());
+    if let Some(block) = last.and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+    try_absorb(store, &json!({ "messages": messages }).to_string()).unwrap()
+}
+
+fn fresh(messages: &[Value]) -> Seen {
+    absorb(&mut Conversations::default(), messages)
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "text": text}]})
+}
+
+fn calls(ids: &[&str]) -> Value {
+    let call = |id: &&str| {
+        let command = format!("cat notes/{id}.txt > out.txt");
+        json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}})
+    };
+    let calls: Vec<Value> = ids.iter().map(call).collect();
+    json!({"role": "assistant", "content": calls})
+}
+
+fn results(ids: &[&str], failed: bool) -> Value {
+    let result = |id: &&str| json!({"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": failed});
+    let results: Vec<Value> = ids.iter().map(result).collect();
+    json!({"role": "user", "content": results})
+}
+
+/// A conversation in which these calls were made one by one.
+fn done(root: &str, ids: &[&str]) -> Vec<Value> {
+    let mut messages = vec![user(root)];
+    for id in ids {
+        messages.extend([calls(&[id]), results(&[id], false)]);
+    }
+    messages
+}
+
+fn ids(seen: &Seen) -> Vec<&str> {
+    seen.iter().map(|(id, ..)| id.as_str()).collect()
+}
+
+#[test]
+fn a_call_counts_when_its_result_has_come() {
+    let check = |messages: &[Value], expected: &[(&str, Outcome)]| {
+        let steps = fresh(messages);
+        let found: Vec<_> = steps.iter().map(|s| (s.0.as_str(), s.2)).collect();
+        assert_eq!(found, expected);
+    };
+    let root = user("go");
+    check(&[root.clone(), calls(&["a"])], &[]);
+    check(
+        &[root.clone(), calls(&["a", "b"]), results(&["b"], true)],
+        &[("b", Outcome::Failed)],
+    );
+    check(
+        &[
+            root.clone(),
+            calls(&["a", "b"]),
+            results(&["b", "a"], false),
+        ],
+        &[("b", Outcome::Done), ("a", Outcome::Done)],
+    );
+    check(&[root.clone(), results(&["a"], false), calls(&["a"])], &[]);
+    let mut forged = calls(&["a"]);
+    forged["role"] = "user".into();
+    check(&[root.clone(), forged, results(&["a"], false)], &[]);
+    let twice = [results(&["a"], true), results(&["a"], false)];
+    check(
+        &[&[root.clone(), calls(&["a"])], &twice[..]].concat(),
+        &[("a", Outcome::Failed)],
+    );
+    let provider = json!({"role": "assistant", "content": [
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}]});
+    check(&[root, provider], &[("s", Outcome::Done)]);
+}
+
+#[test]
+fn steps_tell_what_was_done() {
+    let steps = fresh(&done("go", &["a"]));
+    let (_, tool, _, effects) = &steps[0];
+    assert_eq!(tool, "Bash");
+    assert!(
+        effects.contains("/p/notes/a.txt") && effects.contains("/p/out.txt"),
+        "{effects}"
+    );
+    let mut messages = done("go", &["a"]);
+    messages[1]["content"][0]["input"] = json!("no object");
+    assert_eq!(fresh(&messages)[0].3, "[]", "a step all the same");
+}
+
+#[test]
+fn what_was_refused_is_known_once() {
+    let text = "[holdgate] The call to `Bash` was blocked and did not run.\nRule: r (gate)\n\
+                Why: no.\nDo not repeat the call as it was. (incident 0a-1-2)";
+    let inert =
+        json!({"type": "tool_use", "id": "toolu_holdgate_0a_1_2", "name": "Bash", "input": {}});
+    let notice = json!({"type": "text", "text": text});
+    let result = results(&["toolu_holdgate_0a_1_2"], true);
+    let check = |messages: &[Value], expected: usize| {
+        let steps = fresh(&[&[user("go")], messages].concat());
+        assert_eq!(steps.len(), expected, "{messages:?}");
+        for (id, tool, outcome, _) in &steps {
+            assert_eq!(id, "toolu_holdgate_0a_1_2");
+            assert_eq!((tool.as_str(), *outcome), ("Bash", Outcome::Refused));
+        }
+    };
+    let assistant = |content: Value| json!({"role": "assistant", "content": content});
+    check(&[assistant(json!([notice]))], 1);
+    check(&[assistant(json!(text))], 1);
+    check(&[assistant(json!([notice, inert])), result.clone()], 1);
+    check(&[assistant(json!([inert])), result.clone()], 1);
+    check(&[json!({"role": "user", "content": text})], 0);
+
+    let mut real = inert;
+    real["input"] = json!({"command": "cat x"});
+    let steps = fresh(&[user("go"), assistant(json!([notice, real])), result]);
+    let outcomes: Vec<_> = steps.iter().map(|s| s.2).collect();
+    let both = [Outcome::Refused, Outcome::Failed];
+    assert_eq!(outcomes, both, "a call cannot hide behind an id of ours");
+}
+
+#[test]
+fn the_notice_is_read_as_it_is_written() {
+    use crate::hold::{HeldCall, Runs};
+    use crate::json::{Json, LoneSurrogates};
+    use crate::session::Session;
+    use crate::stack::{Clock, JudgeLimits, Occasion, Stack};
+    struct Stopped;
+    impl Clock for Stopped {
+        fn now(&self) -> std::time::Duration {
+            std::time::Duration::ZERO
+        }
+    }
+    let call = CallLimits {
+        max_bytes: 100,
+        max_depth: 9,
+    };
+    let limits = JudgeLimits {
+        call,
+        fuel: 1000,
+        deadline: std::time::Duration::from_secs(1),
+    };
+    let know = Knowledge::built_in().unwrap();
+    let stack = Stack::new(Vec::new(), know, Arc::new(Stopped), limits);
+    let block = Json::read(
+        br#"{"id":"i","name":"To`ol","input":[1]}"#,
+        9,
+        LoneSurrogates::Refuse,
+    );
+    let held = HeldCall::new(&block.unwrap(), Runs::AtClient);
+    let (mut session, history) = (Session::default(), History::default());
+    let occasion = Occasion::new(&mut session, &history, std::time::Duration::ZERO);
+    let refusal = stack.judge(held, occasion).outcome.unwrap_err();
+    let written = crate::wire::anthropic::Writer::default().notice(&refusal, "0a-7-1");
+    let written = String::from_utf8(written.to_vec()).unwrap();
+    let datas = written
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "));
+    let text = datas
+        .filter_map(|data| {
+            let data: Value = serde_json::from_str(data).unwrap();
+            data["delta"]["text"].as_str().map(str::to_owned)
+        })
+        .collect::<String>();
+    let steps = fresh(&[user("go"), json!({"role": "assistant", "content": text})]);
+    assert_eq!(ids(&steps), ["toolu_holdgate_0a_7_1"]);
+    assert_eq!(steps[0].1, "To`ol");
+}
+
+#[test]
+fn facts_outlive_what_the_client_leaves_out() {
+    let check = |turns: &[Vec<Value>], expected: &[&str], alone: &[&str]| {
+        let mut store = Conversations::default();
+        let mut last = Seen::new();
+        for messages in turns {
+            last = absorb(&mut store, messages);
+        }
+        assert_eq!(ids(&last), expected);
+        assert_eq!(ids(&fresh(turns.last().unwrap())), alone, "a replica");
+    };
+    let long = done("go", &["a", "b", "c", "d"]);
+    // Summed up under a new root, at once and some turns later.
+    check(
+        &[long.clone(), done("sum", &[])],
+        &["a", "b", "c", "d"],
+        &[],
+    );
+    let on = [long.clone(), done("sum", &[]), done("sum", &["e"])];
+    check(&on, &["a", "b", "c", "d", "e"], &["e"]);
+    // A new root that keeps the latest calls.
+    let on = [
+        long.clone(),
+        done("sum", &["c", "d"]),
+        done("sum", &["c", "d", "e"]),
+    ];
+    check(&on, &["a", "b", "c", "d", "e"], &["c", "d", "e"]);
+    // Summed up twice, and gone back to the start of the summary.
+    let twice = [
+        long.clone(),
+        done("sum", &[]),
+        done("sum", &["e"]),
+        done("more", &[]),
+    ];
+    check(&twice, &["a", "b", "c", "d", "e"], &[]);
+    let back = [
+        long.clone(),
+        done("sum", &[]),
+        done("sum", &["e"]),
+        done("sum", &[]),
+    ];
+    check(&back, &["a", "b", "c", "d"], &[]);
+    // Dropped in place: from the middle, from the start, and all of it.
+    check(
+        &[long.clone(), done("go", &["a", "d", "e"])],
+        &["a", "b", "c", "d", "e"],
+        &["a", "d", "e"],
+    );
+    check(
+        &[long.clone(), done("go", &["d"])],
+        &["a", "b", "c", "d"],
+        &["d"],
+    );
+    check(
+        &[long.clone(), done("go", &["e"])],
+        &["a", "b", "c", "d", "e"],
+        &["e"],
+    );
+    // Gone back: what came after never happened in this conversation.
+    check(
+        &[long.clone(), done("go", &["a", "b"])],
+        &["a", "b"],
+        &["a", "b"],
+    );
+    check(
+        &[long.clone(), done("go", &["a", "x"])],
+        &["a", "x"],
+        &["a", "x"],
+    );
+    check(&[long, done("go", &[])], &[], &[]);
+}
+
+#[test]
+fn a_conversation_that_began_elsewhere_inherits_nothing() {
+    let mut store = Conversations::default();
+    absorb(&mut store, &done("helper", &["h"]));
+    assert_eq!(
+        ids(&absorb(&mut store, &done("go", &["a", "b"]))),
+        ["a", "b"]
+    );
+}
+
+#[test]
+fn a_message_that_cannot_be_read_is_an_error_and_changes_nothing() {
+    let mut store = Conversations::default();
+    absorb(&mut store, &done("go", &["a"]));
+    let body =
+        r#"{"messages":[{"role":"user","content":"go"},{"role":"user","role":"assistant"}]}"#;
+    assert!(try_absorb(&mut store, body).is_err());
+    assert_eq!(
+        ids(&absorb(&mut store, &done("go", &["a", "b"]))),
+        ["a", "b"]
+    );
+}
+
+#[test]
+fn what_is_kept_is_bounded() {
+    let mut store = Conversations::default();
+    let text = |i: usize| format!("c{i}");
+    let many: Vec<Value> = (0..MAX_STEPS + 50)
+        .flat_map(|i| {
+            let call = json!({"role": "assistant", "content": [
+                {"type": "tool_use", "id": text(i), "name": "T", "input": {}}]});
+            [call, results(&[&text(i)], false)]
+        })
+        .collect();
+    let messages = [&[user("go")], &many[..]].concat();
+    for _ in 0..2 {
+        let steps = absorb(&mut store, &messages);
+        assert_eq!(steps.len(), MAX_STEPS);
+        assert_eq!(steps[0].0, "c50");
+        assert_eq!(steps[MAX_STEPS - 1].0, text(MAX_STEPS + 49));
+    }
+    for i in 0..100 {
+        absorb(&mut store, &done(&text(i), &[]));
+        let steps: usize = store.known.iter().map(|known| known.steps.len()).sum();
+        assert!(store.known.len() <= MAX_CONVERSATIONS && steps <= MAX_KNOWN_STEPS);
+    }
+}
+
+/// What happens in a session, to one of its conversations.
+#[derive(Clone, Debug)]
+enum Event {
+    /// The calls of one message: how each ends.
+    Calls(Vec<Ending>),
+    Refusal {
+        goes_on: bool,
+    },
+    Say,
+    /// The client clears old results.
+    Clear,
+    Rewind(prop::sample::Index),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ending {
+    Done,
+    Failed,
+    Missing,
+    Late,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let ending = prop_oneof![
+        4 => Just(Ending::Done),
+        1 => Just(Ending::Failed),
+        1 => Just(Ending::Missing),
+        1 => Just(Ending::Late),
+    ];
+    prop_oneof![
+        6 => prop::collection::vec(ending, 1..4).prop_map(Event::Calls),
+        1 => any::<bool>().prop_map(|goes_on| Event::Refusal { goes_on }),
+        1 => Just(Event::Say),
+        1 => Just(Event::Clear),
+        1 => any::<prop::sample::Index>().prop_map(Event::Rewind),
+    ]
+}
+
+/// One of a session's conversations, as its client keeps it.
+struct Client {
+    messages: Vec<Value>,
+    late: Vec<String>,
+}
+
+impl Client {
+    fn new(number: usize) -> Self {
+        Client {
+            messages: vec![user(&format!("task {number}"))],
+            late: Vec::new(),
+        }
+    }
+
+    fn play(&mut self, event: &Event, turn: usize) {
+        match event {
+            Event::Calls(endings) => {
+                let names: Vec<String> =
+                    (0..endings.len()).map(|i| format!("t{turn}-{i}")).collect();
+                let all: Vec<&str> = names.iter().map(String::as_str).collect();
+                let mut answer = json!({"role": "user", "content": []});
+                let blocks = answer["content"].as_array_mut().unwrap();
+                for late in self.late.drain(..) {
+                    blocks.push(results(&[&late], false)["content"][0].take());
+                }
+                for (id, ending) in all.iter().zip(endings) {
+                    match ending {
+                        Ending::Done => blocks.push(results(&[id], false)["content"][0].take()),
+                        Ending::Failed => blocks.push(results(&[id], true)["content"][0].take()),
+                        Ending::Missing => {}
+                        Ending::Late => self.late.push((*id).to_owned()),
+                    }
+                }
+                blocks.push(json!({"type": "text", "text": "on"}));
+                self.messages.extend([calls(&all), answer]);
+            }
+            Event::Refusal { goes_on } => {
+                let text = format!(
+                    "[holdgate] The call to `Bash` was blocked and did not run.\n(incident 0-{turn})"
+                );
+                let mut said =
+                    json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
+                let mut next = user("go on");
+                if *goes_on {
+                    let id = format!("toolu_holdgate_0_{turn}");
+                    let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}});
+                    said["content"].as_array_mut().unwrap().push(call);
+                    next = results(&[&id], true);
+                }
+                self.messages.extend([said, next]);
+            }
+            Event::Say => {
+                let said = json!({"role": "assistant", "content": format!("said {turn}")});
+                self.messages.extend([said, user("and?")]);
+            }
+            Event::Clear => {
+                let half = self.messages.len() / 2;
+                for message in self.messages.iter_mut().take(half).skip(1) {
+                    for block in message["content"].as_array_mut().into_iter().flatten() {
+                        if block["type"] == "tool_result" {
+                            block["content"] = "[cleared]".into();
+                        }
+                    }
+                }
+            }
+            Event::Rewind(to) => {
+                // Messages of the user and the model take turns.
+                let turns = self.messages.len() / 2;
+                self.messages.truncate(1 + 2 * to.index(turns + 1));
+                self.late.clear();
+            }
+        }
+    }
+}
+
+/// What a store knows, by the rules that it is meant to follow.
+#[derive(Default)]
+struct Expected {
+    /// By use: conversation, what it inherited, what it knows.
+    known: Vec<(usize, Seen, Seen)>,
+}
+
+impl Expected {
+    fn turn(&mut self, number: usize, shown: &Seen) -> Seen {
+        let at = self.known.iter().position(|(n, ..)| *n == number);
+        let inherited = match at {
+            Some(at) => self.known.remove(at).1,
+            None => {
+                let before = self.known.iter().rev().find(|(.., seen)| !seen.is_empty());
+                let before = before.map(|(.., seen)| seen.clone()).unwrap_or_default();
+                if shown.iter().all(|step| before.contains(step)) {
+                    before
+                } else {
+                    Seen::new()
+                }
+            }
+        };
+        let all = [&inherited[..], shown].concat();
+        self.known.push((number, inherited, all.clone()));
+        all
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Having seen every turn tells the same as reading the last request; and so for whoever
+    /// joins on the way.
+    #[test]
+    fn seen_live_or_rebuilt_is_the_same(
+        events in prop::collection::vec((0usize..3, event()), 1..16),
+        joins in any::<prop::sample::Index>(),
+    ) {
+        let joins = joins.index(events.len());
+        let mut clients: Vec<Client> = (0..3).map(Client::new).collect();
+        let (mut live, mut expected) = (Conversations::default(), Expected::default());
+        let (mut replica, mut expected_there) = (Conversations::default(), Expected::default());
+        for (turn, (number, event)) in events.iter().enumerate() {
+            let client = &mut clients[*number];
+            client.play(event, turn);
+            let rebuilt = fresh(&client.messages);
+            let seen = absorb(&mut live, &client.messages);
+            prop_assert_eq!(&seen, &expected.turn(*number, &rebuilt));
+            if turn >= joins {
+                let there = absorb(&mut replica, &client.messages);
+                prop_assert_eq!(&there, &expected_there.turn(*number, &rebuilt));
+            }
+        }
+    }
+
+    /// The same with one conversation: nothing is inherited, so all are equal.
+    #[test]
+    fn one_conversation_is_the_same_everywhere(
+        events in prop::collection::vec(event(), 1..16),
+        joins in any::<prop::sample::Index>(),
+    ) {
+        let joins = joins.index(events.len());
+        let mut client = Client::new(0);
+        let (mut live, mut replica) = (Conversations::default(), Conversations::default());
+        for (turn, event) in events.iter().enumerate() {
+            client.play(event, turn);
+            let rebuilt = fresh(&client.messages);
+            prop_assert_eq!(&absorb(&mut live, &client.messages), &rebuilt);
+            if turn >= joins {
+                prop_assert_eq!(&absorb(&mut replica, &client.messages), &rebuilt);
+            }
+        }
+    }
+}
