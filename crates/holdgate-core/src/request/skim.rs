@@ -33,6 +33,9 @@ pub(super) fn outline(body: &[u8], depth: usize) -> Result<Outline, JsonError> {
     }
     skimmer.items(b'}', 1, |skimmer| {
         let name = skimmer.name()?;
+        if name == "__proto__" {
+            return Err(skimmer.error("the key `__proto__`"));
+        }
         if !names.insert(name.clone()) {
             // One reader would take the first, another the last.
             return Err(skimmer.error("a member that stands twice"));
@@ -294,6 +297,7 @@ mod tests {
             "model=claude",
             r#"{"messages":[],"messages":[]}"#,
             r#"{"messages":[],"mess\u0061ges":[]}"#,
+            r#"{"__proto__":{"messages":[]}}"#,
             r#"{"a":1} {"b":2}"#,
             r#"{"a":[}]}"#,
             r#"{"a":[1}"#,

@@ -6,6 +6,8 @@
 pub(crate) mod answer;
 mod body;
 mod handle;
+#[cfg(test)]
+mod history_tests;
 mod route;
 mod stall;
 pub(crate) mod upstream;
@@ -162,12 +164,16 @@ impl App {
 impl Proxy {
     /// Starts to listen.
     pub fn start(config: Config) -> anyhow::Result<Proxy> {
-        let listen = config.proxy.listen;
+        Self::serve(App::new(config)?)
+    }
+
+    fn serve(app: App) -> anyhow::Result<Proxy> {
+        let listen = app.config.proxy.listen;
         let listener = std::net::TcpListener::bind(listen)
             .with_context(|| format!("cannot listen on {listen}"))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let app = Arc::new(App::new(config)?);
+        let app = Arc::new(app);
         let know = app.know.clone();
         // Not before the first request is taken: starting must cost nothing.
         spawn("warm".to_owned(), move || know.commands.warm())?;

@@ -1,0 +1,137 @@
+//! What a request costs before it is sent on, and what its history costs meanwhile:
+//! `cargo bench -p holdgate --bench request`.
+//!
+//! Figures are medians over rounds on this machine; compare only within one run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark reports on standard output"
+)]
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+
+use bytes::Bytes;
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::World;
+use holdgate_core::conversation::{CallReader, Conversations};
+use holdgate_core::hold::CallLimits;
+use holdgate_core::request::Request;
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 15;
+const MIB: usize = 1 << 20;
+
+/// What tools print: lines of source, with all that JSON escapes.
+const SOURCE: &str = include_str!("../src/proxy/handle.rs");
+
+/// A conversation of about `bytes` in which files are read and commands run.
+fn conversation(bytes: usize) -> Vec<Value> {
+    let mut messages = vec![json!({"role": "user", "content": "fix the tests"})];
+    let mut size = 0;
+    while size < bytes {
+        let id = format!("toolu_{}", messages.len());
+        let command = format!(
+            "cargo test -p core 'mod{}::' 2>&1 | tail -40",
+            messages.len()
+        );
+        let printed: String = SOURCE
+            .chars()
+            .skip(messages.len() % 500)
+            .take(3500)
+            .collect();
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "text", "text": "Let me look at that."},
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": printed, "is_error": false}]}));
+        size += 4000;
+    }
+    messages
+}
+
+fn body(messages: &[Value]) -> Bytes {
+    let tools: Vec<Value> = (0..20)
+        .map(|i| {
+            let description: String = SOURCE.chars().take(2000).collect();
+            json!({"name": format!("Tool{i}"), "description": description,
+                   "input_schema": {"type": "object", "required": ["command"]}})
+        })
+        .collect();
+    let body = json!({"model": "m", "system": "Working directory: /p", "tools": tools,
+                      "metadata": {"user_id": "user_1_session_abc"}, "messages": messages});
+    body.to_string().into()
+}
+
+fn median(mut round: impl FnMut() -> Duration) -> Duration {
+    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| round()).collect();
+    times.sort_unstable();
+    times.get(ROUNDS / 2).copied().unwrap_or_default()
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> Duration {
+    let begin = Instant::now();
+    black_box(work());
+    begin.elapsed()
+}
+
+fn report(name: &str, bytes: usize, took: Duration) {
+    let ms = took.as_secs_f64() * 1000.0;
+    let size = bytes as f64 / MIB as f64;
+    println!(
+        "{name:<44} {size:>6.2} MiB {ms:>9.3} ms {:>8.3} ms/MiB",
+        ms / size
+    );
+}
+
+fn main() {
+    let know = Knowledge::built_in().unwrap();
+    know.commands.warm();
+    let world = World {
+        cwd: "/p".into(),
+        project: Some("/p".into()),
+        ..World::default()
+    };
+    let reader = CallReader {
+        know: &know,
+        world: &world,
+        limits: CallLimits {
+            max_bytes: 16 << 20,
+            max_depth: 64,
+        },
+        fuel: 1_000_000,
+    };
+    for size in [MIB, 8 * MIB] {
+        let mut messages = conversation(size);
+        let first = body(&messages);
+        let longer = conversation(size + 4000);
+        messages.extend(longer.into_iter().skip(messages.len()));
+        let next = body(&messages);
+        let read = |body: &Bytes| Request::read(body.clone()).unwrap();
+        let took = median(|| timed(|| read(&first)));
+        report("before sending on: first sight", first.len(), took);
+        let took = median(|| timed(|| read(&next)));
+        report("before sending on: following turn", next.len(), took);
+        let (first_read, next_read) = (read(&first), read(&next));
+        let took = median(|| {
+            let mut store = Conversations::default();
+            timed(|| store.history(&first_read, &reader).unwrap())
+        });
+        report("meanwhile: history at first sight", first.len(), took);
+        let took = median(|| {
+            let mut store = Conversations::default();
+            store.history(&first_read, &reader).unwrap();
+            timed(|| store.history(&next_read, &reader).unwrap())
+        });
+        report("meanwhile: history of a following turn", next.len(), took);
+    }
+    // The first message is read before the request is sent on: the worst is one that is all of it.
+    let pasted = SOURCE.repeat(8 * MIB / SOURCE.len());
+    let pasted = body(&[json!({"role": "user", "content": pasted})]);
+    let took = median(|| timed(|| Request::read(pasted.clone()).unwrap()));
+    report("before sending on: one pasted message", pasted.len(), took);
+    let quotes = body(&[json!({"role": "user", "content": "\"\\\n".repeat(MIB)})]);
+    let took = median(|| timed(|| Request::read(quotes.clone()).unwrap()));
+    report("before sending on: nothing but escapes", quotes.len(), took);
+}

@@ -1,0 +1,51 @@
+//! Any body is a request or an error; what the strict reader takes as an object is never an error,
+//! and a history costs no panic and is the same the second time.
+#![no_main]
+
+use bytes::Bytes;
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::World;
+use holdgate_core::conversation::{CallReader, Conversations};
+use holdgate_core::history::History;
+use holdgate_core::hold::CallLimits;
+use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_core::request::Request;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let read = Json::read(bytes, 150, LoneSurrogates::Replace);
+    // A body with more members than any request has is refused.
+    let few = |json: &Json<'_>| {
+        json.as_object()
+            .is_some_and(|members| members.len() < 1_000)
+    };
+    let is_object = read.as_ref().is_ok_and(few);
+    let Ok(request) = Request::read(Bytes::copy_from_slice(bytes)) else {
+        assert!(!is_object);
+        return;
+    };
+    let know = Knowledge::built_in().unwrap();
+    let world = World::default();
+    let reader = CallReader {
+        know: &know,
+        world: &world,
+        limits: CallLimits {
+            max_bytes: 1 << 20,
+            max_depth: 64,
+        },
+        fuel: 100_000,
+    };
+    let steps = |history: &History| -> Vec<_> {
+        let step = history.steps().map(|s| (s.call.clone(), s.outcome));
+        step.collect()
+    };
+    let mut store = Conversations::default();
+    match (
+        store.history(&request, &reader),
+        store.history(&request, &reader),
+    ) {
+        (Ok(first), Ok(again)) => assert_eq!(steps(&first), steps(&again)),
+        (Err(_), Err(_)) => assert!(!is_object),
+        (first, again) => panic!("{first:?} {again:?}"),
+    }
+});
