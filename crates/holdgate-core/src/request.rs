@@ -59,7 +59,10 @@ impl Request {
             }
         }
         if let Some(first) = outline.messages.first() {
-            facts.root = root(&part(&body, first)?);
+            let first = body.get(first.clone()).unwrap_or_default();
+            // Without the cache marks, which wander as the conversation grows; and clients write
+            // the same text as a string or as a block, depending on where the marks are.
+            facts.root = skim::beginning(first, ROOT_BYTES);
         }
         Ok(Request {
             facts: Arc::new(facts),
@@ -115,33 +118,6 @@ fn working_dir(system: &Json<'_>) -> Option<String> {
         let dir = rest.trim().trim_matches('`');
         dir.starts_with('/').then(|| dir.to_owned())
     })
-}
-
-/// The first message without its cache marks, which wander as the conversation grows; and clients
-/// write the same text as a string or as a block, depending on where the marks are.
-fn root(message: &Json<'_>) -> String {
-    let content = message.get("content");
-    if let Some(text) = content.and_then(Json::as_str) {
-        return beginning(text).to_owned();
-    }
-    let mut root = String::new();
-    for block in content.and_then(Json::as_array).unwrap_or(&[]) {
-        if let Some(text) = block.get("text").and_then(Json::as_str) {
-            if !root.is_empty() {
-                root.push('\n');
-            }
-            root.push_str(beginning(text));
-        }
-        if root.len() >= ROOT_BYTES {
-            break;
-        }
-    }
-    root.truncate(beginning(&root).len());
-    root
-}
-
-fn beginning(text: &str) -> &str {
-    text.split_at(text.floor_char_boundary(ROOT_BYTES)).0
 }
 
 fn requires_arguments(tool: &Json<'_>) -> Option<String> {

@@ -67,6 +67,98 @@ pub(super) fn outline(body: &[u8], depth: usize) -> Result<Outline, JsonError> {
     Ok(outline)
 }
 
+/// The beginning of a message's text, `most` bytes as they are written at the most. What cannot be
+/// read is left out: whoever reads the whole message will say so.
+pub(super) fn beginning(message: &[u8], most: usize) -> String {
+    let mut skimmer = Skimmer {
+        body: message,
+        at: 0,
+        depth: super::MAX_DEPTH,
+    };
+    let mut text = Beginning {
+        text: String::new(),
+        left: most,
+    };
+    // An error only ends the search, as does having found enough.
+    let _ = skimmer.member(0, "content", |skimmer| {
+        if skimmer.take(b'[') {
+            skimmer.items(b']', 2, |skimmer| {
+                skimmer.member(2, "text", |skimmer| text.add(skimmer))
+            })
+        } else {
+            text.add(skimmer)
+        }
+    });
+    text.text
+}
+
+struct Beginning {
+    text: String,
+    left: usize,
+}
+
+impl Beginning {
+    /// Adds what is left of the value that is next, if that is a string.
+    fn add(&mut self, skimmer: &mut Skimmer<'_>) -> Result<(), JsonError> {
+        if skimmer.peek() != Some(b'"') {
+            return skimmer.value(2);
+        }
+        let rest = skimmer.body.get(skimmer.at + 1..).unwrap_or_default();
+        let length = whole_characters(rest, self.left);
+        let written = rest.get(..length).unwrap_or_default();
+        let quoted = [b"\"", written, b"\""].concat();
+        if let Some(text) = Json::read(&quoted, 1, LoneSurrogates::Replace)?.as_str() {
+            if !self.text.is_empty() {
+                self.text.push('\n');
+            }
+            self.text.push_str(text);
+        }
+        self.left -= length;
+        skimmer.at += 1 + length;
+        if skimmer.take(b'"') {
+            Ok(())
+        } else {
+            Err(skimmer.error("enough"))
+        }
+    }
+}
+
+/// How much of a string comes before its closing quote and before `most`, cutting no escape and no
+/// character.
+fn whole_characters(text: &[u8], most: usize) -> usize {
+    let window = text.get(..most).unwrap_or(text);
+    let mut at = 0;
+    while let Some(next) = special(window.get(at..).unwrap_or_default()) {
+        let place = at + next;
+        let length = match (window.get(place), text.get(place + 1)) {
+            (Some(b'"'), _) => return place,
+            (_, Some(b'u')) => 6,
+            (_, _) => 2,
+        };
+        if place + length > window.len() {
+            return place;
+        }
+        at = place + length;
+    }
+    let inside = |at: &usize| text.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
+    let mut places = (at..=window.len()).rev().skip_while(inside);
+    places.next().unwrap_or(at)
+}
+
+/// The next quote or backslash. Escapes often stand close together, where a call for each costs
+/// more than looking.
+fn special(text: &[u8]) -> Option<usize> {
+    const NEAR: usize = 12;
+    let near = text
+        .iter()
+        .take(NEAR)
+        .position(|&b| b == b'"' || b == b'\\');
+    near.or_else(|| {
+        let far = text.get(NEAR..)?;
+        memchr::memchr2(b'"', b'\\', far).map(|at| NEAR + at)
+    })
+}
+
 struct Skimmer<'a> {
     body: &'a [u8],
     at: usize,
@@ -100,6 +192,26 @@ impl Skimmer<'_> {
                 return Err(self.error("expected `,` or the end of the list"));
             }
         }
+    }
+
+    /// Looks at the member `wanted` of an object that stands `outer` deep, and skips all others;
+    /// skips what is no object.
+    fn member(
+        &mut self,
+        outer: usize,
+        wanted: &str,
+        mut found: impl FnMut(&mut Self) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
+        if !self.take(b'{') {
+            return self.value(outer);
+        }
+        self.items(b'}', outer + 1, |skimmer| {
+            if skimmer.name()? == wanted {
+                found(skimmer)
+            } else {
+                skimmer.value(outer + 1)
+            }
+        })
     }
 
     /// A member's name and the colon behind it.
@@ -180,7 +292,7 @@ impl Skimmer<'_> {
         self.at += 1;
         loop {
             let rest = self.body.get(self.at..).unwrap_or_default();
-            let Some(next) = memchr::memchr2(b'"', b'\\', rest) else {
+            let Some(next) = special(rest) else {
                 self.at = self.body.len();
                 return Err(self.error("the string has no end"));
             };
@@ -218,107 +330,4 @@ impl Skimmer<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn json() -> impl Strategy<Value = String> {
-        let text = prop_oneof![
-            Just(r#""""#.to_owned()),
-            r#""([a-z \[\]{},:é]|\\"|\\\\|\\n|\\ud800){0,12}""#,
-        ];
-        let leaf = prop_oneof![
-            text.clone(),
-            Just("null".to_owned()),
-            "-?[1-9][0-9]{0,3}(\\.5)?(e[+-]1)?",
-            Just("true".to_owned()),
-        ];
-        let space = prop_oneof![3 => Just(""), 1 => Just(" "), 1 => Just("\n\t")];
-        leaf.prop_recursive(4, 40, 5, move |inner| {
-            let list = prop::collection::vec((space.clone(), inner.clone(), space.clone()), 0..5);
-            let members = prop::collection::vec(inner, 0..5);
-            prop_oneof![
-                list.prop_map(|items| {
-                    let items: Vec<_> =
-                        items.iter().map(|(a, v, b)| format!("{a}{v}{b}")).collect();
-                    format!("[{}]", items.join(","))
-                }),
-                members.prop_map(|values| {
-                    let member = |(i, v)| format!(r#" "k\"{i}" : {v}"#);
-                    let members: Vec<_> = values.iter().enumerate().map(member).collect();
-                    format!("{{{}}}", members.join(","))
-                }),
-            ]
-        })
-    }
-
-    proptest! {
-        /// On what the strict reader takes, both see the same parts.
-        #[test]
-        fn finds_the_parts_that_the_reader_reads(
-            values in prop::collection::vec(json(), 0..6),
-            messages in prop::collection::vec(json(), 0..6),
-        ) {
-            let mut members: Vec<String> =
-                values.iter().enumerate().map(|(i, v)| format!("\"m{i}\" :\n{v}")).collect();
-            let at = members.len() / 2;
-            members.insert(at, format!(r#""mess\u0061ges":[ {} ]"#, messages.join(" , ")));
-            let body = format!(" {{{}}} ", members.join(", "));
-            let read = Json::read(body.as_bytes(), 50, LoneSurrogates::Replace).unwrap();
-            let outline = outline(body.as_bytes(), 50).unwrap();
-            let part = |place: &Range<usize>| {
-                let part = body.as_bytes().get(place.clone()).unwrap();
-                Json::read(part, 50, LoneSurrogates::Replace).unwrap().text()
-            };
-            let found: Vec<_> = outline.messages.iter().map(part).collect();
-            let expected = read.get("messages").and_then(Json::as_array).unwrap();
-            prop_assert_eq!(found, expected.iter().map(Json::text).collect::<Vec<_>>());
-            prop_assert_eq!(outline.members.len(), values.len());
-            for (name, place) in &outline.members {
-                prop_assert_eq!(part(place), read.get(name).unwrap().text());
-            }
-        }
-
-        /// Any bytes end in an outline or an error; what the reader takes is never an error.
-        #[test]
-        fn takes_any_bytes(body in r#"\{("messages"|"a"|:|,|\[|\]|\{|\}|\\|"|1|tru|é| ){0,30}"#) {
-            let skimmed = outline(body.as_bytes(), 50);
-            let read = Json::read(body.as_bytes(), 50, LoneSurrogates::Replace);
-            prop_assert!(skimmed.is_ok() || read.is_err(), "{body}");
-        }
-    }
-
-    #[test]
-    fn what_readers_would_disagree_about_is_an_error() {
-        for body in [
-            "",
-            "[]",
-            "\"text\"",
-            "model=claude",
-            r#"{"messages":[],"messages":[]}"#,
-            r#"{"messages":[],"mess\u0061ges":[]}"#,
-            r#"{"__proto__":{"messages":[]}}"#,
-            r#"{"a":1} {"b":2}"#,
-            r#"{"a":[}]}"#,
-            r#"{"a":[1}"#,
-            r#"{"a":"x}"#,
-            r#"{"a":"x\"#,
-            r#"{"messages":[1,]}"#,
-            r#"{"messages":[,]}"#,
-            r#"{"messages":[1 2]}"#,
-            r#"{"a"}"#,
-            "\u{feff}{}",
-        ] {
-            assert!(outline(body.as_bytes(), 50).is_err(), "{body}");
-        }
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let nested = |n| format!(r#"{{"a":{}{}}}"#, "[".repeat(n), "]".repeat(n));
-        assert!(outline(nested(49).as_bytes(), 50).is_ok());
-        assert!(outline(nested(50).as_bytes(), 50).is_err());
-        let far = "[".repeat(1 << 20);
-        assert!(outline(format!(r#"{{"messages":{far}"#).as_bytes(), 50).is_err());
-    }
-}
+mod tests;
