@@ -64,6 +64,9 @@ struct Conversation {
 /// Tells messages apart: hash and length.
 type Digest = (u64, usize);
 
+/// What a message says.
+type Said = (Digest, Arc<[Part]>);
+
 /// A call that a request shows to have ended.
 struct Finished<'p> {
     step: &'p Arc<Step>,
@@ -149,7 +152,7 @@ fn read(
     reader: &CallReader<'_>,
     seen: &HashMap<Digest, Arc<[Part]>>,
     keys: &RandomState,
-) -> Result<Vec<(Digest, Arc<[Part]>)>, JsonError> {
+) -> Result<Vec<Said>, JsonError> {
     let mut room = MAX_CALLS;
     let mut read = Vec::new();
     for message in request.messages().rev().take(MAX_MESSAGES) {
