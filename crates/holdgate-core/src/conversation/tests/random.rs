@@ -128,17 +128,13 @@ struct Expected {
 impl Expected {
     fn turn(&mut self, number: usize, shown: &Seen) -> Seen {
         let at = self.known.iter().position(|(n, ..)| *n == number);
-        let inherited = match at {
-            Some(at) => self.known.remove(at).1,
-            None => {
-                let before = self.known.iter().rev().find(|(.., seen)| !seen.is_empty());
-                let before = before.map(|(.., seen)| seen.clone()).unwrap_or_default();
-                if shown.iter().all(|step| before.contains(step)) {
-                    before
-                } else {
-                    Seen::new()
-                }
-            }
+        let inherited = if let Some(at) = at {
+            self.known.remove(at).1
+        } else {
+            let before = self.known.iter().rev().find(|(.., seen)| !seen.is_empty());
+            let before = before.map(|(.., seen)| seen.clone()).unwrap_or_default();
+            let known = shown.iter().all(|step| before.contains(step));
+            if known { before } else { Seen::new() }
         };
         let all = [&inherited[..], shown].concat();
         self.known.push((number, inherited, all.clone()));
