@@ -23,6 +23,8 @@ pub struct Record {
     pub verdict: Verdict,
     /// What was done.
     pub action: Action,
+    /// Whether the operator had lifted the gate.
+    pub expert: bool,
 }
 
 /// What a decision is about.
@@ -119,6 +121,7 @@ impl Record {
             findings: findings.to_vec(),
             verdict,
             action,
+            expert: false,
         }
     }
 
@@ -132,17 +135,23 @@ impl Record {
             findings: vec![Finding::block("reader", rule, reason)],
             verdict: Verdict::Block,
             action: Action::ResponseEnded,
+            expert: false,
         }
     }
 
     /// Appends the members of the decision's JSON object, with at most `input_bytes` of a call's
-    /// arguments. Text, not a tree: this is written while the client waits.
+    /// arguments, or all of them if the gate was lifted. Text, not a tree: this is written while
+    /// the client waits.
     pub fn write(&self, input_bytes: usize, out: &mut String) {
+        let input_bytes = if self.expert { usize::MAX } else { input_bytes };
         member("id", &self.id, out);
         member("session", &self.session, out);
         member("door", self.door, out);
         member("verdict", self.verdict.word(), out);
         member("action", self.action.word(), out);
+        if self.expert {
+            out.push_str("\"expert\":true,");
+        }
         match &self.subject {
             Subject::Call {
                 tool,

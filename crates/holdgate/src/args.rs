@@ -2,13 +2,14 @@
 
 use crate::config::Flags;
 use crate::eval;
+use crate::expert;
 use crate::incidents::{Filter, parse_since};
 use clap::{Parser, Subcommand};
 use holdgate_core::rules::Profile;
 use holdgate_core::verdict::Verdict;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Wrong use that only shows when it is tried: exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,8 @@ pub enum Command {
     Rules(RulesCommand),
     /// What was decided, from the ledger.
     Incidents(IncidentArgs),
+    /// Lift the gate for a while, from a terminal: everything is let pass and recorded in full.
+    Expert(ExpertArgs),
     /// Look after the ledger.
     #[command(subcommand)]
     Ledger(LedgerCommand),
@@ -184,6 +187,26 @@ impl IncidentArgs {
 fn parse_verdict(word: &str) -> Result<Verdict, String> {
     Verdict::from_word(word)
         .ok_or_else(|| format!("`{word}` is no verdict, write allow, audit, ask, block or kill"))
+}
+
+/// `holdgate expert`: without a flag, whether it is on.
+#[derive(Debug, clap::Args)]
+pub struct ExpertArgs {
+    /// Switch it on for so long: `10m`, at most `1h`.
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_grant)]
+    pub time: Option<Duration>,
+    /// Switch it off.
+    #[arg(long, conflicts_with = "time")]
+    pub off: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+fn parse_grant(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).ok();
+    time.filter(|time| (Duration::from_secs(1)..=expert::MAX).contains(time))
+        .ok_or_else(|| format!("`{text}` is no time from a second to an hour, write `10m`"))
 }
 
 /// `holdgate ledger`

@@ -1,6 +1,7 @@
 //! Settings: the file as written, the environment and flags over it, and what comes of them.
 
 mod explain;
+mod live;
 mod values;
 
 use explain::{explain, reason};
@@ -19,8 +20,12 @@ use values::{Address, Count, Folder, OnBlockWord, ProfileWord, Span, UpstreamUrl
 
 /// The sections of the file, which begin the names of variables.
 const SECTIONS: &[&str] = &[
-    "proxy", "upstream", "guard", "gate", "project", "sessions", "ledger",
+    "proxy", "upstream", "guard", "gate", "rules", "project", "sessions", "ledger",
 ];
+/// Rules of this machine, for all its users.
+const MACHINE_RULES: &str = "/etc/holdgate/rules";
+/// Lets `X-Expert-Mode` count, if it is `1`.
+const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
 
@@ -75,6 +80,10 @@ section!(GateFile {
     calls_per_minute: Count<0, 4096>,
     identical_in_a_row: u32,
 });
+section!(RulesFile {
+    dirs: Vec<Folder>,
+    check_every: Span,
+});
 section!(ProjectFile { dir: Folder });
 section!(SessionsFile {
     max: Count<1, 1_000_000>,
@@ -94,6 +103,7 @@ struct ConfigFile {
     upstream: UpstreamFile,
     guard: GuardFile,
     gate: GateFile,
+    rules: RulesFile,
     project: ProjectFile,
     sessions: SessionsFile,
     ledger: LedgerFile,
@@ -105,6 +115,7 @@ impl ConfigFile {
         self.upstream.overlay(over.upstream);
         self.guard.overlay(over.guard);
         self.gate.overlay(over.gate);
+        self.rules.overlay(over.rules);
         self.project.overlay(over.project);
         self.sessions.overlay(over.sessions);
         self.ledger.overlay(over.ledger);
@@ -137,6 +148,10 @@ pub struct Config {
     pub rates: RateLimits,
     /// What kind of machine the agent works on.
     pub profile: Profile,
+    /// Where the operator's rules are, and how often they are looked at.
+    pub rules: RulesSettings,
+    /// Whether a request may lift the gate by its header.
+    pub expert_header: bool,
     /// The project's folder, if it is not to be taken from the requests.
     pub project: Option<PathBuf>,
     /// How many sessions are remembered.
@@ -145,6 +160,17 @@ pub struct Config {
     pub max_session_idle: Duration,
     /// The ledger.
     pub ledger: LedgerSettings,
+    /// What all this was read from, to read it again.
+    origin: live::Origin,
+}
+
+/// The operator's rules.
+#[derive(Clone, Debug)]
+pub struct RulesSettings {
+    /// The folders, the one whose rules come first before the others.
+    pub dirs: Vec<PathBuf>,
+    /// How often rules and settings are looked at for changes.
+    pub check_every: Duration,
 }
 
 /// The door's own settings.
@@ -225,13 +251,14 @@ impl Config {
             .or_else(|| variable("HOLDGATE_CONFIG").map(PathBuf::from));
         let usual = home("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("holdgate.toml"));
         // A file that was named may stand in a project, whose other files are not ours.
-        let usual_dir = usual.as_deref().and_then(Path::parent);
-        let config_place = named.as_deref().or(usual_dir).map(Path::to_owned);
+        let usual_dir = usual.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let config_place = named.clone().or_else(|| usual_dir.clone());
         let file = named.or_else(|| usual.filter(|path| path.exists()));
 
-        let mut written = match &file {
-            Some(path) => read_file(path)?,
-            None => ConfigFile::default(),
+        let text = file.as_deref().map(read_text).transpose()?;
+        let mut written = match (&file, &text) {
+            (Some(path), Some(text)) => read_file(path, text)?,
+            (_, _) => ConfigFile::default(),
         };
         let mut ignored = Vec::new();
         for (key, value) in &environment {
@@ -258,6 +285,15 @@ impl Config {
         config.config_place = config_place;
         config.home = variable("HOME");
         config.ignored = ignored;
+        config.expert_header = variable(EXPERT_VARIABLE).as_deref() == Some("1");
+        if config.rules.dirs.is_empty() {
+            let own = usual_dir.map(|dir| dir.join("rules"));
+            config.rules.dirs = [Some(MACHINE_RULES.into()), own]
+                .into_iter()
+                .flatten()
+                .collect();
+        }
+        config.origin = live::Origin::new(flags, &environment, text);
         if let Some(listen) = flags.listen {
             config.proxy.listen = listen;
         }
@@ -279,6 +315,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         upstream,
         guard,
         gate,
+        rules,
         project,
         sessions,
         ledger,
@@ -328,6 +365,16 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
         },
         profile: gate.profile.map_or(Profile::default(), |p| p.0),
+        rules: RulesSettings {
+            dirs: rules
+                .dirs
+                .unwrap_or_default()
+                .into_iter()
+                .map(|dir| dir.0)
+                .collect(),
+            check_every: span(rules.check_every, Duration::from_millis(500)),
+        },
+        expert_header: false,
         project: project.dir.map(|dir| dir.0),
         max_sessions: sessions.max.map_or(10_000, |c| c.0),
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
@@ -336,13 +383,16 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             input_bytes: ledger.input_bytes.unwrap_or(4096),
             sync: ledger.sync.unwrap_or(false),
         },
+        origin: live::Origin::default(),
     }
 }
 
-fn read_file(path: &Path) -> Result<ConfigFile, ConfigError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
-    toml::from_str(&text).map_err(|e| ConfigError(explain(&path.display().to_string(), &text, &e)))
+fn read_text(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path).map_err(|e| ConfigError(format!("{}: {e}", path.display())))
+}
+
+fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
+    toml::from_str(text).map_err(|e| ConfigError(explain(&path.display().to_string(), text, &e)))
 }
 
 /// `HOLDGATE_GUARD_ON_BLOCK=continue` stands for `[guard]` `on_block = "continue"`.

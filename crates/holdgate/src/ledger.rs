@@ -6,6 +6,7 @@
 use crate::config::LedgerSettings;
 use holdgate_core::incident::Record;
 use holdgate_core::json::{Json, LoneSurrogates, write_string};
+use holdgate_core::verdict::Finding;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -73,6 +74,23 @@ impl Ledger {
     pub fn append(&self, record: &Record) -> io::Result<()> {
         let mut members = String::with_capacity(1024);
         record.write(self.settings.input_bytes, &mut members);
+        if record.expert {
+            crate::expert::warn_of(record);
+        }
+        self.write(&members)
+    }
+
+    /// Writes what happened to Holdgate itself, such as rules that could not be loaded.
+    pub fn append_event(&self, subject: &str, action: &str, finding: &Finding) -> io::Result<()> {
+        let mut members = format!(
+            "\"subject\":\"{subject}\",\"verdict\":\"{}\",\"action\":\"{action}\",\"findings\":",
+            finding.verdict.word()
+        );
+        members.push_str(&Json::Array(vec![finding.to_json()]).text());
+        self.write(&members)
+    }
+
+    fn write(&self, members: &str) -> io::Result<()> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = take_lock(&self.lock)?;
         if !current.is_latest(&self.dir) {
@@ -81,7 +99,7 @@ impl Ledger {
         if current.len >= self.settings.max_bytes {
             current.rotate(&self.dir)?;
         }
-        current.write(&members)?;
+        current.write(members)?;
         if self.settings.sync {
             current.file.sync_data()?;
         }

@@ -6,6 +6,7 @@ use holdgate::args::{
     Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
+use holdgate::expert::{self, OperatorSocket};
 use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{check, demo, eval, incidents, ledger, log, rules};
@@ -48,6 +49,11 @@ fn run(command: Command) -> anyhow::Result<bool> {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;
             incidents::print(dir, &args.filter(), args.json, args.follow, &mut out)?;
+        }
+        Command::Expert(args) => {
+            let config = load(&args.place.flags())?;
+            let mut line = OperatorSocket::of(&config.state_dir);
+            expert::run(&args, &mut line, &mut out)?;
         }
         Command::Ledger(LedgerCommand::Verify { json, place }) => {
             let verified = ledger::verify(&load(&place.flags())?.state_dir)?;

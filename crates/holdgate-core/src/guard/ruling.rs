@@ -77,13 +77,9 @@ impl Ruling {
         };
         let held = now.saturating_sub(since);
         let session = self.judge.session_id.clone();
-        sink.record(Record::of_call(
-            incident.clone(),
-            session,
-            &judgement,
-            action,
-            held,
-        ));
+        let mut record = Record::of_call(incident.clone(), session, &judgement, action, held);
+        record.expert = self.judge.expert;
+        sink.record(record);
         Judged {
             judgement,
             incident,

@@ -4,11 +4,14 @@ use super::answer::{Answer, is_encoded, media_type};
 use super::body::{Body, BoxError, GuardedBody, full};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, Rebuilding, upstream};
+use crate::in_force::{InForce, News};
 use bytes::Bytes;
 use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
 use holdgate_core::incident::Record;
 use holdgate_core::json::{Json, JsonError, LoneSurrogates};
 use holdgate_core::request::Request as ReadRequest;
+use holdgate_core::session::{self, SharedSession};
+use holdgate_core::stack::Stack;
 use holdgate_core::wire::anthropic::error_body;
 use holdgate_core::wire::carries_calls;
 use http_body_util::{BodyExt as _, Limited};
@@ -17,7 +20,10 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// How long a request waits for the rules of a project that is new here.
+const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
 /// Depth of an answer on a path that is not known.
 const MAX_DEPTH: usize = 128;
 
@@ -101,6 +107,7 @@ async fn answer(
     let url = upstream::url(&app.config.upstream, &path)
         .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
     let route = Route::of(request.method(), url.path());
+    let asks_for_expert = crate::expert::is_asked_for(request.headers());
     upstream::request_headers(&mut request);
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
@@ -122,15 +129,17 @@ async fn answer(
             let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
+            let known = app.session(session, facts.working_dir.as_deref());
+            let in_force = app.in_force();
             let judge = Judge {
-                stack: app.stack.clone(),
+                stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
-                expert: false,
-                session: app.session(session, facts.working_dir.as_deref()),
+                expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
+                session: known,
                 session_id: session.clone(),
                 response_id: id.to_owned(),
                 request: facts,
-                settings: app.guard.clone(),
+                settings: in_force.guard.clone(),
             };
             // The history is needed only when the answer comes: the request does not wait for it.
             let history = app.rebuild(read, &judge.session);
@@ -143,6 +152,37 @@ async fn answer(
 fn unreadable(error: &JsonError) -> Refused {
     let message = format!("the request's body is not acceptable JSON: {error}");
     Refused::by_rule("unreadable-request", message)
+}
+
+/// What judges the calls of a session, by the project that it works in. A project that is new here
+/// may have rules that take a while to read, and other streams must not wait for that.
+async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession) -> Arc<Stack> {
+    let world = session::lock(session).world.clone();
+    if let Some(stack) = in_force.stack(world.project.as_deref()) {
+        return stack;
+    }
+    let (reader, reading) = (app.clone(), in_force.clone());
+    let project = world.project.clone();
+    let read = tokio::task::spawn_blocking(move || {
+        let news = reading.look_at(project.as_deref()?);
+        if let Some(news) = news {
+            reader.report(&news);
+        }
+        reading.stack(project.as_deref())
+    });
+    let read = tokio::time::timeout(PROJECT_PATIENCE, read).await;
+    match read {
+        Ok(Ok(Some(stack))) => stack,
+        Ok(Ok(None) | Err(_)) | Err(_) => {
+            app.report(&News {
+                subject: "project",
+                now: "a project's file is not in force yet, only the rules around it are"
+                    .to_owned(),
+                problem: Some("reading it takes too long, or failed".to_owned()),
+            });
+            in_force.stack_without_project()
+        }
+    }
 }
 
 async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {

@@ -8,24 +8,27 @@ mod body;
 mod handle;
 #[cfg(test)]
 mod history_tests;
+mod reload;
 mod route;
 mod stall;
 pub(crate) mod upstream;
 
 use crate::config::Config;
+use crate::expert::Grant;
 use crate::facts::Place;
-use crate::judging::{self, SystemClock};
+use crate::in_force::InForce;
+use crate::judging::SystemClock;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
 use holdgate_core::conversation::{self, CallReader};
 use holdgate_core::history::History;
-use holdgate_core::json::JsonError;
+use holdgate_core::json::{Json, JsonError};
 use holdgate_core::request::Request;
-use holdgate_core::rules::RuleSet;
 use holdgate_core::session::{self, Sessions, SharedSession};
-use holdgate_core::stack::{Clock, Stack};
+use holdgate_core::stack::Clock;
+use holdgate_core::verdict::Finding;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -33,7 +36,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
@@ -53,6 +56,8 @@ pub struct Proxy {
     address: SocketAddr,
     app: Arc<App>,
     stop: watch::Sender<bool>,
+    /// While it is there, files are watched.
+    watching: Option<std_mpsc::Sender<()>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -62,10 +67,12 @@ type Rebuilding = tokio::task::JoinHandle<Result<Arc<History>, JsonError>>;
 /// What all connections share.
 #[derive(Debug)]
 pub(crate) struct App {
+    /// The settings at the start; those that can change are in what is in force.
     pub(crate) config: Config,
-    pub(crate) stack: Arc<Stack>,
+    in_force: RwLock<Arc<InForce>>,
+    reloads: reload::Counters,
+    pub(crate) expert: Grant,
     pub(crate) ledger: Ledger,
-    guard: Arc<holdgate_core::guard::GuardSettings>,
     sessions: Mutex<Sessions>,
     /// By working folder.
     worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
@@ -82,12 +89,12 @@ impl App {
     fn new(config: Config) -> anyhow::Result<App> {
         let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
-        let rules = RuleSet::built_in(config.profile)?;
-        let stack = judging::stack_with(rules, &[], config.rates, config.judge)?;
+        let in_force = InForce::load(config.clone())?;
         Ok(App {
-            stack: Arc::new(stack),
+            in_force: RwLock::new(Arc::new(in_force)),
+            reloads: reload::Counters::default(),
+            expert: Grant::default(),
             ledger,
-            guard: Arc::new(config.guard.clone()),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
@@ -135,15 +142,22 @@ impl App {
         let (world, conversations) = (known.world.clone(), known.conversations.clone());
         drop(known);
         let app = self.clone();
+        let judge = self.in_force().config.judge;
         tokio::task::spawn_blocking(move || {
             let reader = CallReader {
                 know: &app.know,
                 world: &world,
-                limits: app.config.judge.call,
-                fuel: app.config.judge.fuel,
+                limits: judge.call,
+                fuel: judge.fuel,
             };
             conversation::history(&conversations, &request, &reader)
         })
+    }
+
+    /// Does what a message about expert mode says, see [`Grant::message`].
+    pub(crate) fn expert_message(&self, message: &Json<'_>) -> Json<'static> {
+        let record = |finding: &Finding| self.ledger.append_event("expert", "told", finding);
+        self.expert.message(message, record)
     }
 
     fn world(&self, working_dir: Option<&str>) -> Arc<World> {
@@ -193,10 +207,15 @@ impl Proxy {
         let accepting = app.clone();
         let accept = move || runtime.block_on(accept(accepting, listener, workers, stopped));
         threads.push(spawn("accept".to_owned(), accept)?);
+        let (watching, unwatched) = std_mpsc::channel();
+        let watched = app.clone();
+        let watch = move || reload::watch(&watched, &unwatched);
+        threads.push(spawn("watch".to_owned(), watch)?);
         Ok(Proxy {
             address,
             app,
             stop,
+            watching: Some(watching),
             threads,
         })
     }
@@ -211,10 +230,23 @@ impl Proxy {
         self.app.open.load(Ordering::Relaxed)
     }
 
+    /// Changes of rules and settings: how many were put in force, and how many could not be used.
+    pub fn reloads(&self) -> (u64, u64) {
+        let reloads = &self.app.reloads;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&reloads.loaded), count(&reloads.failed))
+    }
+
+    /// Takes a message about expert mode: `{"expert": 600}`. Only the operator may send any.
+    pub fn expert_message(&self, message: &Json<'_>) -> Json<'static> {
+        self.app.expert_message(message)
+    }
+
     /// Takes no more connections, lets the open streams finish within the grace time, and returns.
     pub fn stop(mut self) {
         // All receivers gone means that the threads have ended.
         let _ = self.stop.send(true);
+        self.watching = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

@@ -69,6 +69,7 @@ pub(crate) fn request_headers<B>(request: &mut Request<B>) {
     remove_hop_by_hop(headers);
     headers.remove(header::HOST);
     headers.remove(header::EXPECT);
+    headers.remove(crate::expert::HEADER);
     headers.insert(
         header::ACCEPT_ENCODING,
         HeaderValue::from_static("identity"),

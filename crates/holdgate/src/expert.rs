@@ -1,0 +1,312 @@
+//! Expert mode: the operator lifts the gate, and only the gate, on purpose and for a while.
+//!
+//! There are two ways. `SAFETY_EXPERT_MODE=1` in the server's environment lets the header
+//! `X-Expert-Mode: true` lift it for one request; or `holdgate expert --for 10m`, typed in a
+//! terminal, lifts it for all requests that begin before the time is over. Calls judged so are
+//! recorded with all their arguments and told on the terminal.
+
+use crate::args::{ExpertArgs, WrongUse};
+use anyhow::{Context as _, bail};
+use holdgate_core::incident::{Record, Subject};
+use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::verdict::{Finding, Verdict};
+use hyper::HeaderMap;
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Lifts the gate for one request.
+pub(crate) const HEADER: &str = "x-expert-mode";
+/// The longest that the gate can be lifted for.
+pub const MAX: Duration = Duration::from_hours(1);
+/// Where the proxy hears its operator.
+const SOCKET: &str = "approve.sock";
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What has to be typed.
+const PHRASE: &str = "lift the gate";
+const MAX_LINE: u64 = 4096;
+
+/// Whether a request asks for expert mode.
+pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(HEADER).iter();
+    let says_so = |value: &hyper::header::HeaderValue| value.as_bytes() == b"true";
+    values.next().is_some_and(says_so) && values.all(says_so)
+}
+
+/// Says on the terminal what was judged with the gate lifted.
+pub(crate) fn warn_of(record: &Record) {
+    let Subject::Call { tool, input, .. } = &record.subject else {
+        return;
+    };
+    let tool = shorten(tool.as_deref().unwrap_or("?"), 200);
+    let input = input.as_deref().map_or("", String::as_str);
+    crate::log::warn(&format!(
+        "WARN expert mode: {tool} {} ({}, incident {}, session {})",
+        shorten(input, usize::MAX),
+        record.verdict.word(),
+        record.id,
+        shorten(&record.session, 200),
+    ));
+}
+
+/// The gate lifted for a while.
+#[derive(Debug, Default)]
+pub(crate) struct Grant(Mutex<Option<Until>>);
+
+/// The end by two clocks, of which one stands still while the machine sleeps and the other can be
+/// set: the first to get there counts.
+#[derive(Clone, Copy, Debug)]
+struct Until {
+    running: Instant,
+    wall: SystemTime,
+}
+
+impl Grant {
+    /// Lifts the gate for `time`, from now on; for no time, puts it back.
+    pub(crate) fn set(&self, time: Duration) {
+        let time = time.min(MAX);
+        let until = (|| {
+            Some(Until {
+                running: Instant::now().checked_add(time)?,
+                wall: SystemTime::now().checked_add(time)?,
+            })
+        })();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until.filter(|_| !time.is_zero());
+    }
+
+    /// How long the gate stays lifted.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = (*until)?;
+        let running = end.running.checked_duration_since(Instant::now());
+        let wall = end.wall.duration_since(SystemTime::now()).ok();
+        let left = running.and_then(|running| Some(running.min(wall?)));
+        let left = left.filter(|left| !left.is_zero());
+        if left.is_none() {
+            *until = None;
+        }
+        left
+    }
+
+    /// Does what a message from the operator's terminal says: `{"expert": SECONDS}` lifts the gate,
+    /// 0 puts it back, `null` only asks. The answer tells how long it stays lifted. What is done
+    /// goes into the ledger first, through `record`.
+    pub(crate) fn message(
+        &self,
+        message: &Json<'_>,
+        record: impl FnOnce(&Finding) -> std::io::Result<()>,
+    ) -> Json<'static> {
+        let refused = |why: String| Json::object([("error", why.into())]);
+        match message.get("expert") {
+            Some(Json::Null) => {}
+            Some(seconds) => {
+                let seconds = seconds.as_u64().filter(|s| *s <= MAX.as_secs());
+                let Some(seconds) = seconds else {
+                    return refused(format!("write 0 to {} seconds", MAX.as_secs()));
+                };
+                let finding = Finding {
+                    layer: "expert",
+                    rule: "expert-mode".into(),
+                    verdict: Verdict::Audit,
+                    reason: match seconds {
+                        0 => "the operator has put the gate back".to_owned(),
+                        seconds => format!("the operator has lifted the gate for {seconds} s"),
+                    },
+                    evidence: None,
+                    instead: None,
+                };
+                if let Err(error) = record(&finding) {
+                    return refused(format!("the ledger cannot be written: {error}"));
+                }
+                crate::log::warn(&format!("WARN expert mode: {}", finding.reason));
+                self.set(Duration::from_secs(seconds));
+            }
+            None => return refused("not about expert mode".to_owned()),
+        }
+        // Rounded up: a grant that lasts is never said to have ended.
+        let left = self
+            .left()
+            .map_or(0, |left| left.as_millis().div_ceil(1000));
+        Json::object([("expert", u64::try_from(left).unwrap_or(u64::MAX).into())])
+    }
+}
+
+/// A way to a running proxy that only its operator has.
+pub trait Line {
+    /// Sends a message and waits for the answer.
+    fn ask(&mut self, message: &Json<'_>) -> anyhow::Result<Json<'static>>;
+}
+
+/// The proxy's own socket in its state directory.
+#[derive(Debug)]
+pub struct OperatorSocket(pub PathBuf);
+
+impl OperatorSocket {
+    /// The socket of the proxy with this state directory.
+    pub fn of(state_dir: &Path) -> Self {
+        OperatorSocket(state_dir.join(SOCKET))
+    }
+}
+
+impl Line for OperatorSocket {
+    fn ask(&mut self, message: &Json<'_>) -> anyhow::Result<Json<'static>> {
+        let path = self.0.display();
+        let mut socket = UnixStream::connect(&self.0)
+            .with_context(|| format!("no proxy listens on {path}; is one running?"))?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.write_all(format!("{message}\n").as_bytes())?;
+        let mut answer = String::new();
+        BufReader::new(socket.take(MAX_LINE)).read_line(&mut answer)?;
+        let answer = Json::read(answer.as_bytes(), 8, LoneSurrogates::Refuse);
+        Ok(answer
+            .with_context(|| format!("{path}: no answer"))?
+            .into_owned())
+    }
+}
+
+/// `holdgate expert`: from a person's terminal to the proxy.
+pub fn run(args: &ExpertArgs, line: &mut impl Line, out: &mut impl Write) -> anyhow::Result<()> {
+    let seconds: Json<'_> = match (args.time, args.off) {
+        (Some(time), _) => {
+            confirm_in_terminal(time)?;
+            time.as_secs().into()
+        }
+        (None, true) => 0.into(),
+        (None, false) => Json::Null,
+    };
+    let answer = line.ask(&Json::object([("expert", seconds)]))?;
+    if let Some(error) = answer.get("error").and_then(Json::as_str) {
+        bail!("{}", shorten(error, 400));
+    }
+    match answer.get("expert").and_then(Json::as_u64) {
+        Some(0) => writeln!(out, "expert mode is off: the gate judges")?,
+        Some(left) => {
+            let left = humantime::format_duration(Duration::from_secs(left));
+            writeln!(
+                out,
+                "expert mode is on for {left}: the gate only takes note"
+            )?;
+        }
+        None => bail!("the proxy's answer cannot be read"),
+    }
+    Ok(())
+}
+
+/// Somebody sits there and means it.
+fn confirm_in_terminal(time: Duration) -> anyhow::Result<()> {
+    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let (Ok(tty), true, true) = (
+        tty,
+        std::io::stdin().is_terminal(),
+        std::io::stdout().is_terminal(),
+    ) else {
+        let what = "expert mode is switched on by a person, in a terminal of its own";
+        return Err(WrongUse(what.to_owned()).into());
+    };
+    let answers = tty.try_clone()?;
+    confirm(time, answers, tty)
+}
+
+fn confirm(time: Duration, answers: impl Read, mut questions: impl Write) -> anyhow::Result<()> {
+    write!(
+        questions,
+        "For {}, the gate will stop nothing that any agent of this proxy does. All of it goes into \
+         the ledger.\nType `{PHRASE}` to go on: ",
+        humantime::format_duration(time)
+    )?;
+    questions.flush()?;
+    let mut typed = String::new();
+    BufReader::new(answers.take(MAX_LINE)).read_line(&mut typed)?;
+    if typed.trim() != PHRASE {
+        bail!("nothing was changed");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    #[test]
+    fn only_true_asks_for_it() {
+        let check = |values: &[&'static str], expected: bool| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(HEADER, HeaderValue::from_static(value));
+            }
+            assert_eq!(is_asked_for(&headers), expected, "{values:?}");
+        };
+        check(&["true"], true);
+        check(&[], false);
+        check(&["false"], false);
+        check(&["1"], false);
+        check(&[""], false);
+        check(&["true", "false"], false);
+        check(&["true,false"], false);
+    }
+
+    #[test]
+    fn a_grant_ends_by_itself_or_when_told() {
+        let grant = Grant::default();
+        assert_eq!(grant.left(), None);
+        grant.set(Duration::from_millis(30));
+        assert!(grant.left().is_some());
+        std::thread::sleep(Duration::from_millis(40));
+        assert_eq!(grant.left(), None);
+        grant.set(Duration::from_hours(24));
+        assert!(grant.left().unwrap() <= MAX, "an hour at the most");
+        grant.set(Duration::ZERO);
+        assert_eq!(grant.left(), None);
+    }
+
+    #[test]
+    fn messages_are_recorded_before_they_count() {
+        let grant = Grant::default();
+        let check = |message: &str, recorded: bool, answer: &str| {
+            let message = Json::read(message.as_bytes(), 8, LoneSurrogates::Refuse).unwrap();
+            let mut records = 0;
+            let said = grant.message(&message, |_| {
+                records += 1;
+                Ok(())
+            });
+            assert_eq!(
+                (said.to_string().as_str(), records == 1),
+                (answer, recorded)
+            );
+        };
+        check(r#"{"expert":null}"#, false, r#"{"expert":0}"#);
+        check(r#"{"expert":600}"#, true, r#"{"expert":600}"#);
+        check(r#"{"expert":null}"#, false, r#"{"expert":600}"#);
+        check(r#"{"expert":0}"#, true, r#"{"expert":0}"#);
+        let wrong = r#"{"error":"write 0 to 3600 seconds"}"#;
+        check(r#"{"expert":3601}"#, false, wrong);
+        check(r#"{"expert":-1}"#, false, wrong);
+        check(r#"{"expert":"600"}"#, false, wrong);
+        check("{}", false, r#"{"error":"not about expert mode"}"#);
+        assert_eq!(grant.left(), None);
+        let message = Json::object([("expert", 60.into())]);
+        let full = std::io::Error::other("disk full");
+        let said = grant.message(&message, |_| Err(full));
+        assert!(said.get("error").is_some(), "{said}");
+        assert_eq!(grant.left(), None, "what cannot be recorded does not count");
+    }
+
+    #[test]
+    fn the_phrase_has_to_be_typed() {
+        let typed = |text: &'static str| {
+            let mut asked = Vec::new();
+            let typed = confirm(Duration::from_mins(10), text.as_bytes(), &mut asked);
+            assert!(String::from_utf8(asked).unwrap().starts_with("For 10m,"));
+            typed.is_ok()
+        };
+        assert!(typed("lift the gate\n"));
+        assert!(!typed("y\n"));
+        assert!(!typed("\n"));
+        assert!(!typed(""));
+    }
+}

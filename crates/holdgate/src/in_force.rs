@@ -1,0 +1,211 @@
+//! What is in force: the settings that can change, the rules, and the stacks made of them.
+//!
+//! A request takes one [`InForce`] when it begins and keeps it to its end, so it never sees half of
+//! a change. Whoever changes something makes a new one.
+
+use crate::config::Config;
+use crate::judging;
+use crate::rulebook::{self, PROJECT_FILE, RuleFile, Stamp};
+use holdgate_core::action::Knowledge;
+use holdgate_core::guard::GuardSettings;
+use holdgate_core::rules::RuleSet;
+use holdgate_core::stack::Stack;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Projects that are remembered.
+const MAX_PROJECTS: usize = 1024;
+
+/// Settings, rules and stacks that belong together.
+#[derive(Debug)]
+pub struct InForce {
+    /// The settings.
+    pub config: Config,
+    /// How responses are guarded.
+    pub guard: Arc<GuardSettings>,
+    /// The operator's rule files.
+    pub(crate) operator: Arc<[RuleFile]>,
+    rules: Arc<RuleSet>,
+    /// For projects without a file of their own.
+    stack: Arc<Stack>,
+    know: Arc<Knowledge>,
+    projects: Mutex<HashMap<String, Arc<Project>>>,
+    /// Held while a project's rules are read, so that nobody reads them twice.
+    reading: Mutex<()>,
+}
+
+/// A project and its own rules.
+#[derive(Clone, Debug, Default)]
+struct Project {
+    /// The file, when it was last read.
+    stamp: Option<Stamp>,
+    /// The last rules that could be used.
+    file: Option<RuleFile>,
+    /// Why those in the file now cannot.
+    problem: Option<String>,
+    /// `None` until the rules have been joined with those around them.
+    ready: Option<(Arc<Stack>, Arc<RuleSet>)>,
+}
+
+/// What became of a change.
+#[derive(Debug)]
+pub struct News {
+    /// What was changed: `rules`, `settings` or `project`.
+    pub subject: &'static str,
+    /// What is in force now, in a line.
+    pub now: String,
+    /// What is wrong with the change, if it was not taken.
+    pub problem: Option<String>,
+}
+
+impl InForce {
+    /// These settings with the operator's rules that they name.
+    pub fn load(config: Config) -> anyhow::Result<InForce> {
+        let operator = rulebook::operator_files(&config.rules.dirs)?;
+        InForce::new(config, operator.into())
+    }
+
+    /// These settings and these rules.
+    pub(crate) fn new(config: Config, operator: Arc<[RuleFile]>) -> anyhow::Result<InForce> {
+        let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+        let rules = rulebook::set(config.profile, &operator, &know)?;
+        let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
+        Ok(InForce {
+            guard: Arc::new(config.guard.clone()),
+            config,
+            operator,
+            rules,
+            stack: Arc::new(stack),
+            know,
+            projects: Mutex::default(),
+            reading: Mutex::default(),
+        })
+    }
+
+    /// What follows on this: new settings and rules, and the same projects.
+    pub(crate) fn next(
+        &self,
+        config: Config,
+        operator: Arc<[RuleFile]>,
+    ) -> anyhow::Result<InForce> {
+        let next = InForce::new(config, operator)?;
+        let carried = |(name, project): (&String, &Arc<Project>)| {
+            let ready = None;
+            let project = Project::clone(project);
+            (name.clone(), Arc::new(Project { ready, ..project }))
+        };
+        *next.projects() = self.projects().iter().map(carried).collect();
+        Ok(next)
+    }
+
+    /// What judges the calls of a project, or of an agent without one; `None` if the project's
+    /// rules have to be [looked at](Self::look_at) first.
+    pub fn stack(&self, project: Option<&str>) -> Option<Arc<Stack>> {
+        let Some(project) = project else {
+            return Some(self.stack.clone());
+        };
+        let known = self.projects().get(project)?.ready.clone();
+        known.map(|(stack, _)| stack)
+    }
+
+    /// What judges while a project's own rules cannot be had.
+    pub fn stack_without_project(&self) -> Arc<Stack> {
+        self.stack.clone()
+    }
+
+    /// The rules that hold in a project that was looked at.
+    pub fn rules(&self, project: Option<&str>) -> Arc<RuleSet> {
+        let known = project.and_then(|p| self.projects().get(p)?.ready.clone());
+        known.map_or_else(|| self.rules.clone(), |(_, rules)| rules)
+    }
+
+    /// The projects that are known.
+    pub(crate) fn known_projects(&self) -> Vec<String> {
+        self.projects().keys().cloned().collect()
+    }
+
+    /// Reads the rules of `project` if they are new or have changed. Returns what there is to say.
+    pub fn look_at(&self, project: &str) -> Option<News> {
+        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = Path::new(project).join(PROJECT_FILE);
+        let stamp = rulebook::stamp(&path);
+        let known = self.projects().get(project).cloned();
+        let known = known.map(|p| Project::clone(&p)).unwrap_or_default();
+        if known.ready.is_some() && known.stamp == stamp {
+            return None;
+        }
+        let read = rulebook::project_file(project);
+        let (found, problem) = match read.and_then(|file| Ok((self.join(file.as_ref())?, file))) {
+            Ok((ready, file)) => ((ready, file), None),
+            Err(error) => {
+                // Those that were good last are better than none, if they still are.
+                let last = self.join(known.file.as_ref()).ok();
+                let last = last.map(|ready| (ready, known.file.clone()));
+                let found = last.unwrap_or_else(|| (self.base(), None));
+                (found, Some(format!("{error:#}")))
+            }
+        };
+        let (ready, file) = found;
+        let news = news(&path, &known, file.as_ref(), problem.as_ref());
+        let project_now = Project {
+            stamp,
+            file,
+            problem,
+            ready: Some(ready),
+        };
+        let mut projects = self.projects();
+        if projects.len() >= MAX_PROJECTS {
+            projects.clear();
+        }
+        projects.insert(project.to_owned(), Arc::new(project_now));
+        news
+    }
+
+    fn base(&self) -> (Arc<Stack>, Arc<RuleSet>) {
+        (self.stack.clone(), self.rules.clone())
+    }
+
+    /// The rules with those of a project's file.
+    fn join(&self, file: Option<&RuleFile>) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
+        let Some(file) = file else {
+            return Ok(self.base());
+        };
+        let mut files = self.operator.to_vec();
+        files.push(file.clone());
+        let rules = rulebook::set(self.config.profile, &files, &self.know)?;
+        let config = &self.config;
+        let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
+        Ok((Arc::new(stack), rules))
+    }
+
+    fn projects(&self) -> MutexGuard<'_, HashMap<String, Arc<Project>>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn news(
+    path: &Path,
+    before: &Project,
+    file: Option<&RuleFile>,
+    problem: Option<&String>,
+) -> Option<News> {
+    if before.problem.as_ref() == problem && before.file.as_ref() == file {
+        return None;
+    }
+    let path = path.display();
+    let now = match (problem, file) {
+        (Some(_), None) => format!("{path} is not in force, only the rules around it are"),
+        (Some(_), Some(_)) => format!("{path} is not in force, the rules it held before are"),
+        (None, Some(_)) => format!("{path} is in force"),
+        (None, None) => format!("{path} is gone, and its rules with it"),
+    };
+    Some(News {
+        subject: "project",
+        now,
+        problem: problem.cloned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

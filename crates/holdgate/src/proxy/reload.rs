@@ -1,0 +1,239 @@
+//! Rules and settings that change while the proxy runs.
+//!
+//! One thread looks at the files. What has changed is read and tried here, off the way of requests,
+//! and put in force as a whole; what cannot be used is reported, and nothing changes.
+
+use super::App;
+use crate::in_force::{InForce, News};
+use crate::rulebook::{self, RuleFile, Stamp};
+use holdgate_core::verdict::{Finding, Verdict};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// How long files must have been left alone before they are read, and how often that is tried.
+const SETTLE: Duration = Duration::from_millis(25);
+const MAX_SETTLES: usize = 20;
+
+/// How often something changed.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Changes that are in force, or were.
+    pub(crate) loaded: AtomicU64,
+    /// Changes that could not be used.
+    pub(crate) failed: AtomicU64,
+}
+
+/// Looks at the files until the other end of `stop` is gone.
+pub(super) fn watch(app: &App, stop: &Receiver<()>) {
+    let mut watcher = Watcher {
+        seen: Seen::now(app),
+        ..Watcher::default()
+    };
+    // What changed between the start and now has not been seen yet.
+    watcher.apply(app);
+    while stop.recv_timeout(app.config.rules.check_every) == Err(RecvTimeoutError::Timeout) {
+        watcher.look(app);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Watcher {
+    seen: Seen,
+    settings_problem: Option<String>,
+    rules_problem: Option<String>,
+}
+
+/// The files as they stood at one time.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    settings: Option<Stamp>,
+    rules: Vec<(PathBuf, Option<Stamp>)>,
+    /// Why the rules cannot be listed.
+    problem: Option<String>,
+}
+
+impl Seen {
+    fn now(app: &App) -> Seen {
+        let settings = app.config.settings_file();
+        let stamped = |path: PathBuf| {
+            let stamp = rulebook::stamp_of_target(&path);
+            (path, stamp)
+        };
+        let listed = rulebook::operator_paths(&app.config.rules.dirs);
+        let problem = listed.as_ref().err().map(|e| format!("{e:#}"));
+        Seen {
+            settings: settings.as_deref().and_then(rulebook::stamp_of_target),
+            rules: listed
+                .unwrap_or_default()
+                .into_iter()
+                .map(stamped)
+                .collect(),
+            problem,
+        }
+    }
+}
+
+impl Watcher {
+    fn look(&mut self, app: &App) {
+        let mut now = Seen::now(app);
+        if now != self.seen {
+            // Somebody may still be writing.
+            for _ in 0..MAX_SETTLES {
+                std::thread::sleep(SETTLE);
+                let then = std::mem::replace(&mut now, Seen::now(app));
+                if then == now {
+                    break;
+                }
+            }
+            // Stamps are from before the reading: what is written meanwhile is seen next time.
+            self.seen = now;
+            self.apply(app);
+        }
+        let in_force = app.in_force();
+        for project in in_force.known_projects() {
+            if let Some(news) = in_force.look_at(&project) {
+                app.report(&news);
+            }
+        }
+    }
+
+    /// Reads settings and rules, and puts in force what can be used.
+    fn apply(&mut self, app: &App) {
+        let old = app.in_force();
+        let mut news = Vec::new();
+        let mut config = None;
+        let reloaded = old.config.reload();
+        let problem = reloaded.as_ref().err().map(ToString::to_string);
+        let was_broken = std::mem::replace(&mut self.settings_problem, problem.clone());
+        match reloaded {
+            Ok(new) if old.config.is_written_otherwise(&new) => {
+                news.push(settings_news(&app.config.waiting_for_restart(&new)));
+                config = Some(old.config.with_live(&new));
+            }
+            Ok(_) if was_broken.is_some() => news.push(settings_news(&[])),
+            Ok(_) => {}
+            Err(_) if was_broken == problem => {}
+            Err(_) => news.push(News {
+                subject: "settings",
+                now: "the settings before stay in force".to_owned(),
+                problem,
+            }),
+        }
+        let settings = config.clone().unwrap_or_else(|| old.config.clone());
+        let mut next = None;
+        let mut problem = None;
+        let mut rules_changed = false;
+        match rulebook::operator_files(&app.config.rules.dirs) {
+            Ok(files) if files == *old.operator => {}
+            Ok(files) => match old.next(settings.clone(), files.into()) {
+                Ok(new) => (next, rules_changed) = (Some(new), true),
+                Err(error) => problem = Some(format!("{error:#}")),
+            },
+            Err(error) => problem = Some(format!("{error:#}")),
+        }
+        let was_broken = std::mem::replace(&mut self.rules_problem, problem.clone());
+        match (&problem, was_broken) {
+            (Some(new), Some(old)) if *new == old => {}
+            (Some(_), _) => news.push(News {
+                subject: "rules",
+                now: "the rules before stay in force".to_owned(),
+                problem,
+            }),
+            (None, was_broken) if rules_changed || was_broken.is_some() => {
+                let files = next.as_ref().map_or(&old.operator, |new| &new.operator);
+                news.push(rules_news(files));
+            }
+            (None, _) => {}
+        }
+        if next.is_none() && config.is_some() {
+            // The rules were good with other settings, so only a bug can stop them now.
+            match old.next(settings, old.operator.clone()) {
+                Ok(new) => next = Some(new),
+                Err(error) => crate::log::warn(&format!("the settings cannot be used: {error:#}")),
+            }
+        }
+        if let Some(next) = next {
+            app.put_in_force(next);
+        }
+        for news in news {
+            app.report(&news);
+        }
+    }
+}
+
+fn settings_news(waiting: &[String]) -> News {
+    let mut now = "the settings are in force".to_owned();
+    if !waiting.is_empty() {
+        now.push_str(&format!(
+            ", but for these, which need a restart: {}",
+            waiting.join(", ")
+        ));
+    }
+    News {
+        subject: "settings",
+        now,
+        problem: None,
+    }
+}
+
+fn rules_news(files: &[RuleFile]) -> News {
+    let names: Vec<&str> = files.iter().map(|f| f.name.as_str()).collect();
+    let now = match names.as_slice() {
+        [] => "only the built-in rules are in force".to_owned(),
+        names => format!("the rules are in force: built-in, {}", names.join(", ")),
+    };
+    News {
+        subject: "rules",
+        now,
+        problem: None,
+    }
+}
+
+impl App {
+    /// What is in force now.
+    pub(crate) fn in_force(&self) -> Arc<InForce> {
+        let in_force = self.in_force.read();
+        in_force
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone()
+    }
+
+    fn put_in_force(&self, next: InForce) {
+        let in_force = self.in_force.write();
+        *in_force.unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(next);
+    }
+
+    /// Says what became of a change: on the terminal, in the ledger, and in the counters.
+    pub(crate) fn report(&self, news: &News) {
+        let (counter, action, rule) = match (&news.problem, news.subject) {
+            (None, "settings") => (&self.reloads.loaded, "loaded", "settings-loaded"),
+            (None, _) => (&self.reloads.loaded, "loaded", "rules-loaded"),
+            (Some(_), "settings") => (&self.reloads.failed, "not-loaded", "settings-not-loaded"),
+            (Some(_), _) => (&self.reloads.failed, "not-loaded", "rules-not-loaded"),
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let mut reason = news.now.clone();
+        match &news.problem {
+            Some(problem) => {
+                crate::log::warn(&format!("{}:\n{problem}", news.now));
+                let first = problem.lines().next().unwrap_or_default();
+                reason.push_str(&format!(": {first}"));
+            }
+            None => crate::log::warn(&news.now),
+        }
+        let finding = Finding {
+            layer: "rules",
+            rule: rule.into(),
+            verdict: Verdict::Audit,
+            reason,
+            evidence: news.problem.clone(),
+            instead: None,
+        };
+        if let Err(error) = self.ledger.append_event(news.subject, action, &finding) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Where rules come from: built-in ones, the operator's files over them, a project's file over all.
+//!
+//! A project's file can only tighten, so one that cannot be used is left out and said to be: the
+//! rules without it are what every other project has, and a repository must not be able to stop
+//! all work by a slip in a file.
+
+use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
+use holdgate_core::rules::{Profile, RuleErrors, RuleSet};
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A project's rules, in its root.
+pub const PROJECT_FILE: &str = ".holdgate.yaml";
+/// Bytes of a rule file.
+const MAX_BYTES: u64 = 1 << 20;
+/// Files of one folder.
+const MAX_FILES: usize = 256;
+
+/// Whose rules a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// The operator's.
+    Operator,
+    /// A project's: they may only tighten.
+    Project,
+}
+
+/// A file with rules, as read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Its name in messages.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+    /// Whose it is.
+    pub tier: Tier,
+}
+
+/// The built-in rules and those of these files, whose examples must hold.
+pub fn set(
+    profile: Profile,
+    files: &[RuleFile],
+    know: &Knowledge,
+) -> Result<Arc<RuleSet>, RuleErrors> {
+    if files.is_empty() {
+        return RuleSet::built_in(profile);
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|f| (&*f.name, &*f.text)).collect();
+    RuleSet::load(profile, &files, know)
+}
+
+/// The operator's files in these folders, by folder and name. A folder that is not there is empty.
+pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleFile>> {
+    let mut files = Vec::new();
+    for path in operator_paths(dirs)? {
+        files.push(read(&path, Tier::Operator)?);
+    }
+    Ok(files)
+}
+
+/// Where the operator's files are.
+pub(crate) fn operator_paths(dirs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for dir in dirs {
+        let mut paths = match rule_files(dir) {
+            Ok(paths) => paths,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error).with_context(|| dir.display().to_string()),
+        };
+        if paths.len() > MAX_FILES {
+            anyhow::bail!("{}: more than {MAX_FILES} rule files", dir.display());
+        }
+        paths.sort();
+        all.append(&mut paths);
+    }
+    Ok(all)
+}
+
+fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_yaml = path.extension().is_some_and(|e| e == "yaml" || e == "yml");
+        // Hidden files are what editors and mounts leave beside the real ones.
+        if is_yaml && !name.starts_with('.') && paths.len() <= MAX_FILES {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// One file. The operator's may be links, as mounted and managed ones are.
+pub fn read(path: &Path, tier: Tier) -> anyhow::Result<RuleFile> {
+    let name = path.display().to_string();
+    let text = read_text(path, tier).with_context(|| name.clone())?;
+    Ok(RuleFile { name, text, tier })
+}
+
+fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
+    let metadata = match tier {
+        Tier::Operator => std::fs::metadata(path),
+        Tier::Project => std::fs::symlink_metadata(path),
+    }?;
+    if !metadata.is_file() {
+        anyhow::bail!("not a plain file, so its rules are not read");
+    }
+    let file = File::open(path)?;
+    // It could have been exchanged for a link since.
+    if Stamp::of(&file.metadata()?).file != Stamp::of(&metadata).file {
+        anyhow::bail!("the file changed while it was read");
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        anyhow::bail!(
+            "larger than {} KiB, so its rules are not read",
+            MAX_BYTES >> 10
+        );
+    }
+    String::from_utf8(bytes).context("not UTF-8")
+}
+
+/// The file of the project in this folder, if it has one.
+pub fn project_file(project: &str) -> anyhow::Result<Option<RuleFile>> {
+    let path = Path::new(project).join(PROJECT_FILE);
+    if stamp(&path).is_none() {
+        return Ok(None);
+    }
+    read(&path, Tier::Project).map(Some)
+}
+
+/// What tells whether a file is still the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    file: (u64, u64),
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Stamp {
+        Stamp {
+            file: (metadata.dev(), metadata.ino()),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// The stamp of what stands at `path`; a link's own and not its target's.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    std::fs::symlink_metadata(path).ok().map(|m| Stamp::of(&m))
+}
+
+/// The stamp of what `path` leads to.
+pub(crate) fn stamp_of_target(path: &Path) -> Option<Stamp> {
+    std::fs::metadata(path).ok().map(|m| Stamp::of(&m))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_by_folder_and_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = ["machine", "missing", "own"].map(|name| dir.path().join(name));
+        for name in [
+            "machine/b.yaml",
+            "own/a.yml",
+            "own/.swp.yaml",
+            "own/note.txt",
+            "own/a.yaml",
+        ] {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, name).unwrap();
+        }
+        let files = operator_files(&dirs).unwrap();
+        let texts: Vec<&str> = files.iter().map(|f| f.text.as_str()).collect();
+        assert_eq!(texts, ["machine/b.yaml", "own/a.yaml", "own/a.yml"]);
+    }
+
+    #[test]
+    fn a_project_file_is_small_plain_and_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().to_str().unwrap();
+        let path = dir.path().join(PROJECT_FILE);
+        let elsewhere = dir.path().join("elsewhere.yaml");
+        let check = |expected: Result<Option<&str>, &str>| {
+            let found = project_file(project);
+            match expected {
+                Ok(text) => assert_eq!(found.unwrap().map(|f| f.text).as_deref(), text),
+                Err(why) => {
+                    let error = format!("{:#}", found.unwrap_err());
+                    assert!(error.contains(why), "{error}");
+                }
+            }
+        };
+        check(Ok(None));
+        std::fs::write(&path, "[]").unwrap();
+        check(Ok(Some("[]")));
+        std::fs::write(&path, "#".repeat(1 << 20)).unwrap();
+        assert!(project_file(project).unwrap().is_some());
+        std::fs::write(&path, "#".repeat((1 << 20) + 1)).unwrap();
+        check(Err("larger than 1024 KiB"));
+        std::fs::write(&path, [0xff]).unwrap();
+        check(Err("not UTF-8"));
+        std::fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        check(Err("not a plain file"));
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        check(Err("not a plain file"));
+    }
+}
