@@ -124,11 +124,31 @@ pub enum RulesCommand {
         /// For programs.
         #[arg(long)]
         json: bool,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
     },
     /// Everything about one rule.
     Explain {
         /// Its name.
         id: String,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
+    },
+    /// What tightens and what loosens from one set of rules to another, on the same calls.
+    Diff(DiffArgs),
+    /// How often each rule fired, and how often a person decided otherwise, from the ledger.
+    Stats {
+        /// Not longer ago than this: `30m`, `2h`, `2026-11-15T20:00:00Z`.
+        #[arg(long, value_name = "TIME", value_parser = parse_since)]
+        since: Option<SystemTime>,
+        /// For programs.
+        #[arg(long)]
+        json: bool,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
     },
     /// Try the examples and show each.
     Test(RuleFiles),
@@ -136,14 +156,49 @@ pub enum RulesCommand {
     Docs,
 }
 
+impl RulesCommand {
+    /// Where its settings come from, if it needs any.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            RulesCommand::Check(files) | RulesCommand::Test(files) => Some(&files.place),
+            RulesCommand::List { place, .. }
+            | RulesCommand::Explain { place, .. }
+            | RulesCommand::Stats { place, .. } => Some(place),
+            RulesCommand::Diff(_) | RulesCommand::Docs => None,
+        }
+    }
+}
+
+/// `holdgate rules diff`
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// The first rules: a file, a folder, or `built-in`. Files join the built-in rules.
+    pub a: String,
+    /// The other rules.
+    pub b: String,
+    /// A file with cases; may be given several times [default: the rules' own examples, and
+    /// corpus/*.jsonl if there is any].
+    #[arg(long, value_name = "FILE")]
+    pub cases: Vec<PathBuf>,
+    /// What kind of machine the agent works on: workstation, container, strict.
+    #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
+    pub profile: Profile,
+    /// For programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Which rules.
 #[derive(Debug, clap::Args)]
 pub struct RuleFiles {
-    /// Files with rules, which join the built-in ones [default: the built-in ones].
+    /// Files with rules, which join the built-in ones [default: all that hold here].
     pub files: Vec<PathBuf>,
     /// Use the files alone, without the built-in rules.
     #[arg(long, requires = "files")]
     pub alone: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// `holdgate incidents`
@@ -243,6 +298,9 @@ pub struct EvalArgs {
     /// Rules besides those that are built in.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
+    /// Use the rules of --rules alone, without the built-in ones.
+    #[arg(long, requires = "rules")]
+    alone: bool,
     /// Leave this layer out; may be given several times.
     #[arg(long, value_name = "LAYER")]
     without: Vec<String>,
@@ -278,6 +336,7 @@ impl EvalArgs {
         eval::Options {
             files: self.files,
             rules: self.rules,
+            alone: self.alone,
             without: self.without,
             profile: self.profile,
             project: self.project,

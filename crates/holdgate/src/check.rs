@@ -3,6 +3,7 @@
 use crate::args::{CheckArgs, WrongUse};
 use crate::config::Config;
 use crate::facts::Place;
+use crate::in_force::InForce;
 use crate::incidents::verdict_style;
 use crate::judging;
 use anstyle::Style;
@@ -15,11 +16,11 @@ use holdgate_core::history::History;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::rules::RuleSet;
-use holdgate_core::stack::{JudgeLimits, Judgement, Occasion};
+use holdgate_core::stack::{Judgement, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::io::{Read as _, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of standard input: the largest call, and the JSON around it.
@@ -39,15 +40,8 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
             .join(" "),
     };
     let call = call(&text, args.tool.as_deref())?;
-    let profile = args.profile.unwrap_or(config.profile);
-    // A single call waits for nobody, and all tables are read for the first time.
-    let limits = JudgeLimits {
-        deadline: Duration::from_secs(5),
-        ..judging::LIMITS
-    };
-    let rules = RuleSet::built_in(profile)?;
-    let stack = judging::stack_with(rules, &[], RateLimits::NONE, limits)?;
     let mut session = judging::session(world(args.project.as_deref(), config)?);
+    let stack = stack(args, config, session.world.project.as_deref())?;
     let judgement = stack.judge(
         call,
         Occasion::new(&mut session, &History::default(), Duration::ZERO),
@@ -64,7 +58,23 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     Ok(verdict.lets_pass())
 }
 
-fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<World> {
+/// The stack that would judge the call in this project, without limits on how many come.
+fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Result<Arc<Stack>> {
+    let mut config = config.clone();
+    config.profile = args.profile.unwrap_or(config.profile);
+    config.rates = RateLimits::NONE;
+    // A single call waits for nobody, and all tables are read for the first time.
+    config.judge.deadline = Duration::from_secs(5);
+    let in_force = InForce::load(config).map_err(|error| WrongUse(format!("{error:#}")))?;
+    let news = project.and_then(|project| in_force.look_at(project));
+    if let Some(problem) = news.and_then(|news| news.problem) {
+        crate::log::warn(&format!("the project's rules are left out:\n{problem}"));
+    }
+    let without = || in_force.stack_without_project();
+    Ok(in_force.stack(project).unwrap_or_else(without))
+}
+
+pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<World> {
     let here = std::env::current_dir().context("this folder")?;
     let project = match project {
         Some(dir) => here.join(dir),

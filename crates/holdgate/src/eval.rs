@@ -35,6 +35,8 @@ pub struct Options {
     pub files: Vec<PathBuf>,
     /// Rules besides those that are built in.
     pub rules: Option<PathBuf>,
+    /// Whether only these are used.
+    pub alone: bool,
     /// Layers that are left out.
     pub without: Vec<String>,
     /// What kind of machine the agent works on.

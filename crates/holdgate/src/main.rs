@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Parser as _;
 use holdgate::args::{
-    Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs, WrongUse,
+    self, Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::expert::{self, OperatorSocket};
@@ -44,7 +44,11 @@ fn run(command: Command) -> anyhow::Result<bool> {
             let config = load(&args.place.flags())?;
             return check::run(&args, &config, &mut out);
         }
-        Command::Rules(command) => return rules::run(&command, &mut out),
+        Command::Rules(command) => {
+            let place = command.place().map(args::Place::flags);
+            let config = place.map(|flags| load(&flags)).transpose()?;
+            return rules::run(&command, config, &mut out);
+        }
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;

@@ -1,27 +1,51 @@
 //! `holdgate rules`: what rules there are, what they say, and whether they hold.
 
+mod diff;
 mod docs;
+mod stats;
 
 use crate::args::{RuleFiles, RulesCommand, WrongUse};
+use crate::config::Config;
+use crate::in_force::InForce;
 use crate::incidents::verdict_style;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::json::{Json, shorten};
 use holdgate_core::rules::{
-    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, nearest, try_examples,
+    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, nearest, try_examples,
 };
 use std::io::Write;
 use std::sync::Arc;
 
 /// Does what `holdgate rules …` asks for. Returns whether all is well.
-pub fn run(command: &RulesCommand, out: &mut impl Write) -> anyhow::Result<bool> {
+///
+/// `config` is there if the command has a place for it.
+pub fn run(
+    command: &RulesCommand,
+    config: Option<Config>,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     let built_in = || RuleSet::built_in(Profile::default());
+    let state_dir = config
+        .as_ref()
+        .map(|c| c.state_dir.clone())
+        .unwrap_or_default();
+    let here = || match config {
+        Some(config) => rules_here(config),
+        None => Ok((built_in()?, None)),
+    };
     match command {
+        RulesCommand::Check(files) if files.files.is_empty() => check_here(here(), false, out),
+        RulesCommand::Test(files) if files.files.is_empty() => check_here(here(), true, out),
         RulesCommand::Check(files) => check(files, false, out),
         RulesCommand::Test(files) => check(files, true, out),
-        RulesCommand::List { json } => list(&*built_in()?, *json, out),
-        RulesCommand::Explain { id } => explain(&*built_in()?, id, out),
+        RulesCommand::List { json, .. } => list(&warned(here()?), *json, out),
+        RulesCommand::Explain { id, .. } => explain(&warned(here()?), id, out),
+        RulesCommand::Diff(args) => diff::run(args, out),
+        RulesCommand::Stats { since, json, .. } => {
+            stats::run(&state_dir, *since, &warned(here()?), *json, out)
+        }
         RulesCommand::Docs => {
             write!(out, "{}", docs::reference(&*built_in()?))?;
             Ok(true)
@@ -29,7 +53,48 @@ pub fn run(command: &RulesCommand, out: &mut impl Write) -> anyhow::Result<bool>
     }
 }
 
-/// Reads the rules of `files` and tries their examples, or those of the built-in rules.
+/// Rules, and what is wrong with the project's own.
+type Here = (Arc<RuleSet>, Option<String>);
+
+/// The rules that hold in this folder.
+fn rules_here(config: Config) -> anyhow::Result<Here> {
+    let world = crate::check::world(None, &config)?;
+    let in_force = InForce::load(config)?;
+    let project = world.project.as_deref();
+    let news = project.and_then(|project| in_force.look_at(project));
+    Ok((in_force.rules(project), news.and_then(|news| news.problem)))
+}
+
+/// The rules, after a word about the project's own if they are left out.
+fn warned((rules, problem): Here) -> Arc<RuleSet> {
+    if let Some(problem) = problem {
+        crate::log::warn(&format!("the project's rules are left out:\n{problem}"));
+    }
+    rules
+}
+
+/// Tries the examples of all rules that hold here.
+fn check_here(
+    here: anyhow::Result<Here>,
+    verbose: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
+    let (set, problem) = match here {
+        Ok(here) => here,
+        Err(error) if error.is::<RuleErrors>() => {
+            writeln!(out, "{error}\n")?;
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    let hold = try_all(&set, |_| true, verbose, out)?;
+    if let Some(problem) = &problem {
+        writeln!(out, "{problem}\n")?;
+    }
+    Ok(hold && problem.is_none())
+}
+
+/// Reads the rules of `files` and tries their examples.
 fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Result<bool> {
     let texts = read(files)?;
     let set = match set(&texts, files.alone) {
@@ -39,11 +104,21 @@ fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Resu
     let own = |rule: &Rule| {
         let place = rule.place();
         let of = |name: &str| place.strip_prefix(name).is_some_and(|r| r.starts_with(':'));
-        texts.is_empty() || texts.iter().any(|(name, _)| of(name))
+        texts.iter().any(|(name, _)| of(name))
     };
+    try_all(&set, own, verbose, out)
+}
+
+/// Tries the examples of the rules that `which` picks, and says which do not hold.
+fn try_all(
+    set: &RuleSet,
+    which: impl Fn(&Rule) -> bool,
+    verbose: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
-    let tried = try_examples(&set, &know, own);
-    let rules = set.rules().filter(|rule| own(rule)).count();
+    let tried = try_examples(set, &know, &which);
+    let rules = set.rules().filter(|rule| which(rule)).count();
     if verbose {
         let mut rule = "";
         for tried in &tried {
@@ -120,6 +195,9 @@ fn list(set: &RuleSet, json: bool, out: &mut impl Write) -> anyhow::Result<bool>
             if word != usual {
                 line.push_str(&format!("  {profile}: {word}"));
             }
+        }
+        if rule.stage == Stage::Trial {
+            line.push_str("  (trial: only audits)");
         }
         writeln!(out, "{line}")?;
     }

@@ -1,6 +1,6 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
-use holdgate_core::json::shorten;
+use holdgate_core::json::{Json, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -55,6 +55,23 @@ pub struct Case {
     pub cwd: Option<String>,
     /// What is judged.
     pub subject: Subject,
+}
+
+impl Case {
+    /// A case of one call that is judged for comparison.
+    pub fn of_call(id: String, tool: &str, input: &Json<'_>) -> Case {
+        Case {
+            id,
+            expect: Expect::Flag,
+            category: "-".to_owned(),
+            cwd: None,
+            subject: Subject::Call(Call {
+                tool: tool.to_owned(),
+                input: input.text(),
+                at: Duration::ZERO,
+            }),
+        }
+    }
 }
 
 /// What a case is about.

@@ -112,7 +112,12 @@ fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
     // Their examples are not tried: a draft can be measured before they hold.
-    let rules = RuleSet::joined(options.profile, &[RuleFile::operator(&name, &text)]);
+    let files = [RuleFile::operator(&name, &text)];
+    let rules = if options.alone {
+        RuleSet::read(options.profile, &files)
+    } else {
+        RuleSet::joined(options.profile, &files)
+    };
     Ok(rules.map_err(|errors| WrongUse(errors.to_string()))?)
 }
 
