@@ -5,7 +5,7 @@
 
 use crate::config::Config;
 use crate::judging;
-use crate::rulebook::{self, PROJECT_FILE, RuleFile, Stamp};
+use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use holdgate_core::action::Knowledge;
 use holdgate_core::guard::GuardSettings;
 use holdgate_core::rules::RuleSet;
@@ -25,7 +25,7 @@ pub struct InForce {
     /// How responses are guarded.
     pub guard: Arc<GuardSettings>,
     /// The operator's rule files.
-    pub(crate) operator: Arc<[RuleFile]>,
+    pub(crate) operator: Arc<[RuleText]>,
     rules: Arc<RuleSet>,
     /// For projects without a file of their own.
     stack: Arc<Stack>,
@@ -41,7 +41,7 @@ struct Project {
     /// The file, when it was last read.
     stamp: Option<Stamp>,
     /// The last rules that could be used.
-    file: Option<RuleFile>,
+    file: Option<RuleText>,
     /// Why those in the file now cannot.
     problem: Option<String>,
     /// `None` until the rules have been joined with those around them.
@@ -67,7 +67,7 @@ impl InForce {
     }
 
     /// These settings and these rules.
-    pub(crate) fn new(config: Config, operator: Arc<[RuleFile]>) -> anyhow::Result<InForce> {
+    pub(crate) fn new(config: Config, operator: Arc<[RuleText]>) -> anyhow::Result<InForce> {
         let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
@@ -87,7 +87,7 @@ impl InForce {
     pub(crate) fn next(
         &self,
         config: Config,
-        operator: Arc<[RuleFile]>,
+        operator: Arc<[RuleText]>,
     ) -> anyhow::Result<InForce> {
         let next = InForce::new(config, operator)?;
         let carried = |(name, project): (&String, &Arc<Project>)| {
@@ -167,7 +167,7 @@ impl InForce {
     }
 
     /// The rules with those of a project's file.
-    fn join(&self, file: Option<&RuleFile>) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
+    fn join(&self, file: Option<&RuleText>) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
         let Some(file) = file else {
             return Ok(self.base());
         };
@@ -187,7 +187,7 @@ impl InForce {
 fn news(
     path: &Path,
     before: &Project,
-    file: Option<&RuleFile>,
+    file: Option<&RuleText>,
     problem: Option<&String>,
 ) -> Option<News> {
     if before.problem.as_ref() == problem && before.file.as_ref() == file {

@@ -6,12 +6,13 @@
 
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
-use holdgate_core::rules::{Profile, RuleErrors, RuleSet};
+use holdgate_core::rules::{Profile, RuleErrors, RuleFile, RuleSet, Tier};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A project's rules, in its root.
 pub const PROJECT_FILE: &str = ".holdgate.yaml";
@@ -20,18 +21,13 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Files of one folder.
 const MAX_FILES: usize = 256;
 
-/// Whose rules a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// The operator's.
-    Operator,
-    /// A project's: they may only tighten.
-    Project,
-}
+/// How often a file is read that somebody is writing.
+const MAX_READS: usize = 10;
+const BETWEEN_READS: Duration = Duration::from_millis(10);
 
 /// A file with rules, as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleFile {
+pub struct RuleText {
     /// Its name in messages.
     pub name: String,
     /// What stands in it.
@@ -40,21 +36,30 @@ pub struct RuleFile {
     pub tier: Tier,
 }
 
+impl RuleText {
+    fn file(&self) -> RuleFile<'_> {
+        match self.tier {
+            Tier::BuiltIn | Tier::Operator => RuleFile::operator(&self.name, &self.text),
+            Tier::Project => RuleFile::project(&self.name, &self.text),
+        }
+    }
+}
+
 /// The built-in rules and those of these files, whose examples must hold.
 pub fn set(
     profile: Profile,
-    files: &[RuleFile],
+    files: &[RuleText],
     know: &Knowledge,
 ) -> Result<Arc<RuleSet>, RuleErrors> {
     if files.is_empty() {
         return RuleSet::built_in(profile);
     }
-    let files: Vec<(&str, &str)> = files.iter().map(|f| (&*f.name, &*f.text)).collect();
+    let files: Vec<RuleFile<'_>> = files.iter().map(RuleText::file).collect();
     RuleSet::load(profile, &files, know)
 }
 
 /// The operator's files in these folders, by folder and name. A folder that is not there is empty.
-pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleFile>> {
+pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleText>> {
     let mut files = Vec::new();
     for path in operator_paths(dirs)? {
         files.push(read(&path, Tier::Operator)?);
@@ -95,15 +100,15 @@ fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// One file. The operator's may be links, as mounted and managed ones are.
-pub fn read(path: &Path, tier: Tier) -> anyhow::Result<RuleFile> {
+pub fn read(path: &Path, tier: Tier) -> anyhow::Result<RuleText> {
     let name = path.display().to_string();
     let text = read_text(path, tier).with_context(|| name.clone())?;
-    Ok(RuleFile { name, text, tier })
+    Ok(RuleText { name, text, tier })
 }
 
 fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
     let metadata = match tier {
-        Tier::Operator => std::fs::metadata(path),
+        Tier::BuiltIn | Tier::Operator => std::fs::metadata(path),
         Tier::Project => std::fs::symlink_metadata(path),
     }?;
     if !metadata.is_file() {
@@ -122,16 +127,29 @@ fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
             MAX_BYTES >> 10
         );
     }
-    String::from_utf8(bytes).context("not UTF-8")
+    let text = String::from_utf8(bytes).context("not UTF-8")?;
+    if text.trim().is_empty() {
+        // So looks a file that somebody is about to write.
+        anyhow::bail!("the file is empty; no rules at all are written `[]`");
+    }
+    Ok(text)
 }
 
 /// The file of the project in this folder, if it has one.
-pub fn project_file(project: &str) -> anyhow::Result<Option<RuleFile>> {
+pub fn project_file(project: &str) -> anyhow::Result<Option<RuleText>> {
     let path = Path::new(project).join(PROJECT_FILE);
     if stamp(&path).is_none() {
         return Ok(None);
     }
-    read(&path, Tier::Project).map(Some)
+    for _ in 0..MAX_READS {
+        let before = stamp(&path);
+        let file = read(&path, Tier::Project);
+        if stamp(&path) == before {
+            return file.map(Some);
+        }
+        std::thread::sleep(BETWEEN_READS);
+    }
+    anyhow::bail!("{}: the file changes while it is read", path.display())
 }
 
 /// What tells whether a file is still the same.
@@ -213,6 +231,8 @@ mod tests {
         check(Err("larger than 1024 KiB"));
         std::fs::write(&path, [0xff]).unwrap();
         check(Err("not UTF-8"));
+        std::fs::write(&path, "\n").unwrap();
+        check(Err("the file is empty"));
         std::fs::rename(&path, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
         check(Err("not a plain file"));

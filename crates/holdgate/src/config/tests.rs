@@ -152,3 +152,68 @@ fn variables_of_other_systems_are_passed_over() {
     let config = load("", &environment).unwrap();
     assert_eq!(config.ignored, ["HOLDGATE_PORT", "HOLDGATE_SERVICE_HOST"]);
 }
+
+#[test]
+fn some_settings_take_effect_at_once_and_the_others_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("holdgate.toml");
+    let file = "[proxy]\nlisten = \"127.0.0.1:1\"\nworkers = 2\n[gate]\ncalls_per_minute = 9\n";
+    std::fs::write(&path, file).unwrap();
+    let flags = Flags {
+        config: Some(path.clone()),
+        state_dir: Some("/state".into()),
+        ..Flags::default()
+    };
+    let environment = [("HOLDGATE_GUARD_HOLD_ALL".to_owned(), "true".to_owned())];
+    let old = Config::load(&flags, environment).unwrap();
+    assert!(!old.is_written_otherwise(&old.reload().unwrap()));
+    let file =
+        "[proxy]\nlisten = \"127.0.0.1:2\"\n[gate]\ncalls_per_minute = 8\n[ledger]\nsync = true\n";
+    std::fs::write(&path, file).unwrap();
+    let new = old.reload().unwrap();
+    assert!(old.is_written_otherwise(&new));
+    assert!(
+        new.guard.hold_all,
+        "the environment still goes over the file"
+    );
+    assert_eq!(
+        old.waiting_for_restart(&new),
+        ["ledger.sync", "proxy.listen", "proxy.workers"]
+    );
+    let live = old.with_live(&new);
+    assert_eq!(live.rates.calls_per_minute, 8);
+    assert_eq!(live.proxy.listen.port(), 1);
+    std::fs::write(&path, "[gate]\ncalls = 8\n").unwrap();
+    assert!(old.reload().is_err());
+}
+
+#[test]
+fn rules_are_in_the_usual_folders_unless_others_are_named() {
+    let home = || [("HOME".to_owned(), "/nonexistent".to_owned())];
+    let config = Config::load(&Flags::default(), home()).unwrap();
+    let usual = ["/etc/holdgate/rules", "/nonexistent/.config/holdgate/rules"];
+    assert_eq!(config.rules.dirs, usual.map(PathBuf::from));
+    let config = load("[rules]\ndirs = [\"/a\", \"/b\"]\n", &[]).unwrap();
+    assert_eq!(config.rules.dirs, ["/a", "/b"].map(PathBuf::from));
+    check_error(
+        "[rules]\ndirs = [\"a\"]\n",
+        &[],
+        "holdgate.toml:2:8: `a` is no full path, write it as `/home/me/project`
+  |
+2 | dirs = [\"a\"]
+  |        ^^^^^",
+    );
+}
+
+#[test]
+fn expert_mode_is_switched_on_by_one_and_nothing_else() {
+    let check = |value: &str, expected: bool| {
+        let config = load("", &[("SAFETY_EXPERT_MODE", value)]).unwrap();
+        assert_eq!(config.expert_header, expected, "{value}");
+    };
+    check("1", true);
+    check("0", false);
+    check("true", false);
+    check("", false);
+    assert!(!load("", &[]).unwrap().expert_header);
+}

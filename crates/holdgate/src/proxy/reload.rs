@@ -4,8 +4,9 @@
 //! and put in force as a whole; what cannot be used is reported, and nothing changes.
 
 use super::App;
+use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
-use crate::rulebook::{self, RuleFile, Stamp};
+use crate::rulebook::{self, RuleText, Stamp};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,12 +29,9 @@ pub(crate) struct Counters {
 
 /// Looks at the files until the other end of `stop` is gone.
 pub(super) fn watch(app: &App, stop: &Receiver<()>) {
-    let mut watcher = Watcher {
-        seen: Seen::now(app),
-        ..Watcher::default()
-    };
+    let mut watcher = Watcher::default();
     // What changed between the start and now has not been seen yet.
-    watcher.apply(app);
+    watcher.look(app);
     while stop.recv_timeout(app.config.rules.check_every) == Err(RecvTimeoutError::Timeout) {
         watcher.look(app);
     }
@@ -41,7 +39,8 @@ pub(super) fn watch(app: &App, stop: &Receiver<()>) {
 
 #[derive(Debug, Default)]
 struct Watcher {
-    seen: Seen,
+    /// The files as they were last read; `None` if they have to be read.
+    seen: Option<Seen>,
     settings_problem: Option<String>,
     rules_problem: Option<String>,
 }
@@ -79,7 +78,7 @@ impl Seen {
 impl Watcher {
     fn look(&mut self, app: &App) {
         let mut now = Seen::now(app);
-        if now != self.seen {
+        if self.seen.as_ref() != Some(&now) {
             // Somebody may still be writing.
             for _ in 0..MAX_SETTLES {
                 std::thread::sleep(SETTLE);
@@ -88,9 +87,14 @@ impl Watcher {
                     break;
                 }
             }
-            // Stamps are from before the reading: what is written meanwhile is seen next time.
-            self.seen = now;
-            self.apply(app);
+            let reloaded = app.in_force().config.reload();
+            let files = rulebook::operator_files(&app.config.rules.dirs);
+            // What was written while it was read may have been read in part.
+            let is_whole = Seen::now(app) == now;
+            self.seen = is_whole.then_some(now);
+            if is_whole {
+                self.apply(app, reloaded, files);
+            }
         }
         let in_force = app.in_force();
         for project in in_force.known_projects() {
@@ -100,12 +104,16 @@ impl Watcher {
         }
     }
 
-    /// Reads settings and rules, and puts in force what can be used.
-    fn apply(&mut self, app: &App) {
+    /// Puts in force what can be used of these settings and rules.
+    fn apply(
+        &mut self,
+        app: &App,
+        reloaded: Result<Config, ConfigError>,
+        files: anyhow::Result<Vec<RuleText>>,
+    ) {
         let old = app.in_force();
         let mut news = Vec::new();
         let mut config = None;
-        let reloaded = old.config.reload();
         let problem = reloaded.as_ref().err().map(ToString::to_string);
         let was_broken = std::mem::replace(&mut self.settings_problem, problem.clone());
         match reloaded {
@@ -126,7 +134,7 @@ impl Watcher {
         let mut next = None;
         let mut problem = None;
         let mut rules_changed = false;
-        match rulebook::operator_files(&app.config.rules.dirs) {
+        match files {
             Ok(files) if files == *old.operator => {}
             Ok(files) => match old.next(settings.clone(), files.into()) {
                 Ok(new) => (next, rules_changed) = (Some(new), true),
@@ -179,7 +187,7 @@ fn settings_news(waiting: &[String]) -> News {
     }
 }
 
-fn rules_news(files: &[RuleFile]) -> News {
+fn rules_news(files: &[RuleText]) -> News {
     let names: Vec<&str> = files.iter().map(|f| f.name.as_str()).collect();
     let now = match names.as_slice() {
         [] => "only the built-in rules are in force".to_owned(),

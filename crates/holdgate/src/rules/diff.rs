@@ -5,12 +5,12 @@ use crate::config::{Config, Flags};
 use crate::eval::{self, Bench, Case, Outcome};
 use crate::incidents::verdict_style;
 use crate::judging;
-use crate::rulebook::{self, PROJECT_FILE, Tier};
+use crate::rulebook::{self, PROJECT_FILE};
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::json::{Json, shorten};
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::rules::RuleSet;
+use holdgate_core::rules::{RuleSet, Tier};
 use holdgate_core::verdict::Verdict;
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &DiffArgs, out: &mut impl Write) -> anyhow::Result<bool>
     // What loosens comes first: it is what somebody has to agree to.
     changes.sort_by_key(Change::word);
     let only = |one: &RuleSet, other: &RuleSet| -> Vec<String> {
-        let rules = one.rules().iter().filter(|r| other.rule(&r.id).is_none());
+        let rules = one.rules().filter(|r| other.rule(&r.id).is_none());
         rules.map(|rule| rule.id.clone()).collect()
     };
     let only = [only(&a, &b), only(&b, &a)];

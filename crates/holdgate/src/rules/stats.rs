@@ -43,7 +43,7 @@ pub(super) fn run(
     let mut fired = count(dir, since)?;
     let trial = |rule: &str| set.rule(rule).is_some_and(|r| r.stage == Stage::Trial);
     // Whoever put a rule on trial also wants to know that it has not fired.
-    for rule in set.rules().iter().filter(|r| r.stage == Stage::Trial) {
+    for rule in set.rules().filter(|r| r.stage == Stage::Trial) {
         fired.entry(rule.id.clone()).or_default();
     }
     if json {
@@ -84,15 +84,13 @@ pub(super) fn run(
             if trial(rule) { "  (trial)" } else { "" },
         )?;
     }
-    let silent = set
-        .rules()
-        .iter()
+    let silent = set.rules()
         .filter(|r| !fired.contains_key(&r.id))
         .count();
     writeln!(
         out,
         "{silent} of {} rules have not fired",
-        set.rules().len()
+        set.rules().count()
     )?;
     Ok(true)
 }
@@ -115,7 +113,8 @@ fn count(dir: &Path, since: Option<SystemTime>) -> anyhow::Result<BTreeMap<Strin
             let is_recent = since.is_none_or(|since| {
                 humantime::parse_rfc3339(text("time")).is_ok_and(|time| time >= since)
             });
-            if !is_recent {
+            // A question is followed by the decision, with the same findings.
+            if !is_recent || text("action") == "asked" {
                 continue;
             }
             let overridden = OVERRIDES.contains(&text("answer"));

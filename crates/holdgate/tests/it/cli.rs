@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-fn holdgate(args: &[&str]) -> Command {
+pub(crate) fn holdgate(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdgate"));
     command.args(args).env_clear().env("HOME", "/nonexistent");
     command

@@ -27,8 +27,18 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// A proxy before `upstream`, with settings changed by `change`.
     pub(crate) fn start(upstream: SocketAddr, change: impl FnOnce(&mut Config)) -> Guarded {
+        Self::start_with(upstream, None, change)
+    }
+
+    /// The same, with a settings file.
+    pub(crate) fn start_with(
+        upstream: SocketAddr,
+        settings: Option<&Path>,
+        change: impl FnOnce(&mut Config),
+    ) -> Guarded {
         let dir = tempfile::tempdir().unwrap();
         let flags = Flags {
+            config: settings.map(Path::to_owned),
             state_dir: Some(dir.path().to_owned()),
             listen: Some(([127, 0, 0, 1], 0).into()),
             upstream: Some(format!("http://{upstream}")),

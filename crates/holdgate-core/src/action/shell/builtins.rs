@@ -268,6 +268,10 @@ impl Shell<'_, '_> {
                 .iter()
                 .any(|a| a.text.starts_with('-') && a.text.contains('n'));
         let maps = declares_maps(arguments);
+        let exports = by == "export"
+            || arguments
+                .iter()
+                .any(|a| a.text.starts_with('-') && a.text.contains('x'));
         for word in arguments {
             if maps {
                 let name = word.text.split(['=', '+']).next().unwrap_or("");
@@ -286,8 +290,8 @@ impl Shell<'_, '_> {
             let value = word.map(value.to_owned());
             if refers {
                 self.references.insert(name, value.text);
-            } else if by == "export" {
-                let actor = Actor::new("export", &evidence(std::slice::from_ref(word)));
+            } else if exports {
+                let actor = Actor::new(by, &evidence(std::slice::from_ref(word)));
                 self.scene.set_environment(&actor, &name, &value)?;
             } else {
                 self.assign(&name, vec![value]);
