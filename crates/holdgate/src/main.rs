@@ -11,6 +11,7 @@ use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
+use holdgate_core::rules::RuleErrors;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log::warn(&format!("{error:#}"));
-    if error.is::<ConfigError>() || error.is::<WrongUse>() {
+    if error.is::<ConfigError>() || error.is::<WrongUse>() || error.is::<RuleErrors>() {
         return ExitCode::from(2);
     }
     ExitCode::from(1)

@@ -84,9 +84,7 @@ pub(super) fn run(
             if trial(rule) { "  (trial)" } else { "" },
         )?;
     }
-    let silent = set.rules()
-        .filter(|r| !fired.contains_key(&r.id))
-        .count();
+    let silent = set.rules().filter(|r| !fired.contains_key(&r.id)).count();
     writeln!(
         out,
         "{silent} of {} rules have not fired",

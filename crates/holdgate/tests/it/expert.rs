@@ -7,7 +7,7 @@ use hyper::Request;
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// A rule that refuses what the scenario `tool` does.
+/// A rule of the operator's policy that refuses what the scenario `tool` does.
 const RULE: &str = "- id: no-marker\n  do: DENY\n  category: own\n  \
     when: { effect: write, path: { glob: '**/marker.txt' } }\n  because: it is ours\n  \
     examples: { deny: [touch marker.txt], allow: [touch other.txt] }\n";
@@ -19,8 +19,12 @@ struct Setting {
 
 impl Setting {
     fn new(upstream: SocketAddr, on_server: bool) -> Setting {
+        Self::with_rules(upstream, on_server, "[]")
+    }
+
+    fn with_rules(upstream: SocketAddr, on_server: bool, text: &str) -> Setting {
         let rules = tempfile::tempdir().unwrap();
-        std::fs::write(rules.path().join("own.yaml"), RULE).unwrap();
+        std::fs::write(rules.path().join("own.yaml"), text).unwrap();
         let guarded = Guarded::start(upstream, |config| {
             config.rules.dirs = vec![rules.path().to_owned()];
             config.expert_header = on_server;
@@ -34,7 +38,11 @@ impl Setting {
 
     /// Whether the call passes, and its record.
     async fn call(&self, session: &str, header: Option<&str>) -> (bool, Value) {
-        let url = format!("/s/{session}/x/tool@{session}/v1/messages");
+        self.play("rm_home", session, header).await
+    }
+
+    async fn play(&self, scenario: &str, session: &str, header: Option<&str>) -> (bool, Value) {
+        let url = format!("/s/{session}/x/{scenario}@{session}/v1/messages");
         let mut request = Request::post(self.guarded.url(&url));
         if let Some(value) = header {
             request = request.header("X-Expert-Mode", value);
@@ -69,17 +77,28 @@ async fn both_sides_must_ask_for_it() {
         (true, Some("true"), true),
     ] {
         let setting = Setting::new(model.address(), on_server);
-        let (passes, record) = setting.call("s", header).await;
+        let session = format!("{on_server}-{header:?}").replace(['(', ')', '"'], "");
+        let (passes, record) = setting.call(&session, header).await;
         assert_eq!(passes, lifted, "server {on_server}, header {header:?}");
         assert_eq!(record["expert"] == true, lifted, "{record}");
         assert_eq!(
-            record["findings"][0]["rule"], "no-marker",
+            record["findings"][0]["rule"], "recursive-delete-outside-project",
             "the gate still looks"
         );
         assert_eq!(record["verdict"], if lifted { "audit" } else { "block" });
         let whole = record["input"]["command"].is_string();
         assert_eq!(whole, lifted, "the whole payload is kept: {record}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_lifts_the_gate_and_nothing_else() {
+    let model = model();
+    let setting = Setting::with_rules(model.address(), true, RULE);
+    let (passes, record) = setting.play("tool", "policy", Some("true")).await;
+    assert!(!passes, "the operator's policy still holds");
+    assert_eq!(record["findings"][0]["rule"], "no-marker");
+    assert_eq!(record["expert"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,9 +94,22 @@ fn a_project_file_that_cannot_be_used_is_left_out() {
 }
 
 #[test]
+fn a_project_file_that_loosens_is_refused_with_the_line_that_does_it() {
+    let setting = Setting::new();
+    let loose = rule("b", "DENY").replace("do: DENY", "do: ALLOW");
+    setting.write("project/.holdgate.yaml", &loose);
+    let line = ".holdgate.yaml:2:7: a project's own rules may only tighten, and this one loosens: \
+                the operator can allow it in a file of their own, under `~/.config/holdgate/rules`\n  \
+                |\n2 |   do: ALLOW\n  |       ^^^^^";
+    setting.check(&["check", "--", "touch a"], 1, "block touch-a (", line);
+    setting.check(&["rules", "check"], 1, line, "");
+}
+
+#[test]
 fn the_operators_slips_are_told_by_all_commands() {
     let setting = Setting::new();
-    setting.write("home/.config/holdgate/rules/own.yaml", &rule("a", "DENI"));
+    let slip = rule("a", "DENY").replace("do: DENY", "do: DENI");
+    setting.write("home/.config/holdgate/rules/own.yaml", &slip);
     let slip = "own.yaml:2:7: `DENI` is nothing that a rule can do, did you mean `DENY`?";
     setting.check(&["check", "--", "true"], 2, "", slip);
     setting.check(&["rules", "check"], 1, slip, "");
@@ -116,31 +129,34 @@ fn a_rule_on_trial_is_marked() {
 #[test]
 fn a_diff_says_what_tightens_and_what_loosens() {
     let setting = Setting::new();
-    setting.write("project/a.yaml", &rule("x", "DENY"));
-    setting.write("project/b.yaml", &(rule("x", "AUDIT") + &rule("y", "ASK")));
+    setting.write("project/a.yaml", &rule("xyzzy", "DENY"));
+    setting.write(
+        "project/b.yaml",
+        &(rule("xyzzy", "AUDIT") + &rule("plugh", "ASK")),
+    );
     let (code, out, _) = setting.run(&["rules", "diff", "a.yaml", "b.yaml"]);
     assert_eq!(code, 0);
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(
-        lines[0], "loosens   block -> audit  touch-x, example 1  (touch-x)",
+        lines[0], "loosens   block -> audit  touch-xyzzy, example 1  (touch-xyzzy)",
         "{out}"
     );
     assert_eq!(
-        lines[1], "tightens  allow -> ask  touch-y, example 1  (touch-y)",
+        lines[1], "tightens  allow -> ask  touch-plugh, example 1  (touch-plugh)",
         "{out}"
     );
-    assert_eq!(lines[2], "only in B: touch-y");
+    assert_eq!(lines[2], "only in B: touch-plugh");
     assert!(lines[3].contains(" cases: 1 tighten, 1 loosen, "), "{out}");
 
     let cases = [
-        json!({"id": "one", "expect": "allow", "call": {"tool": "Bash", "input": {"command": "touch x"}}}),
+        json!({"id": "one", "expect": "allow", "call": {"tool": "Bash", "input": {"command": "touch xyzzy"}}}),
         json!({"id": "two", "expect": "allow", "call": {"tool": "Bash", "input": {"command": "touch z"}}}),
     ];
     setting.write(
         "project/cases.json",
         &Value::from(cases.to_vec()).to_string(),
     );
-    setting.write("project/rules/a.yaml", &rule("x", "DENY"));
+    setting.write("project/rules/a.yaml", &rule("xyzzy", "DENY"));
     let (code, out, _) = setting.run(&[
         "rules",
         "diff",
@@ -154,8 +170,8 @@ fn a_diff_says_what_tightens_and_what_loosens() {
     assert_eq!(
         serde_json::from_str::<Value>(&out).unwrap(),
         json!({
-            "tightens": [{"case": "one", "before": "allow", "after": "block", "rule": "touch-x"}],
-            "loosens": [], "same": 1, "only_a": [], "only_b": ["touch-x"],
+            "tightens": [{"case": "one", "before": "allow", "after": "block", "rule": "touch-xyzzy"}],
+            "loosens": [], "same": 1, "only_a": [], "only_b": ["touch-xyzzy"],
         })
     );
     setting.check(
