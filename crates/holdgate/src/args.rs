@@ -291,6 +291,7 @@ pub enum ConfigCommand {
 
 /// `holdgate eval`
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct EvalArgs {
     /// Files with cases: JSON lines, or one JSON array.
     #[arg(required = true, value_name = "CASES")]
@@ -335,8 +336,11 @@ impl EvalArgs {
     pub fn options(self) -> eval::Options {
         eval::Options {
             files: self.files,
-            rules: self.rules,
-            alone: self.alone,
+            rules: match (self.rules, self.alone) {
+                (None, _) => eval::Rules::BuiltIn,
+                (Some(file), false) => eval::Rules::With(file),
+                (Some(file), true) => eval::Rules::Only(file),
+            },
             without: self.without,
             profile: self.profile,
             project: self.project,

@@ -33,10 +33,8 @@ pub const PROJECT: &str = "/home/dev/project";
 pub struct Options {
     /// The files with cases.
     pub files: Vec<PathBuf>,
-    /// Rules besides those that are built in.
-    pub rules: Option<PathBuf>,
-    /// Whether only these are used.
-    pub alone: bool,
+    /// The rules that judge.
+    pub rules: Rules,
     /// Layers that are left out.
     pub without: Vec<String>,
     /// What kind of machine the agent works on.
@@ -55,6 +53,18 @@ pub struct Options {
     pub json: bool,
     /// Name the cases that were judged wrongly.
     pub verbose: bool,
+}
+
+/// The rules that judge.
+#[derive(Clone, Debug, Default)]
+pub enum Rules {
+    /// Those that are built in.
+    #[default]
+    BuiltIn,
+    /// Those of a file besides them.
+    With(PathBuf),
+    /// Those of a file alone.
+    Only(PathBuf),
 }
 
 /// A rate that was asked for and not reached.

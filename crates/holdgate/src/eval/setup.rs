@@ -1,6 +1,6 @@
 //! What judges the cases: the stack as it is by default, whole or with a part left out.
 
-use super::{Bench, Options, PROJECT};
+use super::{Bench, Options, PROJECT, Rules};
 use crate::args::WrongUse;
 use crate::config::{Config, Flags};
 use crate::judging;
@@ -106,18 +106,15 @@ impl fmt::Display for Part {
 }
 
 fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
-    let Some(path) = &options.rules else {
-        return Ok(RuleSet::built_in(options.profile)?);
+    let (path, read): (_, fn(_, &[RuleFile<'_>]) -> _) = match &options.rules {
+        Rules::BuiltIn => return Ok(RuleSet::built_in(options.profile)?),
+        Rules::With(path) => (path, RuleSet::joined),
+        Rules::Only(path) => (path, RuleSet::read),
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
     // Their examples are not tried: a draft can be measured before they hold.
-    let files = [RuleFile::operator(&name, &text)];
-    let rules = if options.alone {
-        RuleSet::read(options.profile, &files)
-    } else {
-        RuleSet::joined(options.profile, &files)
-    };
+    let rules = read(options.profile, &[RuleFile::operator(&name, &text)]);
     Ok(rules.map_err(|errors| WrongUse(errors.to_string()))?)
 }
 

@@ -171,18 +171,15 @@ async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession)
         reading.stack(project.as_deref())
     });
     let read = tokio::time::timeout(PROJECT_PATIENCE, read).await;
-    match read {
-        Ok(Ok(Some(stack))) => stack,
-        Ok(Ok(None) | Err(_)) | Err(_) => {
-            app.report(&News {
-                subject: "project",
-                now: "a project's file is not in force yet, only the rules around it are"
-                    .to_owned(),
-                problem: Some("reading it takes too long, or failed".to_owned()),
-            });
-            in_force.stack_without_project()
-        }
+    if let Ok(Ok(Some(stack))) = read {
+        return stack;
     }
+    app.report(&News {
+        subject: "project",
+        now: "a project's file is not in force yet, only the rules around it are".to_owned(),
+        problem: Some("reading it takes too long, or failed".to_owned()),
+    });
+    in_force.stack_without_project()
 }
 
 async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {

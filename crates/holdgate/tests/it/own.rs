@@ -13,7 +13,7 @@ use std::time::Duration;
 fn stack() -> Stack {
     // A busy machine must not decide what comes out.
     let limits = JudgeLimits {
-        deadline: Duration::from_secs(60),
+        deadline: Duration::from_mins(1),
         ..judging::LIMITS
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();

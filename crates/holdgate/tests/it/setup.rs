@@ -42,7 +42,6 @@ impl Guarded {
             state_dir: Some(dir.path().to_owned()),
             listen: Some(([127, 0, 0, 1], 0).into()),
             upstream: Some(format!("http://{upstream}")),
-            ..Flags::default()
         };
         let mut config = Config::load(&flags, []).unwrap();
         change(&mut config);
