@@ -162,6 +162,13 @@ impl InForce {
         news
     }
 
+    /// The same, judged by other layers.
+    #[cfg(test)]
+    pub(crate) fn with_stack(self, stack: Stack) -> InForce {
+        let stack = Arc::new(stack);
+        InForce { stack, ..self }
+    }
+
     fn base(&self) -> (Arc<Stack>, Arc<RuleSet>) {
         (self.stack.clone(), self.rules.clone())
     }

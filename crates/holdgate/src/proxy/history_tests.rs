@@ -4,8 +4,7 @@ use super::*;
 use crate::config::Flags;
 use holdgate_core::action::effect::Kind;
 use holdgate_core::hold::ToolCall;
-use holdgate_core::stack::{Context, Layer, OutOfFuel};
-use holdgate_core::verdict::Finding;
+use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -84,15 +83,12 @@ fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
         upstream: Some(format!("http://{upstream}")),
         ..Flags::default()
     };
-    let mut app = App::new(Config::load(&flags, []).unwrap()).unwrap();
+    let app = App::new(Config::load(&flags, []).unwrap()).unwrap();
     let layers: Vec<Box<dyn Layer>> = vec![Box::new(ReadFirst)];
     let clock = Arc::new(SystemClock::default());
-    app.stack = Arc::new(Stack::new(
-        layers,
-        app.know.clone(),
-        clock,
-        app.config.judge,
-    ));
+    let stack = Stack::new(layers, app.know.clone(), clock, app.config.judge);
+    let in_force = InForce::load(app.config.clone()).unwrap();
+    *app.in_force.write().unwrap() = Arc::new(in_force.with_stack(stack));
     Proxy::serve(app).unwrap()
 }
 
