@@ -30,6 +30,8 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// The finished calls of the conversation.
     pub history: &'a History,
+    /// Whether the operator has lifted the gate for this request.
+    pub expert: bool,
     /// The time.
     pub now: Duration,
     /// What the call does.
@@ -177,6 +179,7 @@ impl Stack {
             let context = Context {
                 session,
                 history,
+                expert,
                 now,
                 effects: &effects,
                 fuel: Fuel::new(self.limits.fuel),
@@ -184,7 +187,7 @@ impl Stack {
             findings.extend(ask(layer.as_ref(), &call, &context));
             let new = findings.get_mut(from..).unwrap_or_default();
             let has_run = call.runs == Runs::AtProvider && layer.name() != "policy";
-            if has_run || expert && layer.name() == "gate" {
+            if has_run {
                 // What has run already, only the operator's policy can want to hide.
                 lower(new);
             }

@@ -5,7 +5,7 @@
 use crate::hold::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 
 const NAME: &str = "gate";
@@ -49,6 +49,16 @@ impl Gate {
     pub fn new(limits: RateLimits, rules: Arc<RuleSet>) -> Self {
         Gate { limits, rules }
     }
+
+    /// Expert mode: what is found is noted. What protects Holdgate itself stays, or the exception
+    /// could be made the rule.
+    fn only_note(&self, findings: &mut [Finding]) {
+        for finding in findings {
+            if !self.rules.protects_holdgate(&finding.rule) {
+                finding.verdict = finding.verdict.min(Verdict::Audit);
+            }
+        }
+    }
 }
 
 impl Layer for Gate {
@@ -69,6 +79,9 @@ impl Layer for Gate {
             .findings(RuleLayer::Gate, effects, history, fuel)?;
         if call.runs == Runs::AtClient {
             findings.extend(self.limits.findings(call, context));
+        }
+        if context.expert {
+            self.only_note(&mut findings);
         }
         Ok(findings)
     }

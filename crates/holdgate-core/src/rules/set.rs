@@ -118,6 +118,11 @@ impl RuleSet {
         self.rules().find(|rule| rule.id == id)
     }
 
+    /// Whether a rule is there for Holdgate itself, and nobody may switch it off.
+    pub(crate) fn protects_holdgate(&self, id: &str) -> bool {
+        self.rule(id).is_some_and(|rule| rule.category == PROTECTED)
+    }
+
     /// What the rules of a layer say about a call with these effects: at most one finding of each
     /// rule.
     pub fn findings(

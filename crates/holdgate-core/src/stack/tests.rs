@@ -244,3 +244,28 @@ fn the_sixth_identical_call_in_a_row_is_refused_until_another_comes() {
     assert!(call(r#"{"a":2}"#).is_empty());
     assert!(call(r#"{"a":1}"#).is_empty());
 }
+
+#[test]
+fn expert_mode_lifts_the_gate_but_not_what_protects_holdgate() {
+    let rules = crate::rules::RuleSet::built_in(crate::rules::Profile::default()).unwrap();
+    let gate = Gate::new(RateLimits::NONE, rules);
+    let mut stack = stack(vec![Box::new(gate)], Arc::default());
+    stack.limits.fuel = 100_000;
+    let passes = |command: &str, expert: bool| {
+        let input = format!(r#"{{"command":"{command}"}}"#);
+        let history = History::default();
+        let mut session = Session::default();
+        let mut occasion = Occasion::new(&mut session, &history, Duration::ZERO);
+        occasion.expert = expert;
+        let judgement = stack.judge(held(Runs::AtClient, &input), occasion);
+        assert!(
+            !self::rules(&judgement).is_empty(),
+            "{command}: noted all the same"
+        );
+        judgement.outcome.is_ok()
+    };
+    assert!(!passes("rm -rf ~", false));
+    assert!(passes("rm -rf ~", true));
+    assert!(!passes("holdgate approve 1", true));
+    assert!(!passes("echo {} > .claude/settings.json", true));
+}
