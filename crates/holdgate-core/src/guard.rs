@@ -8,12 +8,13 @@ mod ruling;
 mod sink;
 mod whole;
 
-pub use whole::guard_message;
+pub use whole::{MessageGuard, guard_message};
 
 use crate::event::{Event, Part, Violation};
 use crate::history::History;
-use crate::hold::{Hold, Runs, Waiting};
+use crate::hold::{Hold, Runs, Waiting, WaitingCall};
 use crate::incident::{Action, Record};
+use crate::question::{Answer, Question};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
 use crate::sse::{self, Decoder, Piece};
@@ -37,6 +38,9 @@ pub enum Output {
     Send(Bytes),
     /// Write this to the ledger. What follows must not leave before that is done.
     Record(Box<Record>),
+    /// Ask a person, and tell [`StreamGuard::answer`] or [`MessageGuard::answer`] what was said. At
+    /// most one question of a response is open at a time.
+    Ask(Box<Question>),
     /// Break the connection off: nothing was sent that could be ended properly.
     Abort,
 }
@@ -59,6 +63,8 @@ pub struct GuardSettings {
     pub hold_all: bool,
     /// The longest silence towards the client while a call is held.
     pub keep_alive: Duration,
+    /// How long a person has to answer a question; `None` if nobody is asked.
+    pub ask: Option<Duration>,
     /// Kinds of block that the operator has declared harmless.
     pub inert_blocks: Arc<[String]>,
     /// Bytes of one event.
@@ -104,6 +110,19 @@ pub struct StreamGuard {
     last_frame: Fate,
     /// When the client last got something.
     last_sent: Duration,
+    /// The question that is open.
+    question: Option<Asked>,
+    /// With `hold_all`, how far the calls of the finished message are judged.
+    judged: usize,
+}
+
+/// A question that is open.
+#[derive(Debug)]
+struct Asked {
+    incident: String,
+    /// Its call's place in the queue, which does not move while it is open.
+    at: usize,
+    deadline: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +157,8 @@ impl StreamGuard {
             strays: 0,
             last_frame: Fate::Gone,
             last_sent: now,
+            question: None,
+            judged: 0,
             ruling: Ruling::new(judge),
         }
     }
@@ -227,7 +248,7 @@ impl StreamGuard {
                     sink.record(self.ruling.stream_record("upstream-cut", reason));
                 }
                 self.state = State::Failed;
-                self.hold.take();
+                self.let_go();
                 sink.send(frame);
             }
             Event::Stray(what) => self.leave_out(what, sink)?,
@@ -272,58 +293,93 @@ impl StreamGuard {
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
         let ended = self.state == State::Complete;
-        if hold_all && ended {
-            self.judge_set(now, sink);
+        if self.question.is_some() || hold_all && ended && !self.judge_set(now, sink) {
+            return;
         }
         while let Some(next) = self.hold.front() {
             if let Waiting::Call(call) = next {
                 let waits_for_end = hold_all && !ended && call.held.runs == Runs::AtClient;
-                if !call.whole || waits_for_end {
+                if !call.whole || waits_for_end || self.judge_at(0, now, sink) {
                     return;
                 }
             }
             match self.hold.pop() {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
-                Some(Waiting::Call(call)) => {
-                    let judged = self.ruling.judge(call.held, call.since, now, sink);
-                    self.write(&judged, true, sink);
-                }
-                Some(Waiting::Judged(judged)) => self.write(&judged, false, sink),
+                Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
                 Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
-                None => return,
+                Some(Waiting::Call(_)) | None => return,
             }
         }
     }
 
-    /// Judges all calls that wait, before any leaves. Explanations go before the calls that stay.
-    fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) {
+    /// Judges the call at this place of the queue, and tells whether a person is asked about it.
+    fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> bool {
+        let ruling = &mut self.ruling;
+        let judge = |call: WaitingCall| ruling.judge(call.held, call.since, now, sink);
+        if let Some(judged) = self.hold.judge_at(at, judge)
+            && let Some((_, deadline)) = judged.question
+        {
+            let incident = judged.incident.clone();
+            self.question = Some(Asked {
+                incident,
+                at,
+                deadline,
+            });
+        }
+        self.question.is_some()
+    }
+
+    /// Judges all calls that wait, before any leaves, and tells whether all are decided.
+    /// Explanations go before the calls that stay.
+    fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) -> bool {
+        let from = self.judged;
+        for at in from..self.hold.len() {
+            self.judged = at + 1;
+            if self.judge_at(at, now, sink) {
+                return false;
+            }
+        }
         let mut notices = VecDeque::new();
         let mut rest = VecDeque::new();
-        for waiting in self.hold.take() {
-            match waiting {
-                Waiting::Call(call) if call.whole => {
-                    let judged = self.ruling.judge(call.held, call.since, now, sink);
-                    if judged.judgement.outcome.is_ok() {
-                        rest.push_back(Waiting::Judged(judged));
-                    } else if let Some(notice) = judged.only_notice() {
-                        notices.push_back(Waiting::Notice(notice));
-                        rest.push_back(Waiting::Judged(judged));
-                    }
-                }
-                Waiting::Frame(..) | Waiting::Call(_) | Waiting::Judged(_) | Waiting::Notice(_) => {
-                    rest.push_back(waiting);
-                }
+        for mut waiting in self.hold.take() {
+            if let Waiting::Judged(judged, _) = &mut waiting
+                && let Some(notice) = judged.split_notice()
+            {
+                notices.push_back(Waiting::Notice(notice));
             }
+            rest.push_back(waiting);
         }
         notices.append(&mut rest);
         self.hold.put(notices);
+        true
     }
 
-    fn write(&mut self, judged: &Judged, with_notice: bool, sink: &mut Sink<'_>) {
+    /// What a person says to the question about `incident`, or that nobody does. An answer to a
+    /// question that is not open changes nothing.
+    pub fn answer(&mut self, incident: &str, answer: Answer, now: Duration, out: &mut Vec<Output>) {
+        let Some(asked) = self.question.take_if(|asked| asked.incident == incident) else {
+            return;
+        };
+        let mut sink = Sink::new(&Bytes::new(), out);
+        if let Some(judged) = self.hold.judged_at(asked.at) {
+            self.ruling.answer(judged, answer, now, &mut sink);
+        }
+        self.release(now, &mut sink);
+        if sink.finish() {
+            self.last_sent = now;
+        }
+    }
+
+    /// The incident of the question that is open.
+    pub fn question(&self) -> Option<&str> {
+        self.question.as_ref().map(|asked| asked.incident.as_str())
+    }
+
+    fn write(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
         match &judged.judgement.outcome {
             Ok(cleared) => sink.send(self.writer.call(cleared)),
             Err(refusal) => {
-                if with_notice {
+                if !judged.notice_apart {
                     self.write_notice(judged, sink);
                 }
                 if let Some(id) = &judged.inert_call {
@@ -335,7 +391,8 @@ impl StreamGuard {
 
     fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
         if let Err(refusal) = &judged.judgement.outcome {
-            sink.send(self.writer.notice(refusal, &judged.incident));
+            let answer = judged.answer.map(|(answer, _)| answer);
+            sink.send(self.writer.notice(refusal, &judged.incident, answer));
         }
     }
 
@@ -346,6 +403,14 @@ impl StreamGuard {
             // Only the very last event is missing, which some servers forget.
             self.state = State::Complete;
             out.push(Output::Send(anthropic::message_stop()));
+            return;
+        }
+        let all_come = self.state == State::Ending && self.question.is_some();
+        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+            // The same, behind a call that waits for an answer.
+            self.state = State::Complete;
+            let stop = anthropic::message_stop();
+            self.hold.push_frame(&stop, Part::MessageStop);
             return;
         }
         self.cut(
@@ -370,7 +435,13 @@ impl StreamGuard {
             out.push(Output::Abort);
         }
         self.state = State::Failed;
+        self.let_go();
+    }
+
+    /// Forgets all that waits. A question is no longer open.
+    fn let_go(&mut self) {
         self.hold.take();
+        self.question = None;
     }
 
     fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
@@ -385,18 +456,26 @@ impl StreamGuard {
         sink.send(self.writer.failure(&message));
         self.last_frame = Fate::Gone;
         self.state = State::Failed;
-        self.hold.take();
+        self.let_go();
     }
 
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
     pub fn next_deadline(&self) -> Option<Duration> {
-        let waiting = !self.hold.is_empty() && !self.is_over();
-        waiting.then(|| self.last_sent + self.ruling.judge.settings.keep_alive)
+        let keep_alive = self.last_sent + self.ruling.judge.settings.keep_alive;
+        match &self.question {
+            Some(asked) => Some(keep_alive.min(asked.deadline)),
+            None if self.hold.is_empty() || self.is_over() => None,
+            None => Some(keep_alive),
+        }
     }
 
-    /// Keeps the client waiting while a call is held.
+    /// Keeps the client waiting while a call is held, and ends a question that nobody answers.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
-        if self.next_deadline().is_some_and(|due| due <= now) {
+        let overdue = |asked: &&Asked| asked.deadline <= now;
+        if let Some(asked) = self.question.as_ref().filter(overdue) {
+            let incident = asked.incident.clone();
+            self.answer(&incident, Answer::Timeout, now, out);
+        } else if self.next_deadline().is_some_and(|due| due <= now) {
             out.push(Output::Send(anthropic::ping()));
             self.last_sent = now;
         }

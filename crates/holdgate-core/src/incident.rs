@@ -1,6 +1,7 @@
 //! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
 
 use crate::json::{Json, shorten, write_string};
+use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// One decision.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Unique: the response's id and a number.
+    /// Unique: the response's id and a number. A question has the id of the decision to come.
     pub id: String,
     /// Whose it is.
     pub session: String,
@@ -23,6 +24,8 @@ pub struct Record {
     pub verdict: Verdict,
     /// What was done.
     pub action: Action,
+    /// What was answered, if a person had to decide, and after how long.
+    pub answer: Option<(Answer, Duration)>,
 }
 
 /// What a decision is about.
@@ -60,6 +63,8 @@ pub enum Action {
     ResponseEnded,
     /// A part that would repeat something was left out.
     LeftOut,
+    /// A person was asked; another record tells what came of it.
+    Asked,
 }
 
 impl Action {
@@ -70,6 +75,7 @@ impl Action {
             Action::ExplainedAndContinued => "explained-and-continued",
             Action::ResponseEnded => "response-ended",
             Action::LeftOut => "left-out",
+            Action::Asked => "asked",
         }
     }
 }
@@ -119,6 +125,7 @@ impl Record {
             findings: findings.to_vec(),
             verdict,
             action,
+            answer: None,
         }
     }
 
@@ -132,6 +139,7 @@ impl Record {
             findings: vec![Finding::block("reader", rule, reason)],
             verdict: Verdict::Block,
             action: Action::ResponseEnded,
+            answer: None,
         }
     }
 
@@ -143,6 +151,10 @@ impl Record {
         member("door", self.door, out);
         member("verdict", self.verdict.word(), out);
         member("action", self.action.word(), out);
+        if let Some((answer, waited)) = &self.answer {
+            member("answer", answer.word(), out);
+            out.push_str(&format!("\"waited_us\":{},", waited.as_micros()));
+        }
         match &self.subject {
             Subject::Call {
                 tool,
