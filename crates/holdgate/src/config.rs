@@ -3,6 +3,7 @@
 mod explain;
 mod values;
 
+use crate::asks::{AskSettings, Operator};
 use explain::{explain, reason};
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::hold::CallLimits;
@@ -15,11 +16,13 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use values::{Address, Count, Folder, OnBlockWord, ProfileWord, Span, UpstreamUrl, upstream_url};
+use values::{
+    Address, Count, Folder, OnBlockWord, OperatorWord, ProfileWord, Span, UpstreamUrl, upstream_url,
+};
 
 /// The sections of the file, which begin the names of variables.
 const SECTIONS: &[&str] = &[
-    "proxy", "upstream", "guard", "gate", "project", "sessions", "ledger",
+    "proxy", "upstream", "guard", "gate", "ask", "project", "sessions", "ledger",
 ];
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
@@ -75,6 +78,10 @@ section!(GateFile {
     calls_per_minute: Count<0, 4096>,
     identical_in_a_row: u32,
 });
+section!(AskFile {
+    operator: OperatorWord,
+    timeout: Span,
+});
 section!(ProjectFile { dir: Folder });
 section!(SessionsFile {
     max: Count<1, 1_000_000>,
@@ -94,6 +101,7 @@ struct ConfigFile {
     upstream: UpstreamFile,
     guard: GuardFile,
     gate: GateFile,
+    ask: AskFile,
     project: ProjectFile,
     sessions: SessionsFile,
     ledger: LedgerFile,
@@ -105,6 +113,7 @@ impl ConfigFile {
         self.upstream.overlay(over.upstream);
         self.guard.overlay(over.guard);
         self.gate.overlay(over.gate);
+        self.ask.overlay(over.ask);
         self.project.overlay(over.project);
         self.sessions.overlay(over.sessions);
         self.ledger.overlay(over.ledger);
@@ -135,6 +144,8 @@ pub struct Config {
     pub judge: JudgeLimits,
     /// The gate's limits.
     pub rates: RateLimits,
+    /// Whom to ask, and for how long.
+    pub ask: AskSettings,
     /// What kind of machine the agent works on.
     pub profile: Profile,
     /// The project's folder, if it is not to be taken from the requests.
@@ -279,11 +290,17 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         upstream,
         guard,
         gate,
+        ask,
         project,
         sessions,
         ledger,
     } = file;
+    let ask = AskSettings {
+        operator: ask.operator.map_or(Operator::Auto, |w| w.0),
+        timeout: span(ask.timeout, secs(120)),
+    };
     Config {
+        ask,
         file: None,
         ignored: Vec::new(),
         state_dir,
@@ -310,6 +327,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             on_block: guard.on_block.map_or(OnBlock::Explain, |w| w.0),
             hold_all: guard.hold_all.unwrap_or(false),
             keep_alive: span(guard.keep_alive, secs(10)),
+            ask: (ask.operator != Operator::Never).then_some(ask.timeout),
             inert_blocks: guard.inert_blocks.unwrap_or_default().into(),
             max_event_bytes: guard.max_event_bytes.unwrap_or(8 << 20),
             max_held_bytes: guard.max_held_bytes.unwrap_or(64 << 20),

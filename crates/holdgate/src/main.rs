@@ -8,7 +8,7 @@ use holdgate::args::{
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{check, demo, eval, incidents, ledger, log, rules};
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -42,6 +42,10 @@ fn run(command: Command) -> anyhow::Result<bool> {
         Command::Check(args) => {
             let config = load(&args.place.flags())?;
             return check::run(&args, &config, &mut out);
+        }
+        Command::Approve(args) => {
+            let config = load(&args.place.flags())?;
+            return asks::approve::run(&args, &config.state_dir, &mut out);
         }
         Command::Rules(command) => return rules::run(&command, &mut out),
         Command::Incidents(args) => {
@@ -109,6 +113,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         !config.proxy.listen.ip().is_loopback(),
     );
     let proxy = Proxy::start(config)?;
+    proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));
     if open {

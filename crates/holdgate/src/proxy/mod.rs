@@ -4,6 +4,7 @@
 //! that an event never changes threads on its way through. `handle.rs` takes it from here.
 
 pub(crate) mod answer;
+mod asking;
 mod body;
 mod handle;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod route;
 mod stall;
 pub(crate) mod upstream;
 
+use crate::asks::{self, Asks, socket};
 use crate::config::Config;
 use crate::facts::Place;
 use crate::judging::{self, SystemClock};
@@ -52,6 +54,8 @@ const MAX_HEAD_BYTES: usize = 128 << 10;
 pub struct Proxy {
     address: SocketAddr,
     app: Arc<App>,
+    /// Where `holdgate approve` comes; ends after the streams, which may still ask.
+    socket: Option<socket::Server>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -65,6 +69,7 @@ pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) stack: Arc<Stack>,
     pub(crate) ledger: Ledger,
+    pub(crate) asks: Arc<Asks>,
     guard: Arc<holdgate_core::guard::GuardSettings>,
     sessions: Mutex<Sessions>,
     /// By working folder.
@@ -87,6 +92,7 @@ impl App {
         Ok(App {
             stack: Arc::new(stack),
             ledger,
+            asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
             guard: Arc::new(config.guard.clone()),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
             worlds: Mutex::default(),
@@ -174,6 +180,7 @@ impl Proxy {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let app = Arc::new(app);
+        let socket = serve_answers(&app, address.port());
         let know = app.know.clone();
         // Not before the first request is taken: starting must cost nothing.
         spawn("warm".to_owned(), move || know.commands.warm())?;
@@ -196,6 +203,7 @@ impl Proxy {
         Ok(Proxy {
             address,
             app,
+            socket,
             stop,
             threads,
         })
@@ -204,6 +212,16 @@ impl Proxy {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Asks at this process's terminal, if it has one to itself.
+    pub fn ask_at_terminal(&self) -> std::io::Result<()> {
+        asks::terminal::start(&self.app.asks)
+    }
+
+    /// The questions that are open.
+    pub fn asks(&self) -> &Arc<Asks> {
+        &self.app.asks
     }
 
     /// Connections that are open now.
@@ -217,6 +235,26 @@ impl Proxy {
         let _ = self.stop.send(true);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
+        }
+        drop(self.socket.take());
+    }
+}
+
+/// Without it, only this terminal can answer.
+fn serve_answers(app: &App, port: u16) -> Option<socket::Server> {
+    if app.config.ask.operator == asks::Operator::Never {
+        return None;
+    }
+    let dir = &app.config.state_dir;
+    match socket::Server::start(dir, app.asks.clone(), port) {
+        Ok(server) => Some(server),
+        Err(error) => {
+            let path = dir.join(socket::NAME);
+            let path = path.display();
+            crate::log::warn(&format!(
+                "`holdgate approve` cannot reach this proxy: {path}: {error}"
+            ));
+            None
         }
     }
 }
