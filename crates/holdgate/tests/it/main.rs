@@ -10,6 +10,8 @@
     reason = "a test fails by panicking, and its helpers may cost"
 )]
 
+mod approve;
+mod asking;
 mod bash;
 mod chaos;
 mod cli;
