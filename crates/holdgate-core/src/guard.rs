@@ -4,6 +4,7 @@
 //! A tool call is held until it is whole, judged, and written anew or replaced. What the shell has
 //! to do comes out as [`Output`]s, in order.
 
+mod asking;
 mod ruling;
 mod sink;
 mod whole;
@@ -12,7 +13,7 @@ pub use whole::{MessageGuard, guard_message};
 
 use crate::event::{Event, Part, Violation};
 use crate::history::History;
-use crate::hold::{Hold, Runs, Waiting, WaitingCall};
+use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
 use crate::question::{Answer, Question};
 use crate::request::RequestFacts;
@@ -21,10 +22,10 @@ use crate::sse::{self, Decoder, Piece};
 use crate::stack::Stack;
 use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
+use asking::Asked;
 use bytes::Bytes;
 use ruling::{Judged, Ruling};
 use sink::Sink;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,15 +115,6 @@ pub struct StreamGuard {
     question: Option<Asked>,
     /// With `hold_all`, how far the calls of the finished message are judged.
     judged: usize,
-}
-
-/// A question that is open.
-#[derive(Debug)]
-struct Asked {
-    incident: String,
-    /// Its call's place in the queue, which does not move while it is open.
-    at: usize,
-    deadline: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,69 +302,6 @@ impl StreamGuard {
                 Some(Waiting::Call(_)) | None => return,
             }
         }
-    }
-
-    /// Judges the call at this place of the queue, and tells whether a person is asked about it.
-    fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> bool {
-        let ruling = &mut self.ruling;
-        let judge = |call: WaitingCall| ruling.judge(call.held, call.since, now, sink);
-        if let Some(judged) = self.hold.judge_at(at, judge)
-            && let Some((_, deadline)) = judged.question
-        {
-            let incident = judged.incident.clone();
-            self.question = Some(Asked {
-                incident,
-                at,
-                deadline,
-            });
-        }
-        self.question.is_some()
-    }
-
-    /// Judges all calls that wait, before any leaves, and tells whether all are decided.
-    /// Explanations go before the calls that stay.
-    fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) -> bool {
-        let from = self.judged;
-        for at in from..self.hold.len() {
-            self.judged = at + 1;
-            if self.judge_at(at, now, sink) {
-                return false;
-            }
-        }
-        let mut notices = VecDeque::new();
-        let mut rest = VecDeque::new();
-        for mut waiting in self.hold.take() {
-            if let Waiting::Judged(judged, _) = &mut waiting
-                && let Some(notice) = judged.split_notice()
-            {
-                notices.push_back(Waiting::Notice(notice));
-            }
-            rest.push_back(waiting);
-        }
-        notices.append(&mut rest);
-        self.hold.put(notices);
-        true
-    }
-
-    /// What a person says to the question about `incident`, or that nobody does. An answer to a
-    /// question that is not open changes nothing.
-    pub fn answer(&mut self, incident: &str, answer: Answer, now: Duration, out: &mut Vec<Output>) {
-        let Some(asked) = self.question.take_if(|asked| asked.incident == incident) else {
-            return;
-        };
-        let mut sink = Sink::new(&Bytes::new(), out);
-        if let Some(judged) = self.hold.judged_at(asked.at) {
-            self.ruling.answer(judged, answer, now, &mut sink);
-        }
-        self.release(now, &mut sink);
-        if sink.finish() {
-            self.last_sent = now;
-        }
-    }
-
-    /// The incident of the question that is open.
-    pub fn question(&self) -> Option<&str> {
-        self.question.as_ref().map(|asked| asked.incident.as_str())
     }
 
     fn write(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
