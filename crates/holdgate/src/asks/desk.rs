@@ -78,6 +78,7 @@ pub(super) fn run(
                         continue;
                     }
                     _ => {
+                        rule_shown = false;
                         prompt(out)?;
                         continue;
                     }
