@@ -121,7 +121,7 @@ impl Ruling {
                     session.approve(refusal.findings());
                 }
             }
-            judged.judgement.outcome = approved;
+            judged.judgement.outcome = approved.map_err(|refusal| *refusal);
         }
         self.record(judged, now, sink);
     }

@@ -24,22 +24,21 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
             0 => String::new(),
             more => format!("-{}", more + 1),
         };
-        let example = match &allowance.path {
+        // The near miss: a little more is asked about again.
+        let example = |more: &str| match &allowance.path {
             Some(path) => format!(
                 "{{ tool: {}, input: {{ file_path: {} }} }}",
                 quoted(&allowance.program),
-                quoted(path)
+                quoted(&format!("{path}{more}"))
             ),
-            None => quoted(&allowance.evidence),
+            None => quoted(&format!("{}{more}", allowance.evidence)),
         };
+        let (same, other) = (example(""), example("x"));
         yaml.push_str(&format!(
             "- id: approved-{id}{number}\n  do: ALLOW\n  category: approved\n  when:\n"
         ));
         yaml.push_str(&format!("    effect: {}\n", allowance.effect));
-        yaml.push_str(&format!(
-            "    program: [{}]\n",
-            quoted(&glob(&allowance.program))
-        ));
+        yaml.push_str(&format!("    program: [{}]\n", quoted(&allowance.program)));
         let evidence = format!("^{}$", regex_text(&allowance.evidence));
         yaml.push_str(&format!("    evidence: {}\n", quoted(&evidence)));
         if let Some(path) = &allowance.path {
@@ -49,7 +48,7 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
             ));
         }
         yaml.push_str(&format!(
-            "  because: a person approved it when `{}` asked\n  examples:\n    allow: [{example}]\n",
+            "  because: a person approved it when `{}` asked\n  examples:\n    allow: [{same}]\n    ask: [{other}]\n",
             allowance.rule
         ));
     }
@@ -145,6 +144,7 @@ mod tests {
   because: a person approved it when `force-push` asked
   examples:
     allow: ['git push -f o''ne a.b*']
+    ask: ['git push -f o''ne a.b*x']
 - id: approved-7f-3-1-2
   do: ALLOW
   category: approved
@@ -156,6 +156,7 @@ mod tests {
   because: a person approved it when `force-push` asked
   examples:
     allow: [{ tool: 'Write', input: { file_path: '/etc/a[1]' } }]
+    ask: [{ tool: 'Write', input: { file_path: '/etc/a[1]x' } }]
 "
         );
     }
@@ -165,6 +166,26 @@ mod tests {
         let yaml = rules("1", &[allowance("sh", "a\n- id: x\n  do: ALLOW", None)]);
         assert_eq!(yaml.matches("\n- id").count(), 0, "{yaml}");
         assert!(yaml.contains(r#""^a\n\\- id: x\n  do: ALLOW$""#), "{yaml}");
+    }
+
+    #[test]
+    fn the_rules_can_be_read() {
+        use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
+        let asked = [
+            allowance("git", "git push -f o'ne a.b* \"#x\" {1} [2] ~ & | é", None),
+            allowance("sh", "a\nb\tc", None),
+            allowance("Write", "Write", Some("/etc/a[1]{b}*?'x")),
+        ];
+        let text = rules("7f-3-1", &asked);
+        let file = RuleFile {
+            name: "approved.yaml",
+            text: &text,
+            tier: Tier::Operator,
+            layer: RuleLayer::Policy,
+        };
+        if let Err(errors) = RuleSet::read(Profile::default(), &[file]) {
+            panic!("{errors}\n{text}");
+        }
     }
 
     #[test]
