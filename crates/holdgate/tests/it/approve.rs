@@ -268,20 +268,36 @@ async fn nobody_answers() {
 }
 
 #[tokio::test]
-async fn who_waits_for_questions_is_asked() {
-    let asking = Asking::start(&[]).await;
+async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
+    let home = tempfile::tempdir().unwrap();
+    let asking = Asking::start(&[("HOME", home.path().to_str().unwrap())]).await;
     let mut desk = asking.approve(&[]);
     desk.shows("waiting for questions").await;
     let client = client(asking.port, "");
     desk.shows("[d]eny?").await;
-    // What belongs to the gate has no exceptions.
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;
     desk.keys.write_all(b"r\n").unwrap();
-    desk.shows("only once or for the session").await;
-    desk.keys.write_all(b"s\n").unwrap();
+    desk.shows("write this rule?").await;
+    assert!(desk.screen().contains("do: ALLOW"), "{}", desk.screen());
+    let file = home.path().join(".config/holdgate/rules/approved.yaml");
+    assert!(!file.exists(), "it is shown first");
+    desk.keys.write_all(b"y\n").unwrap();
     let got = client.got().await;
     assert!(got.contains("\"tool_use\""), "{got}");
-    assert!(ledger(asking.dir.path()).contains("\"answer\":\"session\""));
+    assert!(ledger(asking.dir.path()).contains("\"answer\":\"rule\""));
+
+    use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
+    let text = std::fs::read_to_string(file).unwrap();
+    let rules = RuleFile {
+        name: "approved.yaml",
+        text: &text,
+        tier: Tier::Operator,
+        layer: RuleLayer::Policy,
+    };
+    let know = holdgate_core::action::Knowledge::built_in().unwrap();
+    if let Err(errors) = RuleSet::load(Profile::Workstation, &[rules], &know) {
+        panic!("{errors}");
+    }
 }
 
 #[tokio::test]
