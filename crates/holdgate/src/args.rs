@@ -119,15 +119,9 @@ pub struct CheckArgs {
 pub struct ApproveArgs {
     /// The question to answer, for this once [default: show those that are open, wait and ask].
     pub id: Option<String>,
-    /// Let the same pass for the rest of the session.
-    #[arg(long, requires = "id", conflicts_with_all = ["rule", "deny"])]
-    session: bool,
-    /// Write a rule that lets just this pass from now on, after showing it.
-    #[arg(long, requires = "id", conflicts_with = "deny")]
-    rule: bool,
-    /// Say no.
-    #[arg(long, requires = "id")]
-    deny: bool,
+    /// What to answer.
+    #[command(flatten)]
+    answer: AnswerFlags,
     /// Only show what is open.
     #[arg(long, conflicts_with = "id")]
     pub list: bool,
@@ -139,10 +133,24 @@ pub struct ApproveArgs {
     pub place: Place,
 }
 
+/// What to answer, if it is not for this once.
+#[derive(Debug, clap::Args)]
+struct AnswerFlags {
+    /// Let the same pass for the rest of the session.
+    #[arg(long, requires = "id", conflicts_with_all = ["rule", "deny"])]
+    session: bool,
+    /// Write a rule that lets just this pass from now on, after showing it.
+    #[arg(long, requires = "id", conflicts_with = "deny")]
+    rule: bool,
+    /// Say no.
+    #[arg(long, requires = "id")]
+    deny: bool,
+}
+
 impl ApproveArgs {
     /// What is answered.
     pub fn answer(&self) -> Answer {
-        match (self.session, self.rule, self.deny) {
+        match (self.answer.session, self.answer.rule, self.answer.deny) {
             (_, _, true) => Answer::Deny,
             (_, true, _) => Answer::Rule,
             (true, _, _) => Answer::Session,

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(super) struct Asked {
     app: Arc<App>,
     record: Record,
-    asked: Duration,
+    since: Duration,
     pub(super) deadline: Duration,
     pub(super) ticket: Ticket,
     decided: bool,
@@ -30,7 +30,7 @@ impl Asked {
         Ok(Some(Asked {
             app: app.clone(),
             record: question.record,
-            asked: now,
+            since: now,
             deadline: question.deadline,
             ticket,
             decided: false,
@@ -63,7 +63,7 @@ impl Drop for Asked {
             return;
         }
         self.record.action = Action::LeftOut;
-        let waited = self.app.now().saturating_sub(self.asked);
+        let waited = self.app.now().saturating_sub(self.since);
         self.record.answer = Some((Answer::Withdrawn, waited));
         if let Err(error) = self.app.ledger.append(&self.record) {
             crate::log::warn(&format!("cannot write the ledger: {error}"));

@@ -2,6 +2,7 @@
 
 use crate::asking::{PUSH, message};
 use crate::setup::{REQUEST, RawUpstream, eventually, ledger, post};
+use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -286,7 +287,6 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
     assert!(got.contains("\"tool_use\""), "{got}");
     assert!(ledger(asking.dir.path()).contains("\"answer\":\"rule\""));
 
-    use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
     let text = std::fs::read_to_string(file).unwrap();
     let rules = RuleFile {
         name: "approved.yaml",
