@@ -294,8 +294,7 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
         tier: Tier::Operator,
         layer: RuleLayer::Policy,
     };
-    let know = holdgate_core::action::Knowledge::built_in().unwrap();
-    if let Err(errors) = RuleSet::load(Profile::Workstation, &[rules], &know) {
+    if let Err(errors) = RuleSet::joined(Profile::Workstation, &[rules]) {
         panic!("{errors}");
     }
 }
