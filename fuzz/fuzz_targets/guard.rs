@@ -34,6 +34,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
             OnBlock::Continue
         },
         hold_all: flags & 2 != 0,
+        ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
         max_event_bytes: 1 << 16,

@@ -4,26 +4,28 @@
 //! A tool call is held until it is whole, judged, and written anew or replaced. What the shell has
 //! to do comes out as [`Output`]s, in order.
 
+mod asking;
 mod ruling;
 mod sink;
 mod whole;
 
-pub use whole::guard_message;
+pub use whole::{MessageGuard, guard_message};
 
 use crate::event::{Event, Part, Violation};
 use crate::history::History;
 use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
+use crate::question::{Answer, Question};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
 use crate::sse::{self, Decoder, Piece};
 use crate::stack::Stack;
 use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
+use asking::Asked;
 use bytes::Bytes;
 use ruling::{Judged, Ruling};
 use sink::Sink;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +39,9 @@ pub enum Output {
     Send(Bytes),
     /// Write this to the ledger. What follows must not leave before that is done.
     Record(Box<Record>),
+    /// Ask a person, and tell [`StreamGuard::answer`] or [`MessageGuard::answer`] what was said. At
+    /// most one question of a response is open at a time.
+    Ask(Box<Question>),
     /// Break the connection off: nothing was sent that could be ended properly.
     Abort,
 }
@@ -59,6 +64,8 @@ pub struct GuardSettings {
     pub hold_all: bool,
     /// The longest silence towards the client while a call is held.
     pub keep_alive: Duration,
+    /// How long a person has to answer a question; `None` if nobody is asked.
+    pub ask: Option<Duration>,
     /// Kinds of block that the operator has declared harmless.
     pub inert_blocks: Arc<[String]>,
     /// Bytes of one event.
@@ -104,6 +111,10 @@ pub struct StreamGuard {
     last_frame: Fate,
     /// When the client last got something.
     last_sent: Duration,
+    /// The question that is open.
+    question: Option<Asked>,
+    /// With `hold_all`, how far the calls of the finished message are judged.
+    judged: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +149,8 @@ impl StreamGuard {
             strays: 0,
             last_frame: Fate::Gone,
             last_sent: now,
+            question: None,
+            judged: 0,
             ruling: Ruling::new(judge),
         }
     }
@@ -227,7 +240,7 @@ impl StreamGuard {
                     sink.record(self.ruling.stream_record("upstream-cut", reason));
                 }
                 self.state = State::Failed;
-                self.hold.take();
+                self.let_go();
                 sink.send(frame);
             }
             Event::Stray(what) => self.leave_out(what, sink)?,
@@ -272,58 +285,30 @@ impl StreamGuard {
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
         let ended = self.state == State::Complete;
-        if hold_all && ended {
-            self.judge_set(now, sink);
+        if self.question.is_some() || hold_all && ended && !self.judge_set(now, sink) {
+            return;
         }
         while let Some(next) = self.hold.front() {
             if let Waiting::Call(call) = next {
                 let waits_for_end = hold_all && !ended && call.held.runs == Runs::AtClient;
-                if !call.whole || waits_for_end {
+                if !call.whole || waits_for_end || self.judge_at(0, now, sink) {
                     return;
                 }
             }
             match self.hold.pop() {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
-                Some(Waiting::Call(call)) => {
-                    let judged = self.ruling.judge(call.held, call.since, now, sink);
-                    self.write(&judged, true, sink);
-                }
-                Some(Waiting::Judged(judged)) => self.write(&judged, false, sink),
+                Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
                 Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
-                None => return,
+                Some(Waiting::Call(_)) | None => return,
             }
         }
     }
 
-    /// Judges all calls that wait, before any leaves. Explanations go before the calls that stay.
-    fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) {
-        let mut notices = VecDeque::new();
-        let mut rest = VecDeque::new();
-        for waiting in self.hold.take() {
-            match waiting {
-                Waiting::Call(call) if call.whole => {
-                    let judged = self.ruling.judge(call.held, call.since, now, sink);
-                    if judged.judgement.outcome.is_ok() {
-                        rest.push_back(Waiting::Judged(judged));
-                    } else if let Some(notice) = judged.only_notice() {
-                        notices.push_back(Waiting::Notice(notice));
-                        rest.push_back(Waiting::Judged(judged));
-                    }
-                }
-                Waiting::Frame(..) | Waiting::Call(_) | Waiting::Judged(_) | Waiting::Notice(_) => {
-                    rest.push_back(waiting);
-                }
-            }
-        }
-        notices.append(&mut rest);
-        self.hold.put(notices);
-    }
-
-    fn write(&mut self, judged: &Judged, with_notice: bool, sink: &mut Sink<'_>) {
+    fn write(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
         match &judged.judgement.outcome {
             Ok(cleared) => sink.send(self.writer.call(cleared)),
             Err(refusal) => {
-                if with_notice {
+                if !judged.notice_apart {
                     self.write_notice(judged, sink);
                 }
                 if let Some(id) = &judged.inert_call {
@@ -335,7 +320,8 @@ impl StreamGuard {
 
     fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
         if let Err(refusal) = &judged.judgement.outcome {
-            sink.send(self.writer.notice(refusal, &judged.incident));
+            let answer = judged.answer.map(|(answer, _)| answer);
+            sink.send(self.writer.notice(refusal, &judged.incident, answer));
         }
     }
 
@@ -346,6 +332,14 @@ impl StreamGuard {
             // Only the very last event is missing, which some servers forget.
             self.state = State::Complete;
             out.push(Output::Send(anthropic::message_stop()));
+            return;
+        }
+        let all_come = self.state == State::Ending && self.question.is_some();
+        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+            // The same, behind a call that waits for an answer.
+            self.state = State::Complete;
+            let stop = anthropic::message_stop();
+            self.hold.push_frame(&stop, Part::MessageStop);
             return;
         }
         self.cut(
@@ -370,7 +364,13 @@ impl StreamGuard {
             out.push(Output::Abort);
         }
         self.state = State::Failed;
+        self.let_go();
+    }
+
+    /// Forgets all that waits. A question is no longer open.
+    fn let_go(&mut self) {
         self.hold.take();
+        self.question = None;
     }
 
     fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
@@ -385,18 +385,26 @@ impl StreamGuard {
         sink.send(self.writer.failure(&message));
         self.last_frame = Fate::Gone;
         self.state = State::Failed;
-        self.hold.take();
+        self.let_go();
     }
 
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
     pub fn next_deadline(&self) -> Option<Duration> {
-        let waiting = !self.hold.is_empty() && !self.is_over();
-        waiting.then(|| self.last_sent + self.ruling.judge.settings.keep_alive)
+        let keep_alive = self.last_sent + self.ruling.judge.settings.keep_alive;
+        match &self.question {
+            Some(asked) => Some(keep_alive.min(asked.deadline)),
+            None if self.hold.is_empty() || self.is_over() => None,
+            None => Some(keep_alive),
+        }
     }
 
-    /// Keeps the client waiting while a call is held.
+    /// Keeps the client waiting while a call is held, and ends a question that nobody answers.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
-        if self.next_deadline().is_some_and(|due| due <= now) {
+        let overdue = |asked: &&Asked| asked.deadline <= now;
+        if let Some(asked) = self.question.as_ref().filter(overdue) {
+            let incident = asked.incident.clone();
+            self.answer(&incident, Answer::Timeout, now, out);
+        } else if self.next_deadline().is_some_and(|due| due <= now) {
             out.push(Output::Send(anthropic::ping()));
             self.last_sent = now;
         }

@@ -205,8 +205,8 @@ pub enum Waiting<J> {
     Frame(Bytes, Part),
     /// A call that is not judged yet.
     Call(WaitingCall),
-    /// A call's judgement, ready to be written.
-    Judged(J),
+    /// A call's judgement, and about how many bytes it keeps.
+    Judged(J, usize),
     /// The explanation of a refusal, moved before the calls that are kept.
     Notice(J),
 }
@@ -313,6 +313,37 @@ impl<J> Hold<J> {
         self.queue.front()
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Judges the call at `at`, if one is there that has ended. It keeps its place.
+    pub fn judge_at(&mut self, at: usize, judge: impl FnOnce(WaitingCall) -> J) -> Option<&J> {
+        let waiting = self.queue.get_mut(at)?;
+        if !matches!(waiting, Waiting::Call(call) if call.whole) {
+            return None;
+        }
+        // Only for as long as judging takes.
+        let taken = std::mem::replace(waiting, Waiting::Frame(Bytes::new(), Part::Other));
+        if let Waiting::Call(call) = taken {
+            let bytes = call.held.bytes();
+            *waiting = Waiting::Judged(judge(call), bytes);
+        }
+        match waiting {
+            Waiting::Judged(judged, _) => Some(judged),
+            Waiting::Frame(..) | Waiting::Call(_) | Waiting::Notice(_) => None,
+        }
+    }
+
+    /// The judgement at `at`.
+    pub fn judged_at(&mut self, at: usize) -> Option<&mut J> {
+        match self.queue.get_mut(at) {
+            Some(Waiting::Judged(judged, _)) => Some(judged),
+            Some(Waiting::Frame(..) | Waiting::Call(_) | Waiting::Notice(_)) | None => None,
+        }
+    }
+
     /// Takes what leaves next.
     pub fn pop(&mut self) -> Option<Waiting<J>> {
         let waiting = self.queue.pop_front()?;
@@ -321,7 +352,8 @@ impl<J> Hold<J> {
             _ if self.queue.is_empty() => 0,
             Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 128),
             Waiting::Call(call) => self.bytes.saturating_sub(call.held.bytes()),
-            Waiting::Judged(_) | Waiting::Notice(_) => self.bytes,
+            Waiting::Judged(_, bytes) => self.bytes.saturating_sub(*bytes),
+            Waiting::Notice(_) => self.bytes,
         };
         Some(waiting)
     }

@@ -1,6 +1,7 @@
 //! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
 
 use crate::json::{Json, shorten, write_string};
+use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// One decision.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Unique: the response's id and a number.
+    /// Unique: the response's id and a number. A question has the id of the decision to come.
     pub id: String,
     /// Whose it is.
     pub session: String,
@@ -25,6 +26,8 @@ pub struct Record {
     pub action: Action,
     /// Whether the operator had lifted the gate.
     pub expert: bool,
+    /// What was answered, if a person had to decide, and after how long.
+    pub answer: Option<(Answer, Duration)>,
 }
 
 /// What a decision is about.
@@ -62,6 +65,8 @@ pub enum Action {
     ResponseEnded,
     /// A part that would repeat something was left out.
     LeftOut,
+    /// A person was asked; another record tells what came of it.
+    Asked,
 }
 
 impl Action {
@@ -72,6 +77,7 @@ impl Action {
             Action::ExplainedAndContinued => "explained-and-continued",
             Action::ResponseEnded => "response-ended",
             Action::LeftOut => "left-out",
+            Action::Asked => "asked",
         }
     }
 }
@@ -122,6 +128,7 @@ impl Record {
             verdict,
             action,
             expert: false,
+            answer: None,
         }
     }
 
@@ -136,6 +143,7 @@ impl Record {
             verdict: Verdict::Block,
             action: Action::ResponseEnded,
             expert: false,
+            answer: None,
         }
     }
 
@@ -151,6 +159,10 @@ impl Record {
         member("action", self.action.word(), out);
         if self.expert {
             out.push_str("\"expert\":true,");
+        }
+        if let Some((answer, waited)) = &self.answer {
+            member("answer", answer.word(), out);
+            out.push_str(&format!("\"waited_us\":{},", waited.as_micros()));
         }
         match &self.subject {
             Subject::Call {

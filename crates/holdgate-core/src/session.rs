@@ -2,6 +2,7 @@
 
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
+use crate::action::value::HOLE;
 use crate::conversation::SharedConversations;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
@@ -57,10 +58,13 @@ impl Session {
     }
 
     /// Remembers that a person let pass what these findings ask about. Only the very same is let
-    /// pass again: another command under the same rule is asked about anew.
+    /// pass again: another command under the same rule is asked about anew, and so is one that is
+    /// not fully known or was shown cut.
     pub fn approve(&mut self, findings: &[Finding]) {
         for finding in findings.iter().filter(|f| f.verdict == Verdict::Ask) {
-            if self.approved.len() < MAX_APPROVALS {
+            let whole = |shown: &str| !shown.contains([HOLE, '…', char::REPLACEMENT_CHARACTER]);
+            let known = finding.evidence.as_deref().is_some_and(whole);
+            if known && self.approved.len() < MAX_APPROVALS {
                 self.approved.insert(approval(finding));
             }
         }
@@ -69,6 +73,11 @@ impl Session {
     /// Whether a person has approved this for the session.
     pub fn has_approved(&self, finding: &Finding) -> bool {
         !self.approved.is_empty() && self.approved.contains(&approval(finding))
+    }
+
+    /// A call that was noted as refused goes on after all: a person has approved it.
+    pub fn note_approval(&mut self, now: Duration) {
+        self.note(None, true, now);
     }
 
     /// Remembers a judged call; `None` stands for one that could not be read.

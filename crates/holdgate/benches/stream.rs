@@ -42,6 +42,7 @@ fn guard() -> StreamGuard {
     let settings = GuardSettings {
         on_block: OnBlock::Explain,
         hold_all: false,
+        ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
         max_event_bytes: 8 << 20,

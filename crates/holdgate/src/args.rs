@@ -5,6 +5,7 @@ use crate::eval;
 use crate::expert;
 use crate::incidents::{Filter, parse_since};
 use clap::{Parser, Subcommand};
+use holdgate_core::question::Answer;
 use holdgate_core::rules::Profile;
 use holdgate_core::verdict::Verdict;
 use std::net::SocketAddr;
@@ -34,6 +35,8 @@ pub enum Command {
     Proxy(ProxyArgs),
     /// Judge one command or tool call, and say why. Exit code 0 if it passes, 1 if not.
     Check(CheckArgs),
+    /// Answer what waits for a person. Only at a terminal, and not from within an agent.
+    Approve(ApproveArgs),
     /// Look at the rules.
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -112,6 +115,51 @@ pub struct CheckArgs {
     /// `{"tool": "Write", "input": {…}}`, is read from standard input.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// `holdgate approve`
+#[derive(Debug, clap::Args)]
+pub struct ApproveArgs {
+    /// The question to answer, for this once [default: show those that are open, wait and ask].
+    pub id: Option<String>,
+    /// What to answer.
+    #[command(flatten)]
+    answer: AnswerFlags,
+    /// Only show what is open.
+    #[arg(long, conflicts_with = "id")]
+    pub list: bool,
+    /// Only show what is open, for programs.
+    #[arg(long, conflicts_with = "id")]
+    pub json: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// What to answer, if it is not for this once.
+#[derive(Debug, clap::Args)]
+struct AnswerFlags {
+    /// Let the same pass for the rest of the session.
+    #[arg(long, requires = "id", conflicts_with_all = ["rule", "deny"])]
+    session: bool,
+    /// Write a rule that lets just this pass from now on, after showing it.
+    #[arg(long, requires = "id", conflicts_with = "deny")]
+    rule: bool,
+    /// Say no.
+    #[arg(long, requires = "id")]
+    deny: bool,
+}
+
+impl ApproveArgs {
+    /// What is answered.
+    pub fn answer(&self) -> Answer {
+        match (self.answer.session, self.answer.rule, self.answer.deny) {
+            (_, _, true) => Answer::Deny,
+            (_, true, _) => Answer::Rule,
+            (true, _, _) => Answer::Session,
+            (false, false, false) => Answer::Once,
+        }
+    }
 }
 
 /// `holdgate rules`

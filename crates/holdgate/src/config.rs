@@ -4,6 +4,7 @@ mod explain;
 mod live;
 mod values;
 
+use crate::asks::{AskSettings, Operator};
 use explain::{explain, reason};
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::hold::CallLimits;
@@ -16,11 +17,13 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use values::{Address, Count, Folder, OnBlockWord, ProfileWord, Span, UpstreamUrl, upstream_url};
+use values::{
+    Address, Count, Folder, OnBlockWord, OperatorWord, ProfileWord, Span, UpstreamUrl, upstream_url,
+};
 
 /// The sections of the file, which begin the names of variables.
 const SECTIONS: &[&str] = &[
-    "proxy", "upstream", "guard", "gate", "rules", "project", "sessions", "ledger",
+    "proxy", "upstream", "guard", "gate", "rules", "ask", "project", "sessions", "ledger",
 ];
 /// Rules of this machine, for all its users.
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
@@ -84,6 +87,10 @@ section!(RulesFile {
     dirs: Vec<Folder>,
     check_every: Span,
 });
+section!(AskFile {
+    operator: OperatorWord,
+    timeout: Span,
+});
 section!(ProjectFile { dir: Folder });
 section!(SessionsFile {
     max: Count<1, 1_000_000>,
@@ -104,6 +111,7 @@ struct ConfigFile {
     guard: GuardFile,
     gate: GateFile,
     rules: RulesFile,
+    ask: AskFile,
     project: ProjectFile,
     sessions: SessionsFile,
     ledger: LedgerFile,
@@ -116,6 +124,7 @@ impl ConfigFile {
         self.guard.overlay(over.guard);
         self.gate.overlay(over.gate);
         self.rules.overlay(over.rules);
+        self.ask.overlay(over.ask);
         self.project.overlay(over.project);
         self.sessions.overlay(over.sessions);
         self.ledger.overlay(over.ledger);
@@ -146,6 +155,8 @@ pub struct Config {
     pub judge: JudgeLimits,
     /// The gate's limits.
     pub rates: RateLimits,
+    /// Whom to ask, and for how long.
+    pub ask: AskSettings,
     /// What kind of machine the agent works on.
     pub profile: Profile,
     /// Where the operator's rules are, and how often they are looked at.
@@ -316,11 +327,17 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         guard,
         gate,
         rules,
+        ask,
         project,
         sessions,
         ledger,
     } = file;
+    let ask = AskSettings {
+        operator: ask.operator.map_or(Operator::Auto, |w| w.0),
+        timeout: span(ask.timeout, secs(120)),
+    };
     Config {
+        ask,
         file: None,
         ignored: Vec::new(),
         state_dir,
@@ -347,6 +364,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             on_block: guard.on_block.map_or(OnBlock::Explain, |w| w.0),
             hold_all: guard.hold_all.unwrap_or(false),
             keep_alive: span(guard.keep_alive, secs(10)),
+            ask: (ask.operator != Operator::Never).then_some(ask.timeout),
             inert_blocks: guard.inert_blocks.unwrap_or_default().into(),
             max_event_bytes: guard.max_event_bytes.unwrap_or(8 << 20),
             max_held_bytes: guard.max_held_bytes.unwrap_or(64 << 20),

@@ -174,7 +174,10 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
         text("time"),
         text("id"),
         shorten(&text("session"), 36),
-        text("action"),
+        match text("answer") {
+            none if none.is_empty() => text("action"),
+            answer => format!("{} (answer: {answer})", text("action")),
+        },
     )?;
     if let Some(input) = record.get("input") {
         writeln!(out, "    {}", shorten(&input.to_string(), 160))?;

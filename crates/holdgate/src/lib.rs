@@ -2,6 +2,7 @@
 //! `holdgate-core` crate decides.
 
 pub mod args;
+pub mod asks;
 pub mod check;
 pub mod config;
 pub mod demo;

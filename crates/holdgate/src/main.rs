@@ -9,7 +9,7 @@ use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::expert::{self, OperatorSocket};
 use holdgate::proxy::Proxy;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{check, demo, eval, incidents, ledger, log, rules};
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
 use holdgate_core::rules::RuleErrors;
 use std::ffi::OsString;
@@ -49,6 +49,10 @@ fn run(command: Command) -> anyhow::Result<bool> {
             let place = command.place().map(args::Place::flags);
             let config = place.map(|flags| load(&flags)).transpose()?;
             return rules::run(&command, config, &mut out);
+        }
+        Command::Approve(args) => {
+            let config = load(&args.place.flags())?;
+            return asks::approve::run(&args, &config.state_dir, &mut out);
         }
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
@@ -120,6 +124,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         !config.proxy.listen.ip().is_loopback(),
     );
     let proxy = Proxy::start(config)?;
+    proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));
     if open {

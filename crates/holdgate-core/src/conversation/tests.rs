@@ -201,7 +201,7 @@ fn the_notice_is_read_as_it_is_written() {
     let (mut session, history) = (Session::default(), History::default());
     let occasion = Occasion::new(&mut session, &history, std::time::Duration::ZERO);
     let refusal = stack.judge(held, occasion).outcome.unwrap_err();
-    let written = crate::wire::anthropic::Writer::default().notice(&refusal, "0a-7-1");
+    let written = crate::wire::anthropic::Writer::default().notice(&refusal, "0a-7-1", None);
     let written = String::from_utf8(written.to_vec()).unwrap();
     let datas = written
         .lines()

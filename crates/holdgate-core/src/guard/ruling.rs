@@ -6,6 +6,7 @@ use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
 use crate::json::shorten;
+use crate::question::{Answer, Question, allowances};
 use crate::session;
 use crate::stack::{Judgement, Occasion, Refusal};
 use crate::verdict::Verdict;
@@ -63,34 +64,101 @@ impl Ruling {
             now,
         };
         let judgement = self.judge.stack.judge(held, occasion);
-        let in_a_row = session.refusals_in_a_row();
         drop(session);
-        let incident = self.next_incident();
-        let inert_call = match &judgement.outcome {
-            Ok(_) => None,
-            Err(refusal) => self.inert_call(refusal, in_a_row, &incident),
-        };
-        let action = match (&judgement.outcome, &inert_call) {
-            (Ok(_), _) => Action::Sent,
-            (Err(_), Some(_)) => Action::ExplainedAndContinued,
-            (Err(_), None) => Action::Explained,
-        };
-        let held = now.saturating_sub(since);
-        let session = self.judge.session_id.clone();
-        let mut record = Record::of_call(incident.clone(), session, &judgement, action, held);
-        record.expert = self.judge.expert;
-        sink.record(record);
-        Judged {
+        let mut judged = Judged {
             judgement,
-            incident,
-            inert_call,
+            incident: self.next_incident(),
+            inert_call: None,
+            notice_apart: false,
+            since,
+            question: None,
+            answer: None,
+        };
+        match self.question(&judged, now) {
+            Some(question) => {
+                judged.question = Some((now, question.deadline));
+                sink.ask(question);
+            }
+            None => self.record(&mut judged, now, sink),
         }
+        judged
+    }
+
+    /// The question that a person has to answer before the call can go on.
+    fn question(&self, judged: &Judged, now: Duration) -> Option<Question> {
+        let patience = self.judge.settings.ask?;
+        let refusal = judged.judgement.outcome.as_ref().err()?;
+        if refusal.verdict() != Verdict::Ask {
+            return None;
+        }
+        Some(Question {
+            record: self.record_of(judged, Action::Asked, now),
+            deadline: now.saturating_add(patience),
+            allowances: allowances(refusal.findings(), &judged.judgement.effects),
+        })
+    }
+
+    /// Carries out what was answered.
+    pub(super) fn answer(
+        &mut self,
+        judged: &mut Judged,
+        answer: Answer,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) {
+        let Some((asked, _)) = judged.question.take() else {
+            return;
+        };
+        judged.answer = Some((answer, now.saturating_sub(asked)));
+        if let Err(refusal) = &judged.judgement.outcome
+            && answer.lets_pass()
+        {
+            let approved = refusal.clone().approve();
+            if approved.is_ok() {
+                let mut session = session::lock(&self.judge.session);
+                session.note_approval(now);
+                if matches!(answer, Answer::Session | Answer::Rule) {
+                    session.approve(refusal.findings());
+                }
+            }
+            judged.judgement.outcome = approved.map_err(|refusal| *refusal);
+        }
+        self.record(judged, now, sink);
+    }
+
+    /// The call is decided.
+    fn record(&mut self, judged: &mut Judged, now: Duration, sink: &mut Sink<'_>) {
+        let action = match &judged.judgement.outcome {
+            Ok(_) => Action::Sent,
+            Err(refusal) => {
+                judged.inert_call = self.inert_call(refusal, &judged.incident);
+                match judged.inert_call {
+                    Some(_) => Action::ExplainedAndContinued,
+                    None => Action::Explained,
+                }
+            }
+        };
+        sink.record(self.record_of(judged, action, now));
+    }
+
+    fn record_of(&self, judged: &Judged, action: Action, now: Duration) -> Record {
+        let mut record = Record::of_call(
+            judged.incident.clone(),
+            self.judge.session_id.clone(),
+            &judged.judgement,
+            action,
+            now.saturating_sub(judged.since),
+        );
+        record.answer = judged.answer;
+        record.expert = self.judge.expert;
+        record
     }
 
     /// The id for a call that cannot run, if one may be sent: the tool must be one that refuses
     /// to run without arguments.
-    fn inert_call(&self, refusal: &Refusal, in_a_row: u32, incident: &str) -> Option<String> {
+    fn inert_call(&self, refusal: &Refusal, incident: &str) -> Option<String> {
         let tool = refusal.tool()?;
+        let in_a_row = session::lock(&self.judge.session).refusals_in_a_row();
         let may = self.judge.settings.on_block == OnBlock::Continue
             && *refusal.runs() == Runs::AtClient
             && refusal.verdict() < Verdict::Kill
@@ -118,12 +186,21 @@ pub(super) struct Judged {
     pub(super) incident: String,
     /// The id of the call that keeps the agent going, if one is sent.
     pub(super) inert_call: Option<String>,
+    /// Whether the explanation stands elsewhere.
+    pub(super) notice_apart: bool,
+    /// When the call began.
+    since: Duration,
+    /// While a person is asked: since when, and until when.
+    pub(super) question: Option<(Duration, Duration)>,
+    /// What was answered, and after how long.
+    pub(super) answer: Option<(Answer, Duration)>,
 }
 
 impl Judged {
     /// The part of a refusal that explains it, to be written apart.
-    pub(super) fn only_notice(&self) -> Option<Judged> {
+    pub(super) fn split_notice(&mut self) -> Option<Judged> {
         let refusal = self.judgement.outcome.as_ref().err()?;
+        self.notice_apart = true;
         Some(Judged {
             judgement: Judgement {
                 outcome: Err(refusal.clone()),
@@ -132,6 +209,10 @@ impl Judged {
             },
             incident: self.incident.clone(),
             inert_call: None,
+            notice_apart: false,
+            since: self.since,
+            question: None,
+            answer: self.answer,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Output;
 use crate::incident::Record;
+use crate::question::Question;
 use bytes::Bytes;
 
 /// Collects outputs, and joins neighbouring pieces of one chunk into one.
@@ -47,6 +48,11 @@ impl<'o> Sink<'o> {
     pub(super) fn record(&mut self, record: Record) {
         self.flush();
         self.out.push(Output::Record(Box::new(record)));
+    }
+
+    pub(super) fn ask(&mut self, question: Question) {
+        self.flush();
+        self.out.push(Output::Ask(Box::new(question)));
     }
 
     fn flush(&mut self) {

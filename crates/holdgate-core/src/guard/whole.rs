@@ -1,46 +1,117 @@
 //! A response that comes whole, without streaming.
 
-use super::ruling::Ruling;
+use super::ruling::{Judged, Ruling};
 use super::sink::Sink;
 use super::{Judge, Output};
 use crate::event::Violation;
-use crate::wire::anthropic::{self, MessageBlock};
+use crate::question::Answer;
+use crate::wire::anthropic::{self, GuardedMessage, MessageBlock};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// One whole response under guard. `None`: its bytes can leave as they came.
+/// One whole response under guard.
+#[derive(Debug)]
+pub struct MessageGuard<'b> {
+    ruling: Ruling,
+    /// The message, and what of it is still to be judged; `None` if it holds no call.
+    message: Option<(GuardedMessage<'b>, std::vec::IntoIter<MessageBlock<'b>>)>,
+    /// The call that a person is asked about.
+    asked: Option<Box<Judged>>,
+}
+
+impl<'b> MessageGuard<'b> {
+    /// A guard for this body.
+    pub fn new(judge: Judge, body: &'b [u8], out: &mut Vec<Output>) -> Result<Self, Violation> {
+        let mut ruling = Ruling::new(judge);
+        match anthropic::read_message(body, &ruling.judge.settings.inert_blocks) {
+            Ok(read) => Ok(MessageGuard {
+                ruling,
+                message: read.map(|(message, blocks)| (message, blocks.into_iter())),
+                asked: None,
+            }),
+            Err(violation) => {
+                note(&mut ruling, &violation, out);
+                Err(violation)
+            }
+        }
+    }
+
+    /// Judges on, until all calls are decided (`false`) or a person is asked (`true`).
+    pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<bool, Violation> {
+        let Some((message, blocks)) = &mut self.message else {
+            return Ok(false);
+        };
+        while self.asked.is_none() {
+            match blocks.next() {
+                None => return Ok(false),
+                Some(MessageBlock::Inert(block)) => message.inert(block),
+                Some(MessageBlock::Call(mut held)) => {
+                    if let Err(violation) = self.ruling.admit(&mut held) {
+                        note(&mut self.ruling, &violation, out);
+                        return Err(violation);
+                    }
+                    let mut sink = Sink::new(&Bytes::new(), out);
+                    let judged = self.ruling.judge(held, now, now, &mut sink);
+                    if judged.question.is_some() {
+                        self.asked = Some(Box::new(judged));
+                    } else {
+                        put_back(message, &judged);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The incident of the question that is open, and until when.
+    pub fn question(&self) -> Option<(&str, Duration)> {
+        let asked = self.asked.as_ref()?;
+        Some((&asked.incident, asked.question?.1))
+    }
+
+    /// What a person says to the question that is open, or that nobody does.
+    pub fn answer(&mut self, answer: Answer, now: Duration, out: &mut Vec<Output>) {
+        if let Some(mut judged) = self.asked.take()
+            && let Some((message, _)) = &mut self.message
+        {
+            let mut sink = Sink::new(&Bytes::new(), out);
+            self.ruling.answer(&mut judged, answer, now, &mut sink);
+            put_back(message, &judged);
+        }
+    }
+
+    /// The body to send, once all calls are decided. `None`: the bytes can leave as they came.
+    pub fn finish(self) -> Option<String> {
+        self.message.map(|(message, _)| message.finish())
+    }
+}
+
+fn put_back(message: &mut GuardedMessage<'_>, judged: &Judged) {
+    match &judged.judgement.outcome {
+        Ok(cleared) => message.call(cleared),
+        Err(refusal) => {
+            let answer = judged.answer.map(|(answer, _)| answer);
+            message.refusal(refusal, &judged.incident, judged.inert_call.clone(), answer);
+        }
+    }
+}
+
+fn note(ruling: &mut Ruling, violation: &Violation, out: &mut Vec<Output>) {
+    let record = ruling.stream_record("stream-protocol", &violation.to_string());
+    out.push(Output::Record(Box::new(record)));
+}
+
+/// One whole response under guard, where nobody can be asked. `None`: its bytes can leave as they
+/// came.
 pub fn guard_message(
     judge: Judge,
     body: &[u8],
     now: Duration,
     out: &mut Vec<Output>,
 ) -> Result<Option<String>, Violation> {
-    let mut ruling = Ruling::new(judge);
-    let mut sink = Sink::new(&Bytes::new(), out);
-    let read = anthropic::read_message(body, &ruling.judge.settings.inert_blocks);
-    let guarded = read.and_then(|read| {
-        let Some((mut message, blocks)) = read else {
-            return Ok(None);
-        };
-        for block in blocks {
-            match block {
-                MessageBlock::Inert(block) => message.inert(block),
-                MessageBlock::Call(mut held) => {
-                    ruling.admit(&mut held)?;
-                    let judged = ruling.judge(held, now, now, &mut sink);
-                    match &judged.judgement.outcome {
-                        Ok(cleared) => message.call(cleared),
-                        Err(refusal) => {
-                            message.refusal(refusal, &judged.incident, judged.inert_call.clone());
-                        }
-                    }
-                }
-            }
-        }
-        Ok(Some(message.finish()))
-    });
-    if let Err(violation) = &guarded {
-        sink.record(ruling.stream_record("stream-protocol", &violation.to_string()));
+    let mut guard = MessageGuard::new(judge, body, out)?;
+    while guard.advance(now, out)? {
+        guard.answer(Answer::Nobody, now, out);
     }
-    guarded
+    Ok(guard.finish())
 }

@@ -33,6 +33,7 @@ mod when;
 pub use examples::{Tried, try_examples};
 pub use report::{RuleError, RuleErrors, nearest};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};
+pub(crate) use rule::{MAX_EVIDENCE, shown};
 pub use set::{RuleFile, RuleSet};
 
 /// What kind of machine the agent works on.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Characters of evidence that a finding shows.
-const MAX_EVIDENCE: usize = 300;
+pub(crate) const MAX_EVIDENCE: usize = 300;
 
 /// The layer that a rule speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +263,7 @@ impl Rule {
 }
 
 /// The part of the call that says so. A tool's name alone says little: its path says more.
-fn shown(effect: &Effect) -> Cow<'_, str> {
+pub(crate) fn shown(effect: &Effect) -> Cow<'_, str> {
     match &effect.path {
         Some(path) if effect.evidence == effect.program => Cow::Owned(format!(
             "{} {}",

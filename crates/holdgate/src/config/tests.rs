@@ -105,6 +105,11 @@ fn errors_show_place_and_fix() {
         "holdgate.toml:2:11: `server` is no profile, write `workstation`, `container` or `strict`\n  |\n2 | profile = \"server\"\n  |           ^^^^^^^^",
     );
     check_error(
+        "[ask]\noperator = \"maybe\"",
+        &[],
+        "holdgate.toml:2:12: `maybe` says nothing about who is there, write `auto`, `always` or `never`\n  |\n2 | operator = \"maybe\"\n  |            ^^^^^^^",
+    );
+    check_error(
         "",
         &[("HOLDGATE_PROJECT_DIR", "work")],
         "environment variable HOLDGATE_PROJECT_DIR: `work` is no full path, write it as `/home/me/project`",
@@ -124,6 +129,14 @@ fn errors_show_place_and_fix() {
         &[],
         "holdgate.toml:1:16: `localhost:1` is no address, write it as `127.0.0.1:8787`\n  |\n1 | proxy.listen = \"localhost:1\"\n  |                ^^^^^^^^^^^^^",
     );
+}
+
+#[test]
+fn who_is_asked_and_for_how_long_is_a_setting() {
+    let ask = |file: &str| load(file, &[]).unwrap().guard.ask;
+    assert_eq!(ask(""), Some(Duration::from_mins(2)));
+    assert_eq!(ask("ask.timeout = \"5s\""), Some(Duration::from_secs(5)));
+    assert_eq!(ask("ask.operator = \"never\""), None);
 }
 
 #[test]

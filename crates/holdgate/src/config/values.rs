@@ -1,5 +1,6 @@
 //! Values of the file that have a form of their own.
 
+use crate::asks::Operator;
 use holdgate_core::guard::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
@@ -88,6 +89,22 @@ impl<'de> Deserialize<'de> for OnBlockWord {
             "continue" => Ok(OnBlockWord(OnBlock::Continue)),
             other => Err(de::Error::custom(format!(
                 "`{other}` is no way to answer, write `explain` or `continue`"
+            ))),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OperatorWord(pub(super) Operator);
+
+impl<'de> Deserialize<'de> for OperatorWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "auto" => Ok(OperatorWord(Operator::Auto)),
+            "always" => Ok(OperatorWord(Operator::Always)),
+            "never" => Ok(OperatorWord(Operator::Never)),
+            other => Err(de::Error::custom(format!(
+                "`{other}` says nothing about who is there, write `auto`, `always` or `never`"
             ))),
         }
     }

@@ -4,8 +4,10 @@
 //! from upstream either.
 
 use super::App;
+use super::asking::Asked;
 use bytes::Bytes;
 use holdgate_core::guard::{Output, StreamGuard};
+use holdgate_core::question::{Answer, Question};
 use holdgate_core::wire::anthropic;
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -39,6 +41,9 @@ pub(crate) struct GuardedBody {
     state: State,
     timer: Timer,
     last_read: Duration,
+    /// The question that is open.
+    asked: Option<Asked>,
+    upstream_done: bool,
 }
 
 enum State {
@@ -60,38 +65,80 @@ impl GuardedBody {
             ready: VecDeque::new(),
             state: State::Open,
             timer: Timer::default(),
+            asked: None,
+            upstream_done: false,
         }
     }
 
     /// Lets the guard act, and carries out what it wants.
     fn step(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
+        let mut unasked = self.act(act);
+        // Where nobody is there, the next call may be one to ask about again.
+        while let Some(id) = unasked {
+            unasked = self.act(|guard, now, out| guard.answer(&id, Answer::Nobody, now, out));
+        }
+        let open = self.guard.question();
+        if let Some(asked) = self.asked.take_if(|asked| Some(asked.id()) != open) {
+            asked.end(self.guard.has_failed());
+        }
+        if !matches!(self.state, State::Open) {
+            return;
+        }
+        if self.guard.has_failed() || self.upstream_done && self.asked.is_none() {
+            self.state = State::Ending;
+        }
+    }
+
+    /// The same, once. Returns the question that nobody could be asked.
+    fn act(
+        &mut self,
+        act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>),
+    ) -> Option<String> {
         let now = self.app.now();
         let (guard, outputs) = (&mut self.guard, &mut self.outputs);
         if catch_unwind(AssertUnwindSafe(|| act(guard, now, outputs))).is_err() {
             // Nothing that the guard left half done may leave.
             self.outputs.clear();
             self.end("[holdgate] an internal error: the response cannot be judged");
-            return;
+            return None;
         }
+        let mut unasked = None;
         for output in std::mem::take(&mut self.outputs) {
-            match output {
-                Output::Send(bytes) => self.ready.push_back(bytes),
-                Output::Record(record) => {
-                    if let Err(error) = self.app.ledger.append(&record) {
-                        crate::log::warn(&format!("cannot write the ledger: {error}"));
-                        self.end(&format!(
-                            "[holdgate] the decision cannot be recorded, so nothing more is \
-                             passed on: {error}"
-                        ));
-                        return;
-                    }
+            let recorded = match output {
+                Output::Send(bytes) => {
+                    self.ready.push_back(bytes);
+                    Ok(())
                 }
-                Output::Abort => self.state = State::Broken,
+                Output::Record(record) => self.app.ledger.append(&record),
+                Output::Ask(question) => self.ask(*question, &mut unasked),
+                Output::Abort => {
+                    self.state = State::Broken;
+                    Ok(())
+                }
+            };
+            if let Err(error) = recorded {
+                crate::log::warn(&format!("cannot write the ledger: {error}"));
+                self.end(&format!(
+                    "[holdgate] the decision cannot be recorded, so nothing more is passed on: \
+                     {error}"
+                ));
+                return None;
             }
         }
-        if self.guard.has_failed() && matches!(self.state, State::Open) {
-            self.state = State::Ending;
+        unasked
+    }
+
+    fn ask(&mut self, question: Question, unasked: &mut Option<String>) -> std::io::Result<()> {
+        // A decision on the question before it has been recorded by now.
+        if let Some(before) = self.asked.take() {
+            before.end(false);
         }
+        let id = question.record.id.clone();
+        self.asked = Asked::ask(&self.app, question)?;
+        if self.asked.is_none() {
+            *unasked = Some(id);
+        }
+        Ok(())
     }
 
     fn end(&mut self, message: &str) {
@@ -99,17 +146,53 @@ impl GuardedBody {
         self.state = State::Ending;
     }
 
-    /// Nothing more comes from upstream.
+    /// Nothing more comes from upstream. The response may still wait for an answer.
     fn finish(&mut self) {
-        if matches!(self.state, State::Open) {
+        self.upstream_done = true;
+        if matches!(self.state, State::Open) && self.asked.is_none() {
             self.state = State::Ending;
         }
     }
 
-    /// The time at which something is due though nothing comes from upstream.
+    /// The time at which something is due though nothing comes from upstream. While a person
+    /// thinks, the upstream may be silent.
     fn due(&self) -> Duration {
         let idle = self.last_read + self.app.config.proxy.idle_timeout;
-        self.guard.next_deadline().map_or(idle, |due| due.min(idle))
+        match self.guard.next_deadline() {
+            Some(due) if self.asked.is_some() => due,
+            Some(due) => due.min(idle),
+            None => idle,
+        }
+    }
+
+    /// Something is due.
+    fn tick(&mut self) {
+        let now = self.app.now();
+        let idle = self.app.config.proxy.idle_timeout;
+        if let Some(asked) = &mut self.asked {
+            let late = asked.deadline <= now;
+            match late.then(|| asked.ticket.close()).flatten() {
+                Some(answer) => self.answered(answer),
+                None => self.step(StreamGuard::tick),
+            }
+        } else if now.saturating_sub(self.last_read) >= idle {
+            let why = format!("the upstream sent nothing for {} s", idle.as_secs());
+            self.step(|guard, _, out| guard.cut(&why, out));
+            self.finish();
+        } else {
+            self.step(StreamGuard::tick);
+        }
+    }
+
+    /// A person has answered.
+    fn answered(&mut self, answer: Answer) {
+        let Some(asked) = self.asked.take() else {
+            return;
+        };
+        self.last_read = self.app.now();
+        let id = asked.id().to_owned();
+        asked.end(false);
+        self.step(|guard, now, out| guard.answer(&id, answer, now, out));
     }
 }
 
@@ -131,7 +214,18 @@ impl HttpBody for GuardedBody {
                 State::Ending => return Poll::Ready(None),
                 State::Broken => return Poll::Ready(Some(Err("the upstream sent nothing".into()))),
             }
-            match Pin::new(&mut this.upstream).poll_frame(context) {
+            if let Some(asked) = &mut this.asked
+                && let Poll::Ready(answer) = Pin::new(&mut asked.ticket).poll(context)
+            {
+                this.answered(answer);
+                continue;
+            }
+            let polled = if this.upstream_done {
+                Poll::Pending
+            } else {
+                Pin::new(&mut this.upstream).poll_frame(context)
+            };
+            match polled {
                 Poll::Ready(Some(Ok(frame))) => {
                     this.last_read = this.app.now();
                     // Trailers have no meaning in these protocols.
@@ -153,14 +247,7 @@ impl HttpBody for GuardedBody {
                     if this.timer.poll(context, now, due).is_pending() {
                         return Poll::Pending;
                     }
-                    let idle = this.app.config.proxy.idle_timeout;
-                    if this.app.now().saturating_sub(this.last_read) >= idle {
-                        let why = format!("the upstream sent nothing for {} s", idle.as_secs());
-                        this.step(|guard, _, out| guard.cut(&why, out));
-                        this.finish();
-                    } else {
-                        this.step(StreamGuard::tick);
-                    }
+                    this.tick();
                 }
             }
         }

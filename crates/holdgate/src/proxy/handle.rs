@@ -1,14 +1,16 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::answer::{Answer, is_encoded, media_type};
+use super::asking::Asked;
 use super::body::{Body, BoxError, GuardedBody, full};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
-use holdgate_core::guard::{Judge, Output, StreamGuard, guard_message};
+use holdgate_core::guard::{Judge, MessageGuard, Output, StreamGuard};
 use holdgate_core::incident::Record;
 use holdgate_core::json::{Json, JsonError, LoneSurrogates};
+use holdgate_core::question::Answer as Reply;
 use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
@@ -311,28 +313,60 @@ async fn guard_response(
 }
 
 /// A message that is not streamed: read whole, judged, and written anew if it holds calls.
-async fn guard_whole(app: &App, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
+async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
     let body = read_answer(app, body).await?;
     let mut outputs = Vec::new();
-    let guarded = guard_message(judge, &body, app.now(), &mut outputs);
-    for output in outputs {
-        if let Output::Record(record) = output {
-            app.ledger.append(&record).map_err(|error| {
-                crate::log::warn(&format!("cannot write the ledger: {error}"));
-                let message = format!("the decision cannot be recorded: {error}");
-                Refused::plain(StatusCode::BAD_REQUEST, message)
-            })?;
+    // What cannot be judged is recorded with the other decisions.
+    let broken = |violation| {
+        let message = format!("the answer cannot be judged: {violation} (rule stream-protocol)");
+        Refused::plain(StatusCode::BAD_REQUEST, message)
+    };
+    let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
+        Ok(guard) => guard,
+        Err(violation) => {
+            carry_out(app, outputs)?;
+            return Err(broken(violation));
         }
+    };
+    loop {
+        let advanced = guard.advance(app.now(), &mut outputs);
+        let asked = carry_out(app, std::mem::take(&mut outputs))?;
+        if !advanced.map_err(broken)? {
+            break;
+        }
+        // A client that hangs up drops this future, and with it the question.
+        let reply = match asked {
+            Some(mut asked) => {
+                let reply = asked.wait().await;
+                asked.end(false);
+                reply
+            }
+            None => Reply::Nobody,
+        };
+        guard.answer(reply, app.now(), &mut outputs);
     }
-    match guarded {
-        Ok(Some(changed)) => Ok(changed.into()),
-        Ok(None) => Ok(body),
-        // Recorded with the other decisions.
-        Err(violation) => Err(Refused::plain(
-            StatusCode::BAD_REQUEST,
-            format!("the answer cannot be judged: {violation} (rule stream-protocol)"),
-        )),
+    match guard.finish() {
+        Some(changed) => Ok(changed.into()),
+        None => Ok(body),
     }
+}
+
+/// Records the decisions and asks the question among `outputs`, if there is one.
+fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Option<Asked>, Refused> {
+    let mut asked = None;
+    for output in outputs {
+        let recorded = match output {
+            Output::Record(record) => app.ledger.append(&record),
+            Output::Ask(question) => Asked::ask(app, *question).map(|open| asked = open),
+            Output::Send(_) | Output::Abort => Ok(()),
+        };
+        recorded.map_err(|error| {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+            let message = format!("the decision cannot be recorded: {error}");
+            Refused::plain(StatusCode::BAD_REQUEST, message)
+        })?;
+    }
+    Ok(asked)
 }
 
 /// The whole of an answer that is not streamed.

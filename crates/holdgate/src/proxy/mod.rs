@@ -4,6 +4,7 @@
 //! that an event never changes threads on its way through. `handle.rs` takes it from here.
 
 pub(crate) mod answer;
+mod asking;
 mod body;
 mod handle;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod route;
 mod stall;
 pub(crate) mod upstream;
 
+use crate::asks::{self, Asks, socket};
 use crate::config::Config;
 use crate::expert::Grant;
 use crate::facts::Place;
@@ -55,6 +57,8 @@ const MAX_HEAD_BYTES: usize = 128 << 10;
 pub struct Proxy {
     address: SocketAddr,
     app: Arc<App>,
+    /// Where `holdgate approve` comes; ends after the streams, which may still ask.
+    socket: Option<socket::Server>,
     stop: watch::Sender<bool>,
     /// While it is there, files are watched.
     watching: Option<std_mpsc::Sender<()>>,
@@ -73,6 +77,7 @@ pub(crate) struct App {
     reloads: reload::Counters,
     pub(crate) expert: Grant,
     pub(crate) ledger: Ledger,
+    pub(crate) asks: Arc<Asks>,
     sessions: Mutex<Sessions>,
     /// By working folder.
     worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
@@ -95,6 +100,7 @@ impl App {
             reloads: reload::Counters::default(),
             expert: Grant::default(),
             ledger,
+            asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
@@ -188,6 +194,7 @@ impl Proxy {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let app = Arc::new(app);
+        let socket = serve_answers(&app, address.port());
         let know = app.know.clone();
         // Not before the first request is taken: starting must cost nothing.
         spawn("warm".to_owned(), move || know.commands.warm())?;
@@ -214,6 +221,7 @@ impl Proxy {
         Ok(Proxy {
             address,
             app,
+            socket,
             stop,
             watching: Some(watching),
             threads,
@@ -223,6 +231,16 @@ impl Proxy {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Asks at this process's terminal, if it has one to itself.
+    pub fn ask_at_terminal(&self) -> std::io::Result<()> {
+        asks::terminal::start(&self.app.asks)
+    }
+
+    /// The questions that are open.
+    pub fn asks(&self) -> &Arc<Asks> {
+        &self.app.asks
     }
 
     /// Connections that are open now.
@@ -249,6 +267,26 @@ impl Proxy {
         self.watching = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
+        }
+        drop(self.socket.take());
+    }
+}
+
+/// Without it, only this terminal can answer.
+fn serve_answers(app: &App, port: u16) -> Option<socket::Server> {
+    if app.config.ask.operator == asks::Operator::Never {
+        return None;
+    }
+    let dir = &app.config.state_dir;
+    match socket::Server::start(dir, app.asks.clone(), port) {
+        Ok(server) => Some(server),
+        Err(error) => {
+            let path = dir.join(socket::NAME);
+            let path = path.display();
+            crate::log::warn(&format!(
+                "`holdgate approve` cannot reach this proxy: {path}: {error}"
+            ));
+            None
         }
     }
 }

@@ -53,6 +53,6 @@ fn a_refusal_names_the_rule_and_the_way_out() {
 fn what_a_person_must_decide_says_so() {
     refused(
         "git push --force origin main",
-        &["did not run: a person must decide about it, and nobody can be asked here yet."],
+        &["did not run: a person must decide about it, and nobody can be asked here."],
     );
 }

@@ -26,6 +26,7 @@ pub(crate) fn settings() -> GuardSettings {
     GuardSettings {
         on_block: OnBlock::Explain,
         hold_all: false,
+        ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
         max_event_bytes: 1 << 20,
@@ -82,6 +83,7 @@ impl Seen {
             match output {
                 Output::Send(bytes) => self.bytes.extend_from_slice(&bytes),
                 Output::Record(record) => self.records.push(*record),
+                Output::Ask(_) => {}
                 Output::Abort => self.aborted = true,
             }
         }

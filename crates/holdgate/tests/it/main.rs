@@ -10,6 +10,9 @@
     reason = "a test fails by panicking, and its helpers may cost"
 )]
 
+mod answers;
+mod approve;
+mod asking;
 mod bash;
 mod chaos;
 mod cli;

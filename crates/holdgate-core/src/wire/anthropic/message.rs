@@ -6,6 +6,7 @@ use super::{BlockKind, block_kind};
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::json::{Json, LoneSurrogates};
+use crate::question::Answer;
 use crate::stack::{Cleared, Refusal};
 
 /// A message whose calls have been taken out.
@@ -93,10 +94,16 @@ impl<'a> GuardedMessage<'a> {
     }
 
     /// Puts an explanation where a call stood, and, with `inert_id`, a call that cannot run.
-    pub fn refusal(&mut self, refusal: &Refusal, incident: &str, inert_id: Option<String>) {
+    pub fn refusal(
+        &mut self,
+        refusal: &Refusal,
+        incident: &str,
+        inert_id: Option<String>,
+        answer: Option<Answer>,
+    ) {
         self.notices.push(Json::object([
             ("type", "text".into()),
-            ("text", notice(refusal, incident).into()),
+            ("text", notice(refusal, incident, answer).into()),
         ]));
         if let Some(id) = inert_id {
             self.tool_use_sent = true;

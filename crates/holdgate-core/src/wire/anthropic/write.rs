@@ -4,6 +4,7 @@ use super::read::MAX_DEPTH;
 use crate::event::{Block, Part};
 use crate::hold::Runs;
 use crate::json::{Json, LoneSurrogates, write_string};
+use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
 use crate::verdict::{Finding, Verdict};
@@ -61,9 +62,9 @@ impl Writer {
     }
 
     /// The text that stands in a refused call's place.
-    pub fn notice(&mut self, refusal: &Refusal, incident: &str) -> Bytes {
+    pub fn notice(&mut self, refusal: &Refusal, incident: &str, answer: Option<Answer>) -> Bytes {
         let mut out = String::new();
-        self.text_block(&notice(refusal, incident), &mut out);
+        self.text_block(&notice(refusal, incident, answer), &mut out);
         out.into()
     }
 
@@ -158,15 +159,19 @@ pub fn error_body(kind: &'static str, message: &str) -> String {
 }
 
 /// What the model reads in place of its call: what was refused, by which rule, why, what to do.
-pub(super) fn notice(refusal: &Refusal, incident: &str) -> String {
+pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) -> String {
     let what = match (refusal.runs(), refusal.tool()) {
         (Runs::Unknown(kind), _) => format!("A block of the kind `{}`", short(kind)),
         (_, Some(tool)) => format!("The call to `{}`", short(tool)),
         (_, None) => "A tool call".to_owned(),
     };
-    let ask = match refusal.verdict() {
-        Verdict::Ask => ": a person must decide about it, and nobody can be asked here yet",
-        Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill => "",
+    let ask = match (refusal.verdict(), answer) {
+        (Verdict::Ask, Some(Answer::Deny)) => ": a person was asked about it and said no",
+        (Verdict::Ask, Some(Answer::Timeout)) => {
+            ": a person must decide about it, and nobody answered in time"
+        }
+        (Verdict::Ask, _) => ": a person must decide about it, and nobody can be asked here",
+        (Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill, _) => "",
     };
     let mut text = format!("[holdgate] {what} was blocked and did not run{ask}.\n");
     let mut worst: Vec<&Finding> = refusal.findings().iter().collect();

@@ -1,0 +1,142 @@
+//! A call that a person has to decide about, and what is answered.
+
+use crate::action::effect::Effect;
+use crate::action::value::HOLE;
+use crate::incident::Record;
+use crate::json::shorten;
+use crate::rules::shown;
+use crate::verdict::{Finding, Verdict};
+use std::time::Duration;
+
+/// A call that waits for a person.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The question as it is recorded, once it is asked: its id is that of the incident.
+    pub record: Record,
+    /// When the call is refused if nobody has answered.
+    pub deadline: Duration,
+    /// What a rule would have to allow so that the same is not asked again, or why none can.
+    pub allowances: Result<Vec<Allowance>, NoAllowance>,
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A person lets this call pass.
+    Once,
+    /// A person lets the same pass for the rest of the session.
+    Session,
+    /// A person lets it pass and has written a rule that does so from now on.
+    Rule,
+    /// A person says no.
+    Deny,
+    /// Nobody answered in time.
+    Timeout,
+    /// Nobody was there to be asked.
+    Nobody,
+    /// The client went away, or the response broke, before anybody answered.
+    Withdrawn,
+}
+
+impl Answer {
+    /// The word for it in records and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::Once => "once",
+            Answer::Session => "session",
+            Answer::Rule => "rule",
+            Answer::Deny => "deny",
+            Answer::Timeout => "timeout",
+            Answer::Nobody => "nobody",
+            Answer::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The answer of a person that `word` stands for.
+    pub fn from_word(word: &str) -> Option<Answer> {
+        [Answer::Once, Answer::Session, Answer::Rule, Answer::Deny]
+            .into_iter()
+            .find(|answer| answer.word() == word)
+    }
+
+    /// Whether the call may go on.
+    pub fn lets_pass(self) -> bool {
+        match self {
+            Answer::Once | Answer::Session | Answer::Rule => true,
+            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::Withdrawn => false,
+        }
+    }
+}
+
+/// One effect that a rule would have to allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The rule that asks.
+    pub rule: String,
+    /// The kind of the effect, as rules write it.
+    pub effect: &'static str,
+    /// Who does it.
+    pub program: String,
+    /// The part of the call that says so, whole.
+    pub evidence: String,
+    /// The path that it is about, if the evidence is a tool's name alone.
+    pub path: Option<String>,
+}
+
+/// Why no rule can be written that lets just this call pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAllowance {
+    /// Only the policy's own rules have exceptions.
+    #[error(
+        "`{rule}` belongs to the layer `{layer}`, which has no exceptions; only once or for the session"
+    )]
+    Layer {
+        /// The rule that asks.
+        rule: String,
+        /// Its layer.
+        layer: &'static str,
+    },
+    /// What it asks about cannot be written down.
+    #[error(
+        "what `{0}` asks about is not fully known, so no rule could be narrow enough; only once or for the session"
+    )]
+    Unknown(String),
+}
+
+/// What rules would have to allow so that none of `findings` asks again.
+pub(crate) fn allowances(
+    findings: &[Finding],
+    effects: &[Effect],
+) -> Result<Vec<Allowance>, NoAllowance> {
+    let asking = findings.iter().filter(|f| f.verdict == Verdict::Ask);
+    asking.map(|finding| allowance(finding, effects)).collect()
+}
+
+fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllowance> {
+    let rule = finding.rule.to_string();
+    if finding.layer != "policy" {
+        let layer = finding.layer;
+        return Err(NoAllowance::Layer { rule, layer });
+    }
+    let asked = |effect: &&Effect| {
+        let text = shown(effect);
+        let long = finding.evidence.as_deref() == Some(&*text);
+        long || finding.evidence == Some(shorten(&text, crate::rules::MAX_EVIDENCE))
+    };
+    let Some(effect) = effects.iter().find(asked) else {
+        return Err(NoAllowance::Unknown(rule));
+    };
+    let path = effect.path.as_ref().map(|path| path.text.clone());
+    let path = path.filter(|_| effect.evidence == effect.program);
+    let known = |text: &str| !text.is_empty() && !text.contains([HOLE, '…']);
+    if !known(&effect.evidence) || path.as_deref().is_some_and(|path| !known(path)) {
+        return Err(NoAllowance::Unknown(rule));
+    }
+    Ok(Allowance {
+        rule,
+        effect: effect.kind.word(),
+        program: effect.program.to_string(),
+        evidence: effect.evidence.to_string(),
+        path,
+    })
+}

@@ -1,0 +1,202 @@
+//! The narrow rules that an answer can write.
+
+use holdgate_core::question::Allowance;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Where they go, in the folder of the operator's rules.
+pub(crate) fn file(config: &crate::config::Config) -> Option<PathBuf> {
+    let place = config.config_place.as_deref()?;
+    // A settings file that was named has its rules beside it.
+    let named = config.file.as_deref() == Some(place);
+    let dir = if named { place.parent()? } else { place };
+    Some(dir.join("rules/approved.yaml"))
+}
+
+/// One rule for each thing that was asked about; `incident` tells them from older ones.
+pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
+    let mut yaml = String::new();
+    for (number, allowance) in allowances.iter().enumerate() {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let id: String = incident.to_lowercase().chars().map(plain).collect();
+        let number = match number {
+            0 => String::new(),
+            more => format!("-{}", more + 1),
+        };
+        // The near miss: a little more is asked about again.
+        let example = |more: &str| match &allowance.path {
+            Some(path) => format!(
+                "{{ tool: {}, input: {{ file_path: {} }} }}",
+                quoted(&allowance.program),
+                quoted(&format!("{path}{more}"))
+            ),
+            None => quoted(&format!("{}{more}", allowance.evidence)),
+        };
+        let (same, other) = (example(""), example("x"));
+        yaml.push_str(&format!(
+            "- id: approved-{id}{number}\n  do: ALLOW\n  category: approved\n  when:\n"
+        ));
+        yaml.push_str(&format!("    effect: {}\n", allowance.effect));
+        yaml.push_str(&format!("    program: [{}]\n", quoted(&allowance.program)));
+        let evidence = format!("^{}$", regex_text(&allowance.evidence));
+        yaml.push_str(&format!("    evidence: {}\n", quoted(&evidence)));
+        if let Some(path) = &allowance.path {
+            yaml.push_str(&format!(
+                "    path: {{ glob: [{}] }}\n",
+                quoted(&glob(path))
+            ));
+        }
+        yaml.push_str(&format!(
+            "  because: a person approved it when `{}` asked\n  examples:\n    allow: [{same}]\n    ask: [{other}]\n",
+            allowance.rule
+        ));
+    }
+    yaml
+}
+
+/// In YAML's single quotes, or in double ones if it has what these cannot hold.
+fn quoted(text: &str) -> String {
+    if text.contains(|c: char| c.is_control()) {
+        return holdgate_core::json::Json::from(text.to_owned()).to_string();
+    }
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The text as a regular expression that matches nothing else.
+fn regex_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// The text as a glob that fits nothing else.
+fn glob(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '*' | '?' | '[' | ']' | '{' | '}' => escaped.push_str(&format!("[{c}]")),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Adds rules to the file, which is made if there is none.
+pub(crate) fn append(file: &Path, yaml: &str) -> std::io::Result<()> {
+    if let Some(dir) = file.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(dir)?;
+    }
+    // All at once: whoever reads the file meanwhile sees the old or the new rules, whole.
+    let mut text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            "# Written by answers to questions. Take out what should be asked again.\n".to_owned()
+        }
+        Err(error) => return Err(error),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(yaml);
+    let new = file.with_extension("yaml.new");
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(&new)?.write_all(text.as_bytes())?;
+    std::fs::rename(&new, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowance(program: &str, evidence: &str, path: Option<&str>) -> Allowance {
+        Allowance {
+            rule: "force-push".into(),
+            effect: "vcs",
+            program: program.into(),
+            evidence: evidence.into(),
+            path: path.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_rule_fits_just_what_was_asked_about() {
+        let asked = [
+            allowance("git", "git push -f o'ne a.b*", None),
+            allowance("Write", "Write", Some("/etc/a[1]")),
+        ];
+        assert_eq!(
+            rules("7F-3-1", &asked),
+            r"- id: approved-7f-3-1
+  do: ALLOW
+  category: approved
+  when:
+    effect: vcs
+    program: ['git']
+    evidence: '^git push \-f o''ne a\.b\*$'
+  because: a person approved it when `force-push` asked
+  examples:
+    allow: ['git push -f o''ne a.b*']
+    ask: ['git push -f o''ne a.b*x']
+- id: approved-7f-3-1-2
+  do: ALLOW
+  category: approved
+  when:
+    effect: vcs
+    program: ['Write']
+    evidence: '^Write$'
+    path: { glob: ['/etc/a[[]1[]]'] }
+  because: a person approved it when `force-push` asked
+  examples:
+    allow: [{ tool: 'Write', input: { file_path: '/etc/a[1]' } }]
+    ask: [{ tool: 'Write', input: { file_path: '/etc/a[1]x' } }]
+"
+        );
+    }
+
+    #[test]
+    fn a_text_of_several_lines_cannot_leave_its_quotes() {
+        let yaml = rules("1", &[allowance("sh", "a\n- id: x\n  do: ALLOW", None)]);
+        assert_eq!(yaml.matches("\n- id").count(), 0, "{yaml}");
+        assert!(yaml.contains(r#""^a\n\\- id: x\n  do: ALLOW$""#), "{yaml}");
+    }
+
+    #[test]
+    fn the_rules_can_be_read() {
+        use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
+        let asked = [
+            allowance("git", "git push -f o'ne a.b* \"#x\" {1} [2] ~ & | é", None),
+            allowance("sh", "a\nb\tc", None),
+            allowance("Write", "Write", Some("/etc/a[1]{b}*?'x")),
+        ];
+        let text = rules("7f-3-1", &asked);
+        let file = RuleFile {
+            name: "approved.yaml",
+            text: &text,
+            tier: Tier::Operator,
+            layer: RuleLayer::Policy,
+        };
+        if let Err(errors) = RuleSet::read(Profile::default(), &[file]) {
+            panic!("{errors}\n{text}");
+        }
+    }
+
+    #[test]
+    fn rules_are_added_to_those_that_are_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("rules/approved.yaml");
+        for id in ["1", "2"] {
+            append(&file, &rules(id, &[allowance("git", "git push -f", None)])).unwrap();
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("# "), "{text}");
+        assert_eq!(text.matches("- id: approved-").count(), 2, "{text}");
+    }
+}

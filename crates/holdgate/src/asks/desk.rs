@@ -1,0 +1,194 @@
+//! Questions at a terminal, one after the other.
+
+use super::Shown;
+use anstyle::Style;
+use holdgate_core::json::shorten;
+use holdgate_core::question::Answer;
+use std::io::{self, Read as _, Write};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// What is typed sooner after a question came up was not meant for it.
+const TOO_SOON: Duration = Duration::from_millis(400);
+
+/// What happens at a desk.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// The questions that are open now.
+    Open(Vec<Shown>),
+    /// Something was typed.
+    Line(String),
+    /// Something is to be told.
+    Say(String),
+    /// Nothing more will come.
+    End,
+}
+
+/// Shows questions and takes answers until there is nothing more to come.
+pub(super) fn run(
+    events: &Receiver<Event>,
+    too_soon: Duration,
+    out: &mut impl Write,
+    mut answer: impl FnMut(&str, Answer) -> Result<(), String>,
+) -> io::Result<()> {
+    let mut current: Option<(Shown, Instant)> = None;
+    let mut rule_shown = false;
+    while let Ok(event) = events.recv() {
+        match event {
+            Event::End => return Ok(()),
+            Event::Say(text) => writeln!(out, "{}", shorten(&text, 1000))?,
+            Event::Open(open) => {
+                if let Some((shown, _)) = &current {
+                    if open.iter().any(|other| other.id == shown.id) {
+                        continue;
+                    }
+                    writeln!(out, "\nquestion {} is closed", shown.id)?;
+                }
+                rule_shown = false;
+                current = open.into_iter().next().map(|shown| (shown, Instant::now()));
+                if let Some((shown, _)) = &current {
+                    show(shown, out)?;
+                    prompt(out)?;
+                }
+            }
+            Event::Line(line) => {
+                let Some((shown, since)) = &current else {
+                    continue;
+                };
+                if since.elapsed() < too_soon {
+                    writeln!(out, "that was typed before the question could be read")?;
+                    prompt(out)?;
+                    continue;
+                }
+                let given = match (line.trim(), &shown.rule) {
+                    ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
+                    ("o" | "once", _) => Answer::Once,
+                    ("s" | "session", _) => Answer::Session,
+                    ("d" | "deny", _) => Answer::Deny,
+                    ("r" | "rule", Ok(yaml)) => {
+                        show_rule(yaml, out)?;
+                        write!(out, "write this rule? [y]es, or another answer: ")?;
+                        out.flush()?;
+                        rule_shown = true;
+                        continue;
+                    }
+                    ("r" | "rule", Err(why)) => {
+                        writeln!(out, "no rule: {}", shorten(why, 400))?;
+                        prompt(out)?;
+                        continue;
+                    }
+                    _ => {
+                        rule_shown = false;
+                        prompt(out)?;
+                        continue;
+                    }
+                };
+                match answer(&shown.id, given) {
+                    Ok(()) => {
+                        writeln!(out, "{}: {}", shown.id, given.word())?;
+                        current = None;
+                    }
+                    Err(why) => {
+                        writeln!(out, "{}", shorten(&why, 400))?;
+                        prompt(out)?;
+                    }
+                }
+                rule_shown = false;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A question for people. What a model wrote in it cannot steer the terminal.
+pub(super) fn show(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
+    let bold = Style::new().bold();
+    let left = shown.deadline.saturating_duration_since(Instant::now());
+    writeln!(
+        out,
+        "{bold}{}{bold:#}  session {}  {} s left",
+        shorten(&shown.id, 80),
+        shorten(&shown.session, 36),
+        left.as_secs()
+    )?;
+    let input = shorten(&shown.input, 2000);
+    writeln!(
+        out,
+        "    {bold}{}{bold:#}  {input}",
+        shorten(&shown.tool, 80)
+    )?;
+    for [rule, layer, reason, evidence] in &shown.findings {
+        let (rule, layer) = (shorten(rule, 80), shorten(layer, 20));
+        writeln!(out, "    {rule} ({layer}): {}", shorten(reason, 400))?;
+        if !evidence.is_empty() {
+            writeln!(out, "        {}", shorten(evidence, 400))?;
+        }
+    }
+    Ok(())
+}
+
+/// A rule, line by line.
+pub(super) fn show_rule(yaml: &str, out: &mut impl Write) -> io::Result<()> {
+    for line in yaml.lines() {
+        writeln!(out, "    {}", shorten(line, 1000))?;
+    }
+    Ok(())
+}
+
+fn prompt(out: &mut impl Write) -> io::Result<()> {
+    write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+    out.flush()
+}
+
+/// Runs a desk at this process's terminal.
+pub(super) fn at_terminal(
+    events: &Receiver<Event>,
+    out: &mut impl Write,
+    answer: impl FnMut(&str, Answer) -> Result<(), String>,
+) -> io::Result<()> {
+    run(events, TOO_SOON, out, answer)
+}
+
+/// Sends what is typed. Reads only while this process is in the foreground: in the background, the
+/// system would stop the process for it.
+pub(super) fn read_lines(events: &Sender<Event>) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let patience = Timespec {
+        tv_sec: 1,
+        tv_nsec: 0,
+    };
+    let mut buffer = [0; 1024];
+    loop {
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+        let typed = poll(&mut fds, Some(&patience)).is_ok_and(|ready| ready > 0);
+        if !in_foreground() {
+            std::thread::sleep(Duration::from_secs(1));
+            continue;
+        }
+        if !typed {
+            continue;
+        }
+        // A terminal gives one line at a time.
+        match stdin.lock().read(&mut buffer) {
+            Ok(0) | Err(_) => {
+                let _ = events.send(Event::End);
+                return;
+            }
+            Ok(read) => {
+                let text = String::from_utf8_lossy(buffer.get(..read).unwrap_or_default());
+                for line in text.lines() {
+                    if events.send(Event::Line(line.to_owned())).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether this process may read what is typed at its terminal.
+pub(super) fn in_foreground() -> bool {
+    let group = rustix::termios::tcgetpgrp(io::stdin());
+    group.is_ok_and(|group| group == rustix::process::getpgrp())
+}

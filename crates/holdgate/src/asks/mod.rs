@@ -1,0 +1,309 @@
+//! Questions that wait for a person, and who may answer them.
+//!
+//! [`Asks`] keeps the open questions. They are answered at the terminal that runs the proxy
+//! ([`terminal`]) or with `holdgate approve` over a Unix socket ([`socket`]), whose peers are looked
+//! at closely ([`peer`]); never over the network.
+
+pub(crate) mod allow;
+pub mod approve;
+mod desk;
+pub mod peer;
+pub mod socket;
+pub(crate) mod terminal;
+#[cfg(test)]
+mod tests;
+
+use holdgate_core::incident::Subject;
+use holdgate_core::json::{Json, shorten};
+use holdgate_core::question::{Answer, Question};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::{oneshot, watch};
+
+/// Questions that may be open at once: more than anybody can overlook.
+pub const MAX_OPEN: usize = 64;
+/// Characters of a call's arguments that are shown.
+const INPUT_SHOWN: usize = 2000;
+
+/// Whether somebody is there to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// If the proxy runs in the foreground of a terminal, or `holdgate approve` waits for questions.
+    Auto,
+    /// Somebody will look.
+    Always,
+    /// Nobody is asked.
+    Never,
+}
+
+/// The settings of `[ask]`.
+#[derive(Clone, Copy, Debug)]
+pub struct AskSettings {
+    /// Whether somebody is there.
+    pub operator: Operator,
+    /// How long a person has to answer.
+    pub timeout: Duration,
+}
+
+/// The questions that are open.
+#[derive(Debug)]
+pub struct Asks {
+    operator: Operator,
+    /// Where rules go that a person writes by an answer.
+    rules_file: Option<PathBuf>,
+    open: Mutex<Vec<Open>>,
+    /// Counts the changes.
+    changes: watch::Sender<u64>,
+    operators: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Open {
+    shown: Arc<Shown>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// A question as a person sees it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The incident.
+    pub id: String,
+    /// Whose call it is.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The beginning of the arguments.
+    pub input: String,
+    /// Rule, layer, reason and what matched, of each finding.
+    pub findings: Vec<[String; 4]>,
+    /// The rule that would let the same pass from now on, or why there is none.
+    pub rule: Result<String, String>,
+    /// When it is too late.
+    pub deadline: Instant,
+}
+
+impl Shown {
+    fn of(question: &Question, left: Duration) -> Shown {
+        let record = &question.record;
+        let (tool, input) = match &record.subject {
+            Subject::Call { tool, input, .. } => (tool.as_deref(), input.as_deref()),
+            Subject::Response => (None, None),
+        };
+        let text = |text: &str| shorten(text, 400);
+        let findings = record.findings.iter();
+        let findings = findings.filter(|f| !f.verdict.lets_pass()).map(|f| {
+            let evidence = f.evidence.as_deref().unwrap_or_default();
+            [
+                text(&f.rule),
+                text(f.layer),
+                text(&f.reason),
+                text(evidence),
+            ]
+        });
+        Shown {
+            id: record.id.clone(),
+            session: text(&record.session),
+            tool: text(tool.unwrap_or("?")),
+            input: shorten(input.map_or("", String::as_str), INPUT_SHOWN),
+            findings: findings.collect(),
+            rule: match &question.allowances {
+                Ok(allowances) => Ok(allow::rules(&record.id, allowances)),
+                Err(reason) => Err(reason.to_string()),
+            },
+            deadline: Instant::now() + left,
+        }
+    }
+
+    /// For `holdgate approve`.
+    pub fn to_json(&self) -> Json<'static> {
+        let finding = |[rule, layer, reason, evidence]: &[String; 4]| {
+            Json::object([
+                ("rule", rule.clone().into()),
+                ("layer", layer.clone().into()),
+                ("reason", reason.clone().into()),
+                ("evidence", evidence.clone().into()),
+            ])
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let mut json = Json::object([
+            ("id", self.id.clone().into()),
+            ("session", self.session.clone().into()),
+            ("tool", self.tool.clone().into()),
+            ("input", self.input.clone().into()),
+            (
+                "findings",
+                Json::Array(self.findings.iter().map(finding).collect()),
+            ),
+            ("seconds_left", left.as_secs().into()),
+        ]);
+        match &self.rule {
+            Ok(yaml) => json.set("allow", yaml.clone().into()),
+            Err(reason) => json.set("no_rule", reason.clone().into()),
+        }
+        json
+    }
+
+    /// Back from [`to_json`](Self::to_json).
+    pub fn from_json(json: &Json<'_>) -> Shown {
+        let text = |json: &Json<'_>, key: &str| {
+            json.get(key)
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let findings = json.get("findings").and_then(Json::as_array);
+        let finding =
+            |json: &Json<'_>| ["rule", "layer", "reason", "evidence"].map(|key| text(json, key));
+        let seconds = json.get("seconds_left").and_then(Json::as_u64);
+        Shown {
+            id: text(json, "id"),
+            session: text(json, "session"),
+            tool: text(json, "tool"),
+            input: text(json, "input"),
+            findings: findings.unwrap_or_default().iter().map(finding).collect(),
+            rule: match json.get("allow") {
+                Some(_) => Ok(text(json, "allow")),
+                None => Err(text(json, "no_rule")),
+            },
+            deadline: Instant::now() + Duration::from_secs(seconds.unwrap_or(0).min(1 << 25)),
+        }
+    }
+}
+
+impl Asks {
+    /// No question is open yet.
+    pub fn new(operator: Operator, rules_file: Option<PathBuf>) -> Arc<Asks> {
+        Arc::new(Asks {
+            operator,
+            rules_file,
+            open: Mutex::default(),
+            changes: watch::Sender::new(0),
+            operators: AtomicUsize::new(0),
+        })
+    }
+
+    /// Whether somebody is there to answer.
+    pub fn is_attended(&self) -> bool {
+        match self.operator {
+            Operator::Auto => self.operators.load(Ordering::Acquire) > 0,
+            Operator::Always => true,
+            Operator::Never => false,
+        }
+    }
+
+    /// Somebody looks at the questions, until the guard is dropped.
+    pub fn attend(self: &Arc<Self>) -> Attended {
+        self.operators.fetch_add(1, Ordering::AcqRel);
+        Attended(self.clone())
+    }
+
+    /// Asks; `left` is the time for it. `None` if nobody is there, or too much is asked already.
+    pub fn ask(self: &Arc<Self>, question: &Question, left: Duration) -> Option<Ticket> {
+        if !self.is_attended() {
+            return None;
+        }
+        let (answer, answered) = oneshot::channel();
+        let shown = Arc::new(Shown::of(question, left));
+        let mut open = self.lock();
+        if open.len() >= MAX_OPEN {
+            return None;
+        }
+        let id = shown.id.clone();
+        open.push(Open { shown, answer });
+        drop(open);
+        self.changed();
+        Some(Ticket {
+            asks: self.clone(),
+            id,
+            answered,
+        })
+    }
+
+    /// The open questions, oldest first.
+    pub fn open(&self) -> Vec<Arc<Shown>> {
+        self.lock().iter().map(|open| open.shown.clone()).collect()
+    }
+
+    /// Tells of changes.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Answers a question, once: whoever comes second is told so.
+    pub fn answer(&self, id: &str, answer: Answer) -> Result<(), String> {
+        let closed = || format!("no question `{}` is open (any more)", shorten(id, 80));
+        if answer == Answer::Rule {
+            let open = self.open();
+            let shown = open
+                .iter()
+                .find(|shown| shown.id == id)
+                .ok_or_else(closed)?;
+            let yaml = shown.rule.as_ref().map_err(Clone::clone)?;
+            let file = self.rules_file.as_ref();
+            let file =
+                file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
+            allow::append(file, yaml).map_err(|e| format!("{}: {e}", file.display()))?;
+        }
+        let mut open = self.lock();
+        let at = open.iter().position(|open| open.shown.id == id);
+        let found = open.remove(at.ok_or_else(closed)?);
+        drop(open);
+        self.changed();
+        found.answer.send(answer).map_err(|_| closed())
+    }
+
+    fn changed(&self) {
+        self.changes
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody looks at the questions for as long as this lives.
+#[derive(Debug)]
+pub struct Attended(Arc<Asks>);
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        self.0.operators.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A question that was asked: the answer, once there is one. Dropping it withdraws the question.
+#[derive(Debug)]
+pub struct Ticket {
+    asks: Arc<Asks>,
+    id: String,
+    answered: oneshot::Receiver<Answer>,
+}
+
+impl Ticket {
+    /// Closes the question. From here on nobody can answer; who was faster is heard.
+    pub fn close(&mut self) -> Option<Answer> {
+        self.asks.lock().retain(|open| open.shown.id != self.id);
+        self.asks.changed();
+        self.answered.try_recv().ok()
+    }
+}
+
+impl Future for Ticket {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let answered = Pin::new(&mut self.answered).poll(context);
+        answered.map(|answer| answer.unwrap_or(Answer::Withdrawn))
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

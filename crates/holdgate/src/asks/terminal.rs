@@ -1,0 +1,51 @@
+//! Questions at the terminal that runs the proxy.
+
+use super::desk::{self, Event};
+use super::{Asks, Operator};
+use std::io::IsTerminal as _;
+use std::sync::{Arc, mpsc};
+
+/// Asks here, if this process has a terminal to itself.
+pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
+    let here = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if asks.operator == Operator::Never || !here || !desk::in_foreground() {
+        return Ok(());
+    }
+    let (events, received) = mpsc::channel();
+    let typed = events.clone();
+    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(work)
+    };
+    spawn("typed", Box::new(move || desk::read_lines(&typed)))?;
+    let watched = asks.clone();
+    let watch = move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
+            return;
+        };
+        let mut changes = watched.changes();
+        loop {
+            let open = watched
+                .open()
+                .iter()
+                .map(|shown| (**shown).clone())
+                .collect();
+            let gone = events.send(Event::Open(open)).is_err();
+            if gone || runtime.block_on(changes.changed()).is_err() {
+                return;
+            }
+        }
+    };
+    spawn("questions", Box::new(watch))?;
+    let asks = asks.clone();
+    let attended = asks.attend();
+    let ask = move || {
+        let mut out = anstream::stderr();
+        // A terminal that cannot be written to ends it, as does one that is closed.
+        let _ = desk::at_terminal(&received, &mut out, |id, answer| asks.answer(id, answer));
+        drop(attended);
+    };
+    spawn("desk", Box::new(ask))?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! A question of one response, from its asking to its end.
+
+use super::App;
+use crate::asks::Ticket;
+use holdgate_core::incident::{Action, Record};
+use holdgate_core::question::{Answer, Question};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A question that somebody was asked. If it ends without a decision, that is recorded.
+#[derive(Debug)]
+pub(super) struct Asked {
+    app: Arc<App>,
+    record: Record,
+    since: Duration,
+    pub(super) deadline: Duration,
+    pub(super) ticket: Ticket,
+    decided: bool,
+}
+
+impl Asked {
+    /// Asks and records that. `Ok(None)` if nobody is there.
+    pub(super) fn ask(app: &Arc<App>, question: Question) -> std::io::Result<Option<Asked>> {
+        let now = app.now();
+        let left = question.deadline.saturating_sub(now);
+        let Some(ticket) = app.asks.ask(&question, left) else {
+            return Ok(None);
+        };
+        app.ledger.append(&question.record)?;
+        Ok(Some(Asked {
+            app: app.clone(),
+            record: question.record,
+            since: now,
+            deadline: question.deadline,
+            ticket,
+            decided: false,
+        }))
+    }
+
+    /// The incident.
+    pub(super) fn id(&self) -> &str {
+        &self.record.id
+    }
+
+    /// The question is closed. Unless it was `withdrawn`, whoever decided has recorded that.
+    pub(super) fn end(mut self, withdrawn: bool) {
+        self.decided = !withdrawn;
+    }
+
+    /// The answer, or that none came in time.
+    pub(super) async fn wait(&mut self) -> Answer {
+        let left = self.deadline.saturating_sub(self.app.now());
+        match tokio::time::timeout(left, &mut self.ticket).await {
+            Ok(answer) => answer,
+            Err(_) => self.ticket.close().unwrap_or(Answer::Timeout),
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if self.decided {
+            return;
+        }
+        self.record.action = Action::LeftOut;
+        let waited = self.app.now().saturating_sub(self.since);
+        self.record.answer = Some((Answer::Withdrawn, waited));
+        if let Err(error) = self.app.ledger.append(&self.record) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! `holdgate approve` and the proxy's own terminal: real processes, a real terminal, a real client.
+
+use crate::asking::{PUSH, message};
+use crate::setup::{REQUEST, RawUpstream, eventually, ledger, post};
+use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
+
+/// A process at a terminal of its own, and what stands there.
+struct Terminal {
+    child: Child,
+    keys: File,
+    screen: Arc<Mutex<String>>,
+}
+
+impl Terminal {
+    fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Terminal {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let slave = File::from(ioctl_tiocgptpeer(&master, flags).unwrap());
+        // A session of its own, whose terminal this is, as a shell in a window has.
+        let child = clean(&mut Command::new("setsid"))
+            .args(["--ctty", "--wait", program])
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .stdin(slave.try_clone().unwrap())
+            .stdout(slave.try_clone().unwrap())
+            .stderr(slave)
+            .spawn()
+            .unwrap();
+        let mut master = File::from(master);
+        let screen = Arc::new(Mutex::new(String::new()));
+        let (keys, shown) = (master.try_clone().unwrap(), screen.clone());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = master.read(&mut buffer) {
+                let text = String::from_utf8_lossy(&buffer[..read]);
+                shown.lock().unwrap().push_str(&text);
+            }
+        });
+        Terminal {
+            child,
+            keys,
+            screen,
+        }
+    }
+
+    fn screen(&self) -> String {
+        self.screen.lock().unwrap().clone()
+    }
+
+    async fn shows(&self, text: &str) {
+        eventually(text, || self.screen().contains(text)).await;
+    }
+
+    async fn ends(&mut self) -> (bool, String) {
+        let mut status = None;
+        eventually("the end of a command", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        })
+        .await;
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        (status.is_some_and(|s| s.success()), self.screen())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whoever runs these tests may be an agent.
+fn clean(command: &mut Command) -> &mut Command {
+    let path = std::env::var("PATH").unwrap_or_default();
+    // A debug build on a busy machine must not be too slow to ask.
+    let slow = ("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s");
+    command
+        .env_clear()
+        .env("PATH", path)
+        .env("TERM", "dumb")
+        .env(slow.0, slow.1)
+}
+
+/// A proxy in a process of its own, before an upstream that wants to force a push.
+struct Asking {
+    proxy: Option<Child>,
+    dir: TempDir,
+    port: u16,
+}
+
+impl Asking {
+    async fn start(settings: &[(&str, &str)]) -> Asking {
+        let (dir, upstream) = (tempfile::tempdir().unwrap(), upstream().await);
+        let mut proxy = clean(&mut Command::new(HOLDGATE))
+            .args(proxy_arguments(dir.path(), &upstream))
+            .envs(settings.iter().copied())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
+        let port = lines.find_map(|line| port_in(&line.unwrap())).unwrap();
+        std::thread::spawn(move || lines.for_each(drop));
+        Asking {
+            proxy: Some(proxy),
+            dir,
+            port,
+        }
+    }
+
+    fn state(&self) -> &str {
+        self.dir.path().to_str().unwrap()
+    }
+
+    /// `holdgate approve` at a terminal.
+    fn approve(&self, arguments: &[&str]) -> Terminal {
+        let arguments = [&["approve", "--state-dir", self.state()], arguments].concat();
+        Terminal::run(HOLDGATE, &arguments, &[])
+    }
+
+    /// The question that is open.
+    async fn question(&self) -> String {
+        question(self.dir.path()).await
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some(mut proxy) = self.proxy.take() {
+            let _ = proxy.kill();
+            let _ = proxy.wait();
+        }
+    }
+}
+
+async fn upstream() -> String {
+    let head = "200 OK\r\ncontent-type: text/event-stream";
+    let upstream = RawUpstream::with(head, &message(&[PUSH])).await;
+    format!("http://{}", upstream.address)
+}
+
+fn proxy_arguments(dir: &Path, upstream: &str) -> Vec<String> {
+    let dir = dir.to_str().unwrap();
+    let arguments = ["proxy", "--listen", "127.0.0.1:0", "--state-dir", dir];
+    let mut arguments = arguments.map(str::to_owned).to_vec();
+    arguments.extend(["--upstream".to_owned(), upstream.to_owned()]);
+    arguments
+}
+
+fn port_in(text: &str) -> Option<u16> {
+    let (_, after) = text.split_once("listening on http://127.0.0.1:")?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+async fn question(dir: &Path) -> String {
+    let asked = || {
+        let ledger = ledger(dir);
+        let record = ledger
+            .lines()
+            .find(|line| line.contains("\"asked\""))?
+            .to_owned();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        record["id"].as_str().map(str::to_owned)
+    };
+    eventually("a question", || asked().is_some()).await;
+    asked().unwrap()
+}
+
+/// A client in a process of its own, since whoever it starts may not answer. `then` is what it
+/// does while it waits.
+fn client(port: u16, then: &str) -> Client {
+    let length = REQUEST.len();
+    let script = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{port}\n\
+         printf 'POST /v1/messages HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\ncontent-type: application/json\\r\\ncontent-length: {length}\\r\\n\\r\\n%s' \"$BODY\" >&3\n\
+         {then}\nexec cat <&3"
+    );
+    let child = clean(&mut Command::new("bash"))
+        .args(["-c", &script])
+        .env("BODY", REQUEST)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Client(child)
+}
+
+struct Client(Child);
+
+impl Client {
+    /// All that it got.
+    async fn got(mut self) -> String {
+        let mut stdout = self.0.stdout.take().unwrap();
+        let read = move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).unwrap();
+            text
+        };
+        let text = tokio::task::spawn_blocking(read).await.unwrap();
+        self.0.wait().unwrap();
+        text
+    }
+}
+
+const ALWAYS: (&str, &str) = ("HOLDGATE_ASK_OPERATOR", "always");
+
+#[tokio::test]
+async fn a_terminal_answers_a_question() {
+    for (flag, sent, said) in [("", true, "once"), ("--deny", false, "deny")] {
+        let asking = Asking::start(&[ALWAYS]).await;
+        let client = client(asking.port, "");
+        let id = asking.question().await;
+
+        let (ok, screen) = asking.approve(&["--list"]).ends().await;
+        assert!(
+            ok && screen.contains(&id) && screen.contains("history-rewrite"),
+            "{screen}"
+        );
+        let (ok, screen) = asking.approve(&["no-such-id"]).ends().await;
+        assert!(!ok && screen.contains(&id), "{screen}");
+        let flags: Vec<&str> = [flag].into_iter().filter(|f| !f.is_empty()).collect();
+        let (ok, screen) = asking
+            .approve(&[&[id.as_str()], &*flags].concat())
+            .ends()
+            .await;
+        assert!(ok && screen.contains(&format!("{id}: {said}")), "{screen}");
+
+        let got = client.got().await;
+        assert_eq!(got.contains("\"tool_use\""), sent, "{got}");
+        assert_eq!(got.contains("said no"), !sent, "{got}");
+        assert!(got.contains("message_stop"), "{got}");
+        let ledger = ledger(asking.dir.path());
+        assert!(
+            ledger.contains(&format!("\"answer\":\"{said}\"")),
+            "{ledger}"
+        );
+        let (ok, screen) = asking.approve(&[&id]).ends().await;
+        assert!(!ok && screen.contains("none is open"), "{screen}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_answers() {
+    let patience = ("HOLDGATE_ASK_TIMEOUT", "1s");
+    let asking = Asking::start(&[ALWAYS, patience]).await;
+    let got = client(asking.port, "").got().await;
+    assert!(got.contains("nobody answered in time"), "{got}");
+    let records = ledger(asking.dir.path());
+    assert!(records.contains("\"answer\":\"timeout\""), "{records}");
+
+    // And where nobody is there, nobody waits.
+    let asking = Asking::start(&[]).await;
+    let got = client(asking.port, "").got().await;
+    assert!(got.contains("nobody can be asked here"), "{got}");
+    assert!(!ledger(asking.dir.path()).contains("\"asked\""));
+}
+
+#[tokio::test]
+async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
+    let home = tempfile::tempdir().unwrap();
+    let asking = Asking::start(&[("HOME", home.path().to_str().unwrap())]).await;
+    let mut desk = asking.approve(&[]);
+    desk.shows("waiting for questions").await;
+    let client = client(asking.port, "");
+    desk.shows("[d]eny?").await;
+    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    desk.keys.write_all(b"r\n").unwrap();
+    desk.shows("write this rule?").await;
+    assert!(desk.screen().contains("do: ALLOW"), "{}", desk.screen());
+    let file = home.path().join(".config/holdgate/rules/approved.yaml");
+    assert!(!file.exists(), "it is shown first");
+    desk.keys.write_all(b"y\n").unwrap();
+    let got = client.got().await;
+    assert!(got.contains("\"tool_use\""), "{got}");
+    assert!(ledger(asking.dir.path()).contains("\"answer\":\"rule\""));
+
+    let text = std::fs::read_to_string(file).unwrap();
+    let rules = RuleFile {
+        name: "approved.yaml",
+        text: &text,
+        tier: Tier::Operator,
+        layer: RuleLayer::Policy,
+    };
+    if let Err(errors) = RuleSet::joined(Profile::Workstation, &[rules]) {
+        panic!("{errors}");
+    }
+}
+
+#[tokio::test]
+async fn the_terminal_of_the_proxy_is_asked() {
+    let (dir, upstream) = (tempfile::tempdir().unwrap(), upstream().await);
+    let arguments = proxy_arguments(dir.path(), &upstream);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut proxy = Terminal::run(HOLDGATE, &arguments, &[]);
+    proxy.shows("upstream http://").await;
+    let client = client(port_in(&proxy.screen()).unwrap(), "");
+    proxy.shows("[d]eny?").await;
+    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    proxy.keys.write_all(b"o\n").unwrap();
+    let got = client.got().await;
+    assert!(got.contains("\"tool_use\""), "{got}");
+    assert!(ledger(dir.path()).contains("\"answer\":\"once\""));
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_withdraws_its_question() {
+    let asking = Asking::start(&[ALWAYS]).await;
+    let mut client = client(asking.port, "");
+    let id = asking.question().await;
+    client.0.kill().unwrap();
+    client.0.wait().unwrap();
+    eventually("the withdrawal", || {
+        ledger(asking.dir.path()).contains("\"answer\":\"withdrawn\"")
+    })
+    .await;
+    let (ok, screen) = asking.approve(&[&id]).ends().await;
+    assert!(!ok && screen.contains("none is open"), "{screen}");
+}
+
+#[tokio::test]
+async fn nothing_within_the_agents_reach_can_answer() {
+    let asking = Asking::start(&[ALWAYS]).await;
+    let answer = format!("{HOLDGATE} approve --state-dir {}", asking.state());
+    // Below the client: without a terminal, with one of its own, and in the background.
+    let log = asking.dir.path().join("tried");
+    let ids = r#"$(grep -o '"id":"[^"]*"' LEDGER | head -1 | cut -d'"' -f4)"#;
+    let records = asking.dir.path().join("ledger.jsonl");
+    let ids = ids.replace("LEDGER", records.to_str().unwrap());
+    let wait = format!(
+        "until grep -q asked {}; do sleep 0.05; done",
+        records.display()
+    );
+    let then = format!(
+        "{wait}\n({answer} {ids}; script -qec \"{answer} {ids}\" /dev/null) > {} 2>&1 3>&-",
+        log.display()
+    );
+    let client = client(asking.port, &then);
+    let id = asking.question().await;
+    let tried = || std::fs::read_to_string(&log).unwrap_or_default();
+    eventually("two refusals", || {
+        tried().matches("you cannot answer").count() == 2
+    })
+    .await;
+    assert!(tried().contains("it has no terminal"), "{}", tried());
+    assert!(tried().contains("is a client of the proxy"), "{}", tried());
+
+    // Another program at a terminal, and one in an agent's environment.
+    let copy: PathBuf = asking.dir.path().join("copy");
+    std::fs::copy(HOLDGATE, &copy).unwrap();
+    let arguments = ["approve", "--state-dir", asking.state(), &id];
+    let agent = ("CLAUDECODE", "1");
+    let base = format!("http://localhost:{}", asking.port);
+    let base = ("ANTHROPIC_BASE_URL", base.as_str());
+    for (program, environment, why) in [
+        (copy.to_str().unwrap(), vec![], "not the program"),
+        (HOLDGATE, vec![agent], "CLAUDECODE is set"),
+        (HOLDGATE, vec![base], "ANTHROPIC_BASE_URL is set"),
+    ] {
+        let (ok, screen) = Terminal::run(program, &arguments, &environment)
+            .ends()
+            .await;
+        assert!(!ok && screen.contains(why), "{screen}");
+    }
+
+    // The proxy's own port has no such path.
+    for path in [
+        "/approve",
+        "/approve.sock",
+        "/v1/approve",
+        "/holdgate/approve",
+    ] {
+        let url = format!("http://127.0.0.1:{}{path}", asking.port);
+        let body = format!("{{\"do\":\"answer\",\"id\":\"{id}\",\"answer\":\"once\"}}");
+        let _ = post(&url, &body).await;
+    }
+    assert!(!ledger(asking.dir.path()).contains("\"answer\""));
+    drop(client);
+}
+
+#[test]
+fn the_socket_is_private_and_goes_with_its_proxy() {
+    use holdgate::asks::{Asks, Operator, socket};
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(socket::NAME);
+    // What a crash left behind is replaced; what another proxy uses is not.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let start = || socket::Server::start(dir.path(), Asks::new(Operator::Auto, None), 1);
+    let server = start().unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(start().is_err());
+    drop(server);
+    assert!(!path.exists());
+}

@@ -1,0 +1,317 @@
+//! Calls that a person has to decide about, in the guard. Virtual time.
+
+use crate::client::{calls, summary};
+use crate::guarding::{Seen, judge, settings};
+use bytes::Bytes;
+use holdgate_core::guard::{GuardSettings, MessageGuard, Output, StreamGuard};
+use holdgate_core::incident::Action;
+use holdgate_core::question::{Answer, Question};
+use proptest::prelude::*;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PUSH: &str = "git push --force origin main";
+
+fn asking(hold_all: bool) -> GuardSettings {
+    GuardSettings {
+        ask: Some(PATIENCE),
+        hold_all,
+        ..settings()
+    }
+}
+
+/// A message with a text and a call of each command.
+pub(crate) fn message(commands: &[&str]) -> String {
+    let frame = |event: &str, data: serde_json::Value| format!("event: {event}\ndata: {data}\n\n");
+    let mut out = frame(
+        "message_start",
+        serde_json::json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}),
+    );
+    let mut index = 0;
+    let mut block = |start: serde_json::Value, delta: serde_json::Value| {
+        for (event, mut data) in [
+            (
+                "content_block_start",
+                serde_json::json!({"content_block": start}),
+            ),
+            ("content_block_delta", serde_json::json!({"delta": delta})),
+            ("content_block_stop", serde_json::json!({})),
+        ] {
+            data["type"] = event.into();
+            data["index"] = index.into();
+            out.push_str(&frame(event, data));
+        }
+        index += 1;
+    };
+    for (n, command) in commands.iter().enumerate() {
+        block(
+            serde_json::json!({"type":"text","text":""}),
+            serde_json::json!({"type":"text_delta","text":format!("text {n}")}),
+        );
+        let input = serde_json::json!({ "command": command }).to_string();
+        block(
+            serde_json::json!({"type":"tool_use","id":format!("call{n}"),"name":"Bash","input":{}}),
+            serde_json::json!({"type":"input_json_delta","partial_json":input}),
+        );
+    }
+    out.push_str(&frame(
+        "message_delta",
+        serde_json::json!({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}),
+    ));
+    out.push_str(&frame(
+        "message_stop",
+        serde_json::json!({"type":"message_stop"}),
+    ));
+    out
+}
+
+/// A guard and what it said.
+struct Play {
+    guard: StreamGuard,
+    seen: Seen,
+    questions: Vec<Question>,
+    now: Duration,
+}
+
+impl Play {
+    fn new(settings: GuardSettings) -> Play {
+        Play {
+            guard: StreamGuard::new(judge(settings), Duration::ZERO),
+            seen: Seen::default(),
+            questions: Vec::new(),
+            now: Duration::ZERO,
+        }
+    }
+
+    fn act(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
+        let mut outputs = Vec::new();
+        act(&mut self.guard, self.now, &mut outputs);
+        for output in &outputs {
+            if let Output::Ask(question) = output {
+                self.questions.push((**question).clone());
+            }
+        }
+        self.seen.take(&mut outputs);
+    }
+
+    fn feed(&mut self, text: &str) {
+        self.act(|guard, now, out| guard.feed(Bytes::from(text.to_owned()), now, out));
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        let id = self.guard.question().unwrap().to_owned();
+        self.act(|guard, now, out| guard.answer(&id, answer, now, out));
+    }
+
+    fn sent(&self) -> Vec<String> {
+        let calls = calls(&self.seen.bytes);
+        calls.into_iter().map(|call| call.id).collect()
+    }
+}
+
+#[test]
+fn an_asked_call_and_all_behind_it_wait_for_the_answer() {
+    let mut play = Play::new(asking(false));
+    play.feed(&message(&["ls", PUSH, "pwd"]));
+    assert_eq!(play.sent(), ["call0"]);
+    let shown = summary(&play.seen.bytes);
+    assert_eq!(shown.len(), 3, "what follows the call waits: {shown:?}");
+    let question = &play.questions[0];
+    assert_eq!(question.deadline, PATIENCE);
+    assert_eq!(question.record.action, Action::Asked);
+    assert_eq!(question.record.findings[0].rule, "history-rewrite");
+    assert!(
+        play.guard.is_over(),
+        "nothing more is expected from upstream"
+    );
+
+    play.act(|guard, now, out| guard.answer("another", Answer::Once, now, out));
+    play.act(|guard, _, out| guard.finish(out));
+    assert_eq!(play.sent(), ["call0"]);
+
+    play.now = Duration::from_secs(7);
+    play.answer(Answer::Once);
+    assert_eq!(play.sent(), ["call0", "call1", "call2"]);
+    assert!(!play.seen.aborted && !play.guard.has_failed());
+    assert_eq!(summary(&play.seen.bytes).last().unwrap(), "stop tool_use");
+    let decided = &play.seen.records[1];
+    assert_eq!(decided.id, play.questions[0].record.id);
+    assert_eq!(decided.answer, Some((Answer::Once, Duration::from_secs(7))));
+    assert_eq!(decided.action, Action::Sent);
+}
+
+#[test]
+fn every_answer_does_what_it_says() {
+    #[track_caller]
+    fn check(answer: Answer, sent: &[&str], asked: usize, said: &str) {
+        for hold_all in [false, true] {
+            let mut play = Play::new(asking(hold_all));
+            // The second is the same once more, the third another.
+            play.feed(&message(&[PUSH, PUSH, "git push -f fork x"]));
+            play.answer(answer);
+            while play.guard.question().is_some() {
+                play.answer(Answer::Deny);
+            }
+            assert_eq!(play.sent(), sent, "{answer:?}, hold_all {hold_all}");
+            assert_eq!(play.questions.len(), asked, "{answer:?}");
+            let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+            assert!(text.contains(said), "{text}");
+            assert!(text.contains("message_stop"), "{text}");
+        }
+    }
+    check(Answer::Once, &["call0"], 3, "said no");
+    check(Answer::Session, &["call0", "call1"], 2, "said no");
+    check(Answer::Rule, &["call0", "call1"], 2, "said no");
+    check(Answer::Deny, &[], 3, "was asked about it and said no");
+    check(Answer::Nobody, &[], 3, "nobody can be asked here");
+    check(Answer::Timeout, &[], 3, "nobody answered in time");
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_a_refusal_in_time() {
+    let mut play = Play::new(asking(false));
+    play.feed(&message(&[PUSH]));
+    play.act(|guard, _, out| guard.finish(out));
+    let mut pings = 0;
+    while let Some(due) = play.guard.next_deadline() {
+        assert!(due > play.now, "a deadline that brings nothing would spin");
+        assert!(due <= PATIENCE, "{due:?}");
+        play.now = due;
+        play.act(StreamGuard::tick);
+        pings += 1;
+    }
+    assert_eq!(play.now, PATIENCE);
+    assert!(pings >= 12, "the client is kept waiting");
+    assert_eq!(play.sent(), [""; 0]);
+    let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+    assert!(text.contains("nobody answered in time"), "{text}");
+    assert_eq!(
+        play.seen.records[0].answer,
+        Some((Answer::Timeout, PATIENCE))
+    );
+    assert_eq!(summary(&play.seen.bytes).last().unwrap(), "stop end_turn");
+}
+
+#[test]
+fn an_upstream_that_forgets_its_last_event_changes_nothing() {
+    let whole = message(&[PUSH]);
+    let (cut, _) = whole.rsplit_once("event: message_stop").unwrap();
+    let mut play = Play::new(asking(false));
+    play.feed(cut);
+    play.act(|guard, _, out| guard.finish(out));
+    assert!(play.guard.question().is_some());
+    play.answer(Answer::Once);
+    assert_eq!(play.sent(), ["call0"]);
+    let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+    assert!(text.ends_with("{\"type\":\"message_stop\"}\n\n"), "{text}");
+}
+
+#[test]
+fn a_response_that_breaks_withdraws_its_question() {
+    let whole = message(&[PUSH, "ls"]);
+    let (half, _) = whole.split_once("text 1").unwrap();
+    for hold_all in [false, true] {
+        let mut play = Play::new(asking(hold_all));
+        play.feed(half);
+        assert_eq!(play.guard.question().is_some(), !hold_all);
+        play.act(|guard, _, out| guard.cut("it broke", out));
+        assert_eq!(play.guard.question(), None);
+        assert_eq!(play.guard.next_deadline(), None);
+        play.act(|guard, now, out| guard.answer("r-1", Answer::Once, now, out));
+        assert_eq!(play.sent(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_message_that_is_not_streamed_asks_too() {
+    let body = serde_json::json!({"type":"message","content":[
+        {"type":"tool_use","id":"a","name":"Bash","input":{"command":PUSH}},
+        {"type":"tool_use","id":"b","name":"Bash","input":{"command":"git push -f fork x"}},
+    ],"stop_reason":"tool_use"})
+    .to_string();
+    let mut out = Vec::new();
+    let judge = judge(asking(false));
+    let mut guard = MessageGuard::new(judge, body.as_bytes(), &mut out).unwrap();
+    for answer in [Answer::Once, Answer::Deny] {
+        assert!(guard.advance(Duration::ZERO, &mut out).unwrap());
+        assert!(guard.advance(Duration::ZERO, &mut out).unwrap(), "it waits");
+        guard.answer(answer, Duration::from_secs(1), &mut out);
+    }
+    assert!(!guard.advance(Duration::ZERO, &mut out).unwrap());
+    let sent = guard.finish().unwrap();
+    let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
+    let content = sent["content"].as_array().unwrap();
+    let ids: Vec<_> = content.iter().filter_map(|b| b["id"].as_str()).collect();
+    assert_eq!(ids, ["a"], "{sent}");
+    assert!(sent.to_string().contains("said no"), "{sent}");
+}
+
+fn any_answer() -> impl Strategy<Value = Answer> {
+    prop_oneof![
+        Just(Answer::Once),
+        Just(Answer::Session),
+        Just(Answer::Rule),
+        Just(Answer::Deny),
+        Just(Answer::Timeout),
+        Just(Answer::Nobody),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// However the bytes are cut and whenever the answers come: the same calls leave, in order, and
+    /// none that was asked about without an answer that lets it pass.
+    #[test]
+    fn an_asked_call_never_leaves_before_an_answer(
+        hold_all: bool,
+        commands in prop::collection::vec(prop::sample::select(
+            &["ls", PUSH, "git push -f fork x", "git push -f other y", "rm -rf ~"][..]), 1..5),
+        answers in prop::collection::vec(any_answer(), 5),
+        late in prop::collection::vec(0usize..40, 5),
+        cuts in prop::collection::vec(0usize..4000, 0..40),
+    ) {
+        let whole = message(&commands);
+        let run = |cuts: &[usize], late: &[usize]| {
+            let mut play = Play::new(asking(hold_all));
+            let (mut answers, mut late) = (answers.iter(), late.iter());
+            let mut wait = None;
+            for chunk in crate::guarding::chunks(whole.as_bytes(), cuts) {
+                play.feed(std::str::from_utf8(chunk).unwrap());
+                while play.guard.question().is_some() {
+                    let left = wait.get_or_insert_with(|| *late.next().unwrap());
+                    if *left > 0 {
+                        *left -= 1;
+                        break;
+                    }
+                    wait = None;
+                    play.answer(*answers.next().unwrap());
+                }
+                let id = play.guard.question().map(str::to_owned);
+                if let Some(id) = id {
+                    let asked = play.questions.last().unwrap();
+                    prop_assert_eq!(&asked.record.id, &id);
+                    let holdgate_core::incident::Subject::Call { call, .. } = &asked.record.subject
+                    else { panic!("no call") };
+                    prop_assert!(!play.sent().contains(call.as_ref().unwrap()));
+                }
+            }
+            play.act(|guard, _, out| guard.finish(out));
+            while play.guard.question().is_some() {
+                play.answer(*answers.next().unwrap());
+            }
+            let decisions: Vec<_> = play.seen.records.iter()
+                .map(|r| (r.id.clone(), r.action, r.answer.map(|(answer, _)| answer)))
+                .collect();
+            Ok((play.seen.bytes, decisions))
+        };
+        let (plain, decided) = run(&[], &[0; 5])?;
+        let (cut, same) = run(&cuts, &late)?;
+        prop_assert_eq!(String::from_utf8_lossy(&plain), String::from_utf8_lossy(&cut));
+        prop_assert_eq!(&decided, &same);
+        for (_, action, answer) in decided {
+            let passed = answer.is_none_or(Answer::lets_pass);
+            prop_assert!(action != Action::Sent || passed);
+        }
+    }
+}
