@@ -68,13 +68,11 @@ impl Answer {
     }
 }
 
-/// One effect that a rule would have to allow.
+/// What a rule would have to allow: all that this part of the call does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The rule that asks.
     pub rule: String,
-    /// The kind of the effect, as rules write it.
-    pub effect: &'static str,
     /// Who does it.
     pub program: String,
     /// The part of the call that says so, whole.
@@ -134,7 +132,6 @@ fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllow
     }
     Ok(Allowance {
         rule,
-        effect: effect.kind.word(),
         program: effect.program.to_string(),
         evidence: effect.evidence.to_string(),
         path,

@@ -347,7 +347,8 @@ impl Verdicts {
     /// The profile that the examples are tried in, and the word for what they meet there: the
     /// usual profile, unless the rule is off in it.
     fn tried(self) -> (Profile, String) {
-        let profile = if self.workstation != Verdict::Allow {
+        let off = Profile::ALL.map(|profile| self.in_profile(profile) == Verdict::Allow);
+        let profile = if self.workstation != Verdict::Allow || off == [true; 3] {
             Profile::Workstation
         } else if self.container > self.strict {
             Profile::Container

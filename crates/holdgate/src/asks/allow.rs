@@ -1,17 +1,18 @@
 //! The narrow rules that an answer can write.
 
+use crate::config::Config;
+use crate::rulebook::{self, RuleText};
+use anyhow::Context as _;
+use holdgate_core::action::Knowledge;
 use holdgate_core::question::Allowance;
+use holdgate_core::rules::{Profile, Tier};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Where they go, in the folder of the operator's rules.
-pub(crate) fn file(config: &crate::config::Config) -> Option<PathBuf> {
-    let place = config.config_place.as_deref()?;
-    // A settings file that was named has its rules beside it.
-    let named = config.file.as_deref() == Some(place);
-    let dir = if named { place.parent()? } else { place };
-    Some(dir.join("rules/approved.yaml"))
+/// Where they go: into the last folder of the operator's rules, which is the user's own.
+pub(crate) fn file(config: &Config) -> Option<PathBuf> {
+    Some(config.rules.dirs.last()?.join("approved.yaml"))
 }
 
 /// One rule for each thing that was asked about; `incident` tells them from older ones.
@@ -37,7 +38,6 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
         yaml.push_str(&format!(
             "- id: approved-{id}{number}\n  do: ALLOW\n  category: approved\n  when:\n"
         ));
-        yaml.push_str(&format!("    effect: {}\n", allowance.effect));
         yaml.push_str(&format!("    program: [{}]\n", quoted(&allowance.program)));
         let evidence = format!("^{}$", regex_text(&allowance.evidence));
         yaml.push_str(&format!("    evidence: {}\n", quoted(&evidence)));
@@ -87,8 +87,9 @@ fn glob(text: &str) -> String {
     escaped
 }
 
-/// Adds rules to the file, which is made if there is none.
-pub(crate) fn append(file: &Path, yaml: &str) -> std::io::Result<()> {
+/// Adds rules to the file, which is made if there is none. Only what can be loaded is written: a
+/// slip in this file would stop the next start.
+pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
     if let Some(dir) = file.parent() {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(dir)?;
@@ -99,17 +100,25 @@ pub(crate) fn append(file: &Path, yaml: &str) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             "# Written by answers to questions. Take out what should be asked again.\n".to_owned()
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     if !text.ends_with('\n') {
         text.push('\n');
     }
     text.push_str(yaml);
+    let whole = RuleText {
+        name: file.display().to_string(),
+        text,
+        tier: Tier::Operator,
+    };
+    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    rulebook::set(Profile::default(), std::slice::from_ref(&whole), &know)
+        .context("the rule would not hold, so it is not written; answer once or session instead")?;
     let new = file.with_extension("yaml.new");
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(&new)?.write_all(text.as_bytes())?;
-    std::fs::rename(&new, file)
+    options.open(&new)?.write_all(whole.text.as_bytes())?;
+    Ok(std::fs::rename(&new, file)?)
 }
 
 #[cfg(test)]
@@ -119,7 +128,6 @@ mod tests {
     fn allowance(program: &str, evidence: &str, path: Option<&str>) -> Allowance {
         Allowance {
             rule: "force-push".into(),
-            effect: "vcs",
             program: program.into(),
             evidence: evidence.into(),
             path: path.map(str::to_owned),
@@ -138,7 +146,6 @@ mod tests {
   do: ALLOW
   category: approved
   when:
-    effect: vcs
     program: ['git']
     evidence: '^git push \-f o''ne a\.b\*$'
   because: a person approved it when `force-push` asked
@@ -149,7 +156,6 @@ mod tests {
   do: ALLOW
   category: approved
   when:
-    effect: vcs
     program: ['Write']
     evidence: '^Write$'
     path: { glob: ['/etc/a[[]1[]]'] }
@@ -195,6 +201,10 @@ mod tests {
         for id in ["1", "2"] {
             append(&file, &rules(id, &[allowance("git", "git push -f", None)])).unwrap();
         }
+        let before = std::fs::read_to_string(&file).unwrap();
+        let other = rules("3", &[allowance("git", "rm -rf /", None)]);
+        assert!(append(&file, &other).is_err(), "its example does not hold");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("# "), "{text}");
         assert_eq!(text.matches("- id: approved-").count(), 2, "{text}");

@@ -246,7 +246,7 @@ impl Asks {
             let file = self.rules_file.as_ref();
             let file =
                 file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
-            allow::append(file, yaml).map_err(|e| format!("{}: {e}", file.display()))?;
+            allow::append(file, yaml).map_err(|e| format!("{}: {e:#}", file.display()))?;
         }
         let mut open = self.lock();
         let at = open.iter().position(|open| open.shown.id == id);

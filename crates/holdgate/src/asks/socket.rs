@@ -5,6 +5,7 @@
 //! | `{"do":"list"}` | `{"open":[…]}` |
 //! | `{"do":"watch"}` | the same, and again whenever it changes |
 //! | `{"do":"answer","id":"…","answer":"once"}` | `{"done":"…"}` |
+//! | `{"expert":600}`, `0` ends it, `null` asks | `{"expert":600}`: seconds left |
 //!
 //! Whatever cannot be done is `{"error":"…"}`.
 
@@ -29,6 +30,9 @@ const MAX_PEERS: usize = 16;
 /// Bytes of a request.
 const MAX_REQUEST: u64 = 4096;
 
+/// Does what a message about expert mode says.
+pub type Expert = Box<dyn Fn(&Json<'_>) -> Json<'static> + Send + Sync>;
+
 /// A running server. Dropping it ends it and takes the socket away.
 #[derive(Debug)]
 pub struct Server {
@@ -39,9 +43,9 @@ pub struct Server {
 }
 
 /// What connections share.
-#[derive(Debug)]
 struct Shared {
     asks: Arc<Asks>,
+    expert: Expert,
     processes: Processes,
     own_uid: u32,
     /// Where the proxy listens.
@@ -50,7 +54,7 @@ struct Shared {
 
 impl Server {
     /// Listens in the state directory `dir` for a proxy on `port`.
-    pub fn start(dir: &Path, asks: Arc<Asks>, port: u16) -> anyhow::Result<Server> {
+    pub fn start(dir: &Path, asks: Arc<Asks>, expert: Expert, port: u16) -> anyhow::Result<Server> {
         let path = dir.join(NAME);
         if std::os::unix::net::UnixStream::connect(&path).is_ok() {
             anyhow::bail!("another proxy with the same state directory answers there");
@@ -65,6 +69,7 @@ impl Server {
         let inode = std::fs::symlink_metadata(&path)?.ino();
         let shared = Arc::new(Shared {
             asks,
+            expert,
             processes: Processes::default(),
             own_uid: rustix::process::geteuid().as_raw(),
             port,
@@ -197,7 +202,15 @@ async fn serve(stream: UnixStream, shared: &Shared) -> std::io::Result<()> {
                     Err(why) => say(&mut write, "error", why.into()).await?,
                 }
             }
-            _ => say(&mut write, "error", "write list, watch or answer".into()).await?,
+            _ if json.get("expert").is_some() => {
+                let answer = check().map(|()| (shared.expert)(&json));
+                let answer = answer.unwrap_or_else(|why| Json::object([("error", why.into())]));
+                write.write_all(format!("{answer}\n").as_bytes()).await?;
+            }
+            _ => {
+                let known = "write list, watch, answer or expert";
+                say(&mut write, "error", known.into()).await?;
+            }
         }
     }
 }

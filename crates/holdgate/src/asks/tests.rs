@@ -18,7 +18,6 @@ fn question(id: &str) -> Question {
         deadline: Duration::from_mins(2),
         allowances: Ok(vec![Allowance {
             rule: "force-push".into(),
-            effect: "vcs",
             program: "git".into(),
             evidence: "git push -f".into(),
             path: None,

@@ -273,12 +273,17 @@ impl Proxy {
 }
 
 /// Without it, only this terminal can answer.
-fn serve_answers(app: &App, port: u16) -> Option<socket::Server> {
+fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
     if app.config.ask.operator == asks::Operator::Never {
         return None;
     }
     let dir = &app.config.state_dir;
-    match socket::Server::start(dir, app.asks.clone(), port) {
+    let weak = Arc::downgrade(app);
+    let expert = Box::new(move |message: &Json<'_>| match weak.upgrade() {
+        Some(app) => app.expert_message(message),
+        None => Json::object([("error", "the proxy is stopping".into())]),
+    });
+    match socket::Server::start(dir, app.asks.clone(), expert, port) {
         Ok(server) => Some(server),
         Err(error) => {
             let path = dir.join(socket::NAME);

@@ -2,7 +2,6 @@
 
 use crate::asking::{PUSH, message};
 use crate::setup::{REQUEST, RawUpstream, eventually, ledger, post};
-use holdgate_core::rules::{Profile, RuleFile, RuleLayer, RuleSet, Tier};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -283,20 +282,67 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
     let file = home.path().join(".config/holdgate/rules/approved.yaml");
     assert!(!file.exists(), "it is shown first");
     desk.keys.write_all(b"y\n").unwrap();
+    eventually("the rule", || {
+        file.exists() || desk.screen().contains("would not")
+    })
+    .await;
+    assert!(file.exists(), "{}", desk.screen());
     let got = client.got().await;
     assert!(got.contains("\"tool_use\""), "{got}");
     assert!(ledger(asking.dir.path()).contains("\"answer\":\"rule\""));
 
-    let text = std::fs::read_to_string(file).unwrap();
-    let rules = RuleFile {
-        name: "approved.yaml",
-        text: &text,
-        tier: Tier::Operator,
-        layer: RuleLayer::Policy,
-    };
-    if let Err(errors) = RuleSet::joined(Profile::Workstation, &[rules]) {
-        panic!("{errors}");
+    // Nobody is there any more, and nobody needs to be once the rule is in force.
+    drop(desk);
+    let mut passes = false;
+    for _ in 0..100 {
+        passes = self::client(asking.port, "")
+            .got()
+            .await
+            .contains("\"tool_use\"");
+        if passes {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
+    assert!(
+        passes,
+        "the rule is not in force: {}",
+        ledger(asking.dir.path())
+    );
+}
+
+#[tokio::test]
+async fn a_terminal_lifts_the_gate_for_a_while() {
+    let asking = Asking::start(&[]).await;
+    let expert = |flags: &[&str]| {
+        let arguments = [&["expert", "--state-dir", asking.state()], flags].concat();
+        Terminal::run(HOLDGATE, &arguments, &[])
+    };
+    let (ok, screen) = expert(&[]).ends().await;
+    assert!(ok && screen.contains("expert mode is off"), "{screen}");
+    let mut terminal = expert(&["--for", "1m"]);
+    terminal.shows("to go on:").await;
+    terminal.keys.write_all(b"lift the gate\n").unwrap();
+    let (ok, screen) = terminal.ends().await;
+    assert!(ok && screen.contains("expert mode is on"), "{screen}");
+    let (ok, screen) = expert(&["--off"]).ends().await;
+    assert!(ok && screen.contains("expert mode is off"), "{screen}");
+    assert!(ledger(asking.dir.path()).contains("expert-mode"));
+
+    let arguments = ["expert", "--off", "--state-dir", asking.state()];
+    let without_terminal = clean(&mut Command::new(HOLDGATE))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(!without_terminal.status.success());
+    let agent = Terminal::run(HOLDGATE, &arguments, &[("CLAUDECODE", "1")])
+        .ends()
+        .await;
+    assert!(
+        !agent.0 && agent.1.contains("you cannot answer here"),
+        "{agent:?}"
+    );
 }
 
 #[tokio::test]
@@ -398,7 +444,10 @@ fn the_socket_is_private_and_goes_with_its_proxy() {
     let path = dir.path().join(socket::NAME);
     // What a crash left behind is replaced; what another proxy uses is not.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let start = || socket::Server::start(dir.path(), Asks::new(Operator::Auto, None), 1);
+    let start = || {
+        let expert = Box::new(|_: &holdgate_core::json::Json<'_>| holdgate_core::json::Json::Null);
+        socket::Server::start(dir.path(), Asks::new(Operator::Auto, None), expert, 1)
+    };
     let server = start().unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
