@@ -30,4 +30,9 @@ files! {
         "packages.yaml"
         "vcs.yaml"
         "self.yaml";
+    Policy:
+        "policy-files.yaml"
+        "policy-shell.yaml"
+        "policy-network.yaml"
+        "policy-credentials.yaml";
 }
