@@ -266,7 +266,7 @@ fn examples_can_be_sequences_and_name_files_that_are_there() {
     let rule = |allow: &str| {
         format!(
             "
-- id: blind-overwrite
+- id: unseen-overwrite
   do: REQUIRE
   category: files
   when: {{ effect: write, is: overwrite }}
@@ -295,7 +295,7 @@ fn examples_can_be_sequences_and_name_files_that_are_there() {
     let bad = "{ files: [a], first: ['cat b'], then: 'echo x > a' }";
     let error = load(&rule(bad)).unwrap_err().to_string();
     assert!(
-        error.contains("`blind-overwrite` fires on this example"),
+        error.contains("`unseen-overwrite` fires on this example"),
         "{error}"
     );
     let empty = load(&rule("{ first: ['cat b'] }")).unwrap_err().to_string();

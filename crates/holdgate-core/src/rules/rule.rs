@@ -210,7 +210,7 @@ impl Rule {
 
     /// Its condition as written, with what must come before.
     pub fn condition(&self) -> String {
-        const KEYS: [&str; 7] = [
+        const KEYS: [&str; 8] = [
             "when:",
             "before:",
             "since:",
@@ -218,6 +218,7 @@ impl Rule {
             "within:",
             "same:",
             "earlier_call:",
+            "approval:",
         ];
         let lines: Vec<&str> = self.source.text.lines().collect();
         let starts = |n: &usize| {

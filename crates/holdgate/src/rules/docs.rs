@@ -9,7 +9,8 @@ Written by `holdgate rules docs`; the rules themselves stand in `rules/`. How to
 [rules-language.md](rules-language.md).
 
 The verdict is that of the profile `workstation`, unless another is named. DENY blocks, ASK waits
-for a person (and blocks where nobody answers), AUDIT lets pass and marks for review.
+for a person (and blocks where nobody answers), AUDIT lets pass and marks for review,
+REQUIRE blocks until what it asks for was done, ALLOW is off.
 ";
 
 /// The whole page.
