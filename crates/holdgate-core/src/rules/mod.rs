@@ -23,6 +23,7 @@ mod built_in;
 mod compile;
 mod condition;
 mod examples;
+mod index;
 mod report;
 mod rule;
 mod set;

@@ -1,8 +1,9 @@
 //! Rules together: built in, the operator's and the project's, ready to match in one profile.
 
 use super::compile::{self, Adjustment, Verdicts};
+use super::index::Index;
 use super::report::suggestion;
-use super::when::Met;
+use super::when::{Kinds, Met};
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
 use crate::action::Knowledge;
 use crate::action::effect::Effect;
@@ -54,28 +55,39 @@ impl<'a> RuleFile<'a> {
 pub struct RuleSet {
     profile: Profile,
     rules: Vec<Arc<Rule>>,
+    index: Arc<Index>,
 }
 
 impl RuleSet {
     /// The rules that are built in. Their examples were tried when Holdgate was built.
     pub fn built_in(profile: Profile) -> Result<Arc<RuleSet>, RuleErrors> {
-        static RULES: LazyLock<Result<Vec<Arc<Rule>>, RuleErrors>> =
-            LazyLock::new(|| join(Vec::new(), built_in::FILES));
-        let rules = RULES.clone()?;
-        Ok(Arc::new(RuleSet { profile, rules }))
+        static RULES: LazyLock<Result<RuleSet, RuleErrors>> =
+            LazyLock::new(|| RuleSet::new(Profile::default(), join(Vec::new(), built_in::FILES)));
+        let set = RULES.as_ref().map_err(Clone::clone)?;
+        Ok(Arc::new(set.in_profile(profile)))
+    }
+
+    fn new(
+        profile: Profile,
+        rules: Result<Vec<Arc<Rule>>, RuleErrors>,
+    ) -> Result<RuleSet, RuleErrors> {
+        let rules = rules?;
+        Ok(RuleSet {
+            profile,
+            index: Arc::new(Index::of(&rules)),
+            rules,
+        })
     }
 
     /// The rules of these files alone. Their examples are not tried.
     pub fn read(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
-        let rules = join(Vec::new(), files)?;
-        Ok(Arc::new(RuleSet { profile, rules }))
+        RuleSet::new(profile, join(Vec::new(), files)).map(Arc::new)
     }
 
     /// The built-in rules and those of these files. Their examples are not tried.
     pub fn joined(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
         let known = RuleSet::built_in(profile)?.rules.clone();
-        let rules = join(known, files)?;
-        Ok(Arc::new(RuleSet { profile, rules }))
+        RuleSet::new(profile, join(known, files)).map(Arc::new)
     }
 
     /// The built-in rules and those of these files, whose examples must hold.
@@ -109,7 +121,7 @@ impl RuleSet {
     pub fn in_profile(&self, profile: Profile) -> RuleSet {
         RuleSet {
             profile,
-            rules: self.rules.clone(),
+            ..self.clone()
         }
     }
 
@@ -136,19 +148,20 @@ impl RuleSet {
             RuleLayer::Gate => Cow::Borrowed(effects),
             RuleLayer::Policy => self.not_allowed(effects, fuel)?,
         };
+        let present = Kinds::of(effects.iter().map(|effect| effect.kind));
         let mut findings = Vec::new();
-        for rule in self.rules().filter(|rule| rule.layer == layer) {
+        for at in self.index.candidates(layer, effects) {
+            let Some(rule) = self.rules.get(at) else {
+                continue;
+            };
             let verdict = rule.verdict(self.profile);
-            if verdict == Verdict::Allow {
+            if verdict == Verdict::Allow || !rule.needs.meets(present) {
                 continue;
             }
             let effects = match rule.tier {
                 Tier::BuiltIn | Tier::Operator => &*in_sight,
                 Tier::Project => effects,
             };
-            if !rule.needs.is_met_by(effects) {
-                continue;
-            }
             fuel.spend(1 + effects.len() as u64 / 16)?;
             if let Met::Yes(effect) = rule.met(effects, history, fuel)? {
                 findings.push(rule.finding(verdict, effect));
@@ -164,7 +177,8 @@ impl RuleSet {
         fuel: &Fuel,
     ) -> Result<Cow<'e, [Effect]>, OutOfFuel> {
         let mut left = Cow::Borrowed(effects);
-        for rule in self.rules().filter(|rule| rule.allows) {
+        let allowing = self.index.allowing.iter();
+        for rule in allowing.filter_map(|at| self.rules.get(*at)) {
             let mut kept = Vec::new();
             for effect in left.iter() {
                 if let Met::No = rule.when.met(std::slice::from_ref(effect), fuel)? {

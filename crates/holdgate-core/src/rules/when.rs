@@ -30,9 +30,8 @@ impl Kinds {
         Kinds(self.0 | other.0)
     }
 
-    /// Whether one of `effects` is of these kinds.
-    pub(super) fn is_met_by(self, effects: &[Effect]) -> bool {
-        effects.iter().any(|effect| self.has(effect.kind))
+    pub(super) fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
     }
 
     fn has(self, kind: Kind) -> bool {
@@ -79,6 +78,19 @@ impl Call {
             Call::Any(parts) => {
                 let needs: Option<Vec<Kinds>> = parts.iter().map(Call::needs).collect();
                 Some(needs?.into_iter().fold(Kinds::default(), Kinds::or))
+            }
+            Call::Not(_) => None,
+        }
+    }
+
+    /// The programs of which one must have an effect; `None` if it need not be one of a few.
+    pub(super) fn programs(&self) -> Option<Vec<&str>> {
+        match self {
+            Call::Some(pattern) => pattern.programs(),
+            Call::All(parts) => parts.iter().find_map(Call::programs),
+            Call::Any(parts) => {
+                let each: Option<Vec<_>> = parts.iter().map(Call::programs).collect();
+                Some(each?.concat())
             }
             Call::Not(_) => None,
         }
@@ -142,6 +154,18 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    fn programs(&self) -> Option<Vec<&str>> {
+        if let Some(names) = &self.programs {
+            let all = names.exact.iter().map(String::as_str).collect();
+            return names.globs.is_none().then_some(all);
+        }
+        if self.any.is_empty() {
+            return None;
+        }
+        let each: Option<Vec<_>> = self.any.iter().map(Pattern::programs).collect();
+        Some(each?.concat())
+    }
+
     /// Whether `effect` is such. What is cheap to tell comes first.
     pub(super) fn matches(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
         if !self.kinds.has(effect.kind) {
