@@ -8,7 +8,13 @@ CONFIGS = {
     "continue": '[guard]\non_block = "continue"\n',
     "hold-all": "[guard]\nhold_all = true\n",
     "keep-alive": '[guard]\nkeep_alive = "1s"\n',
+    # Somebody is there, or will be, who answers as ANSWERS says.
+    "once": '[ask]\noperator = "always"\n',
+    "deny": '[ask]\noperator = "always"\n',
+    "nobody": '[ask]\noperator = "always"\ntimeout = "3s"\n',
 }
+# What a person types at a terminal of their own, while `holdgate approve` waits there.
+ANSWERS = {"once": "o", "deny": "d"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +27,9 @@ class Expect:
     says: str = ""  # Stands in the final text or in the error.
     marker: str | None = None  # The whole of marker.txt.
     asked: tuple[str, ...] = ()  # Stands in the last main request.
-    rule: str = ""  # The gate's rule that the final text explains.
+    rule: str = ""  # The rule that the final text explains, …
+    layer: str = "gate"  # … and its layer.
+    recorded: tuple[str, ...] = ()  # Stands in the ledger's records of this run.
     files: tuple[tuple[str, str], ...] = ()  # Files made or changed in the work folder; no others may be.
 
     def but(self, **changes):
@@ -89,6 +97,16 @@ TABLE = [
     ("edit_script", STREAMING, "default", by_rule("fetched-code", requests=2)),
     ("big_command", STREAMING, "default", by_rule("undecipherable-call")),
     ("force_push", STREAMING, "default", REFUSED.but(says="a person must decide")),
+    # A person is asked, and answers at a terminal, or does not. (The push itself fails: no repository.)
+    ("force_push", ALL, "once", RUNS.but(recorded=('"answer":"once"',))),
+    ("force_push", ALL, "deny", REFUSED.but(says="said no", recorded=('"answer":"deny"',))),
+    ("force_push", ALL, "nobody", REFUSED.but(says="nobody answered", recorded=('"answer":"timeout"',))),
+    # What was done before counts: a file is replaced only by who has looked at it.
+    # (Only Claude Code says where it works, without which nobody knows which files are there.)
+    ("blind_overwrite", ("claude",), "default", by_rule("blind-overwrite").but(layer="policy")),
+    ("read_overwrite", ALL, "default", RUNS.but(requests=(3, 3), files=(("src/main.py", "print(2)\n"),))),
+    # What a reviewer wants to find later runs, and is marked.
+    ("background", ALL, "default", RUNS.but(recorded=('"verdict":"audit"', '"rule":"background-work"'))),
     # … and their harmless twins run.
     ("plain_bash", ALL, "default", RUNS.but(marker="hi\n", files=(("out.txt", "hi\n"),))),
     ("plain_write", ALL, "default", made(("notes.md", NOTES))),

@@ -16,7 +16,9 @@ import dataclasses
 import http.client
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -25,7 +27,7 @@ import threading
 import time
 from pathlib import Path
 
-from expect import CONFIGS, HOME, SECRET, TABLE, WORK, Expect
+from expect import ANSWERS, CONFIGS, HOME, SECRET, TABLE, WORK, Expect
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAUDE_CODE = ("@anthropic-ai/claude-code", "2.1.197")
@@ -54,6 +56,10 @@ class Run:
     @property
     def name(self):
         return f"{self.scenario}@{self.client}-{self.config}"
+
+    @property
+    def session(self):
+        return self.name.replace("@", ".")
 
 
 def all_runs(options):
@@ -203,6 +209,40 @@ def server(command, log):
             process.wait(10)
 
 
+@contextlib.contextmanager
+def operator(binary, state, answer):
+    """A person at a terminal of their own, who answers every question in the same way."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        command = [str(binary), "approve", "--state-dir", str(state)]
+        os.execve(command[0], command, {"PATH": os.environ["PATH"], "TERM": "dumb"})
+    done = threading.Event()
+
+    def answers():
+        seen = b""
+        with contextlib.suppress(OSError):
+            while not done.is_set():
+                if select.select([terminal], [], [], 0.2)[0]:
+                    seen += os.read(terminal, 4096)
+                if b"[d]eny?" in seen:
+                    # What is typed before anybody can have read the question is not taken.
+                    time.sleep(1)
+                    seen = b""
+                    os.write(terminal, answer.encode() + b"\n")
+
+    person = threading.Thread(target=answers, daemon=True)
+    person.start()
+    try:
+        yield
+    finally:
+        done.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        person.join()
+        os.close(terminal)
+
+
 def main_requests(record, run):
     """The bodies of the requests that play the scenario, in order."""
     bodies = []
@@ -215,7 +255,7 @@ def main_requests(record, run):
     return bodies
 
 
-def judge(run, record, folder):
+def judge(run, record, folder, ledger):
     """Compares the outcome with what is expected."""
     expect, bodies = run.expect, main_requests(record, run)
     marker = folder / "work/marker.txt"
@@ -232,10 +272,13 @@ def judge(run, record, folder):
         run.problems.append(f"does not say `{expect.says}`")
     if expect.marker not in (None, written):
         run.problems.append(f"marker.txt is {written!r}")
-    parts = [f"Rule: {expect.rule} (gate)\n", "\nWhy: ", "\nMatched: ", "\nInstead: "] if expect.rule else []
+    parts = [f"Rule: {expect.rule} ({expect.layer})\n", "\nWhy: ", "\nMatched: ", "\nInstead: "] if expect.rule else []
     run.problems += [f"does not explain with `{part.strip()}`" for part in parts if part not in run.said]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "work", WORK | dict(expect.files))]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "home", HOME, only=HOME)]
+    lines = ledger.read_text().splitlines() if expect.recorded and ledger.exists() else []
+    records = [line for line in lines if f'"session":"{run.session}"' in line]
+    run.problems += [f"the ledger lacks {part}" for part in expect.recorded if not any(part in r for r in records)]
     if any(SECRET in json.dumps(body) for body in bodies):
         run.problems.append("the model was told a secret")
     last = json.dumps(bodies[-1]) if bodies else ""
@@ -293,6 +336,9 @@ def main():
             files = ["--state-dir", work / f"state-{config}", "--config", work / f"{config}.toml"]
             proxy = [options.binary, "proxy", *listen, "--upstream", f"http://{model[1]}", *files]
             doors[config] = servers.enter_context(server(proxy, work / f"proxy-{config}.log"))
+            if config in ANSWERS:
+                person = operator(options.binary, work / f"state-{config}", ANSWERS[config])
+                servers.enter_context(person)
 
         def one(run):
             door, address = doors[run.config]
@@ -300,10 +346,12 @@ def main():
             try:
                 if model[0].poll() is not None or door.poll() is not None:
                     raise OSError("a server has ended")
-                play(run, f"http://{address}/x/{run.name}", folder, programs)
+                # A session of its own name, where the ledger is looked at.
+                named = f"/s/{run.session}" if run.expect.recorded and not options.no_proxy else ""
+                play(run, f"http://{address}{named}/x/{run.name}", folder, programs)
             except (OSError, http.client.HTTPException) as e:
                 run.problems.append(f"{type(e).__name__}: {e}")
-            judge(run, record, folder)
+            judge(run, record, folder, work / f"state-{run.config}/ledger.jsonl")
             with printing:
                 report(run, options.no_proxy)
 

@@ -368,6 +368,11 @@ impl PathTable {
                 place.classes.remove(PathClass::Root);
                 // A project may lie in a folder for temporary files: it is a project all the same.
                 place.classes.remove(PathClass::Temp);
+                // Nor is all of it generated because of where it lies.
+                let inside = text.get(project.len()..).unwrap_or(text);
+                if place.is(PathClass::Generated) && !self.finds(inside, PathClass::Generated) {
+                    place.classes.remove(PathClass::Generated);
+                }
                 let folder = text.trim_end_matches("/.*").trim_end_matches("/*");
                 if folder == project {
                     place.classes.add(PathClass::ProjectRoot);
@@ -376,6 +381,13 @@ impl PathTable {
             Some(project) if is_under(project, text) => place.classes.add(PathClass::ProjectRoot),
             _ => {}
         }
+    }
+}
+
+impl PathTable {
+    fn finds(&self, path: &str, class: PathClass) -> bool {
+        let found = self.globs.matches(path);
+        found.iter().any(|at| self.classes.get(*at) == Some(&(class, true)))
     }
 }
 
