@@ -387,7 +387,9 @@ impl PathTable {
 impl PathTable {
     fn finds(&self, path: &str, class: PathClass) -> bool {
         let found = self.globs.matches(path);
-        found.iter().any(|at| self.classes.get(*at) == Some(&(class, true)))
+        found
+            .iter()
+            .any(|at| self.classes.get(*at) == Some(&(class, true)))
     }
 }
 
