@@ -131,6 +131,7 @@ fn reason(error: &Error) -> String {
 pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "and there are no others to choose from".to_owned(),
         None => format!("write one of {}", known.join(", ")),
     }
 }
