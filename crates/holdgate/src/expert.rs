@@ -158,9 +158,11 @@ impl Line for OperatorSocket {
             .with_context(|| format!("no proxy listens on {path}; is one running?"))?;
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        socket.write_all(format!("{message}\n").as_bytes())?;
+        // A proxy that refuses may have hung up already; what it said is still to be read.
+        let _ = socket.write_all(format!("{message}\n").as_bytes());
         let mut answer = String::new();
-        BufReader::new(socket.take(MAX_LINE)).read_line(&mut answer)?;
+        let read = BufReader::new(socket.take(MAX_LINE)).read_line(&mut answer);
+        read.with_context(|| format!("{path}: no answer"))?;
         let answer = Json::read(answer.as_bytes(), 8, LoneSurrogates::Refuse);
         Ok(answer
             .with_context(|| format!("{path}: no answer"))?

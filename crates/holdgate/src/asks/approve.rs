@@ -77,7 +77,9 @@ fn answer(
             return Ok(false);
         }
     }
-    proxy.send(id, answer)?;
+    let sent = proxy.send(id, answer);
+    // Not as an error of writing: one such means that nobody reads what we print.
+    sent.map_err(|error| anyhow::anyhow!("the proxy has hung up: {error}"))?;
     match proxy.hear()? {
         Some(Said::Done(word)) => writeln!(out, "{}: {word}", shown.id)?,
         Some(Said::Error(why)) => bail!(why),
@@ -88,7 +90,7 @@ fn answer(
 
 /// Waits for questions and asks, until the terminal or the proxy ends it.
 fn wait(mut proxy: Proxy, out: &mut impl Write) -> anyhow::Result<bool> {
-    proxy.write.write_all(b"{\"do\":\"watch\"}\n")?;
+    let _ = proxy.write.write_all(b"{\"do\":\"watch\"}\n");
     let Some(Said::Open(open)) = proxy.hear_or_fail()? else {
         bail!("the proxy said nothing");
     };

@@ -129,7 +129,7 @@ fn count(dir: &Path, since: Option<SystemTime>) -> anyhow::Result<BTreeMap<Strin
                 if !text("session").is_empty() {
                     rule.sessions.insert(hasher.hash_one(text("session")));
                 }
-                rule.overridden += u64::from(overridden);
+                rule.overridden += u64::from(overridden && text_of("verdict") == "ask");
                 if text("time") > rule.last.as_str() {
                     rule.last = shorten(text("time"), 40);
                 }

@@ -335,7 +335,7 @@ async fn a_terminal_lifts_the_gate_for_a_while() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert!(!without_terminal.status.success());
+    assert!(!without_terminal.status.success(), "{without_terminal:?}");
     let agent = Terminal::run(HOLDGATE, &arguments, &[("CLAUDECODE", "1")])
         .ends()
         .await;

@@ -208,7 +208,7 @@ fn stats_come_from_the_ledger() {
         record(
             "2026-01-02T00:00:01Z",
             "s1",
-            json!({"answer": "once", "findings": finding("force-push", "audit")}),
+            json!({"answer": "once", "findings": finding("force-push", "ask")}),
         ),
         record(
             "2026-01-03T00:00:00Z",
@@ -225,7 +225,7 @@ fn stats_come_from_the_ledger() {
     assert_eq!(
         serde_json::from_str::<Value>(&out).unwrap(),
         json!([
-            {"rule": "force-push", "times": 2, "audit": 1, "ask": 1, "block": 0, "kill": 0,
+            {"rule": "force-push", "times": 2, "audit": 0, "ask": 2, "block": 0, "kill": 0,
              "sessions": 2, "overridden": 1, "trial": false, "last": "2026-01-03T00:00:00Z"},
             {"rule": "touch-a", "times": 1, "audit": 0, "ask": 0, "block": 1, "kill": 0,
              "sessions": 1, "overridden": 0, "trial": false, "last": "2026-01-01T00:00:00Z"},
