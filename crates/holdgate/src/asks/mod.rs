@@ -1,7 +1,7 @@
 //! Questions that wait for a person, and who may answer them.
 //!
 //! [`Asks`] keeps the open questions. They are answered at the terminal that runs the proxy
-//! ([`terminal`]) or with `holdgate approve` over a Unix socket ([`socket`]), whose peers are looked
+//! (`terminal`) or with `holdgate approve` over a Unix socket ([`socket`]), whose peers are looked
 //! at closely ([`peer`]); never over the network.
 
 pub(crate) mod allow;
