@@ -2,7 +2,6 @@
 
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
-use crate::action::value::HOLE;
 use crate::conversation::SharedConversations;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
@@ -12,8 +11,21 @@ use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
 const RECENT_CALLS: usize = 4096;
-/// Approvals that a session remembers.
-const MAX_APPROVALS: usize = 1024;
+/// Approvals that a session remembers, and bytes of one.
+const MAX_APPROVALS: usize = 256;
+const MAX_APPROVED_BYTES: usize = 64 << 10;
+/// Folders in which the shell may be.
+const MAX_FOLDERS: usize = 3;
+
+/// What a person has approved: a rule's question about one call, made from the same folders.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Approval {
+    rule: String,
+    tool: String,
+    input: String,
+    cwd: String,
+    folders: Vec<String>,
+}
 
 /// One agent's session.
 #[derive(Debug, Default)]
@@ -28,8 +40,10 @@ pub struct Session {
     last: Option<u64>,
     in_a_row: u32,
     refusals_in_a_row: u32,
-    /// What a person has approved for the session: rules, and the part of the call that was shown.
-    approved: HashSet<(String, String)>,
+    /// Where the agent's shell may be besides the folder that the client names, latest last.
+    folders: Vec<String>,
+    /// What a person has approved for the session.
+    approved: HashSet<Approval>,
 }
 
 impl Session {
@@ -57,22 +71,56 @@ impl Session {
         self.refusals_in_a_row
     }
 
-    /// Remembers that a person let pass what these findings ask about. Only the very same is let
-    /// pass again: another command under the same rule is asked about anew, and so is one that is
-    /// not fully known or was shown cut.
-    pub fn approve(&mut self, findings: &[Finding]) {
+    /// Remembers that a person let this call pass, whatever `findings` asked about. Only the very
+    /// same call is let pass again: a part of another one may do more there than it did here.
+    pub fn approve(&mut self, tool: &str, input: &str, findings: &[Finding]) {
+        if input.len() > MAX_APPROVED_BYTES {
+            return;
+        }
         for finding in findings.iter().filter(|f| f.verdict == Verdict::Ask) {
-            let whole = |shown: &str| !shown.contains([HOLE, '…', char::REPLACEMENT_CHARACTER]);
-            let known = finding.evidence.as_deref().is_some_and(whole);
-            if known && self.approved.len() < MAX_APPROVALS {
-                self.approved.insert(approval(finding));
+            if self.approved.len() < MAX_APPROVALS {
+                self.approved.insert(self.approval(tool, input, finding));
             }
         }
     }
 
     /// Whether a person has approved this for the session.
-    pub fn has_approved(&self, finding: &Finding) -> bool {
-        !self.approved.is_empty() && self.approved.contains(&approval(finding))
+    pub fn has_approved(&self, call: &ToolCall, finding: &Finding) -> bool {
+        !self.approved.is_empty()
+            && self
+                .approved
+                .contains(&self.approval(&call.name, &call.text, finding))
+    }
+
+    fn approval(&self, tool: &str, input: &str, finding: &Finding) -> Approval {
+        Approval {
+            rule: finding.rule.to_string(),
+            tool: tool.to_owned(),
+            input: input.to_owned(),
+            cwd: self.world.cwd.clone(),
+            folders: self.folders.clone(),
+        }
+    }
+
+    /// Where the agent works, with all folders that its shell may be in.
+    pub fn place(&self) -> Arc<World> {
+        if self.folders.is_empty() {
+            return self.world.clone();
+        }
+        let mut world = World::clone(&self.world);
+        world.folders.clone_from(&self.folders);
+        world.folders.retain(|folder| *folder != world.cwd);
+        Arc::new(world)
+    }
+
+    /// Remembers where a call may have left the shell.
+    pub fn note_folders(&mut self, folders: Vec<String>) {
+        for folder in folders {
+            self.folders.retain(|known| *known != folder);
+            self.folders.push(folder);
+        }
+        let old = self.folders.len().saturating_sub(MAX_FOLDERS);
+        self.folders.drain(..old);
     }
 
     /// A call that was noted as refused goes on after all: a person has approved it.
@@ -101,11 +149,6 @@ impl Session {
             self.refusals_in_a_row = self.refusals_in_a_row.saturating_add(1);
         }
     }
-}
-
-fn approval(finding: &Finding) -> (String, String) {
-    let shown = finding.evidence.clone().unwrap_or_default();
-    (finding.rule.to_string(), shown)
 }
 
 /// Tells whether two calls are the same. Commands are the same if they do the same, however they are

@@ -4,7 +4,7 @@
 //! call to a client needs a `Cleared`, so there is no second way out.
 
 use crate::action::effect::Effect;
-use crate::action::{self, Knowledge};
+use crate::action::{self, Knowledge, Understood};
 use crate::fuel::Fuel;
 pub use crate::fuel::OutOfFuel;
 use crate::history::History;
@@ -169,7 +169,7 @@ impl Stack {
                 };
             }
         };
-        let (effects, mut findings) = self.understand(&call, session);
+        let (Understood { effects, folders }, mut findings) = self.understand(&call, session);
         if call.runs == Runs::AtProvider {
             lower(&mut findings);
         }
@@ -202,12 +202,16 @@ impl Stack {
             }
         }
         for finding in &mut findings {
-            if finding.verdict == Verdict::Ask && session.has_approved(finding) {
+            if finding.verdict == Verdict::Ask && session.has_approved(&call, finding) {
                 finding.verdict = Verdict::Audit;
             }
         }
         let verdict = strictest(&findings);
         session.note(Some((&call, &effects)), verdict.lets_pass(), now);
+        if verdict <= Verdict::Ask {
+            // A person may still let it pass.
+            session.note_folders(folders);
+        }
         let outcome = if verdict.lets_pass() {
             Ok(Cleared { call, findings })
         } else {
@@ -229,21 +233,22 @@ impl Stack {
     }
 
     /// What the call does, or why that cannot be known.
-    fn understand(&self, call: &ToolCall, session: &Session) -> (Vec<Effect>, Vec<Finding>) {
+    fn understand(&self, call: &ToolCall, session: &Session) -> (Understood, Vec<Finding>) {
         let fuel = Fuel::new(self.limits.fuel);
-        let read = || action::understand(call, &session.world, &self.know, &fuel);
+        let world = session.place();
+        let read = || action::understand_all(call, &world, &self.know, &fuel);
         match catch_unwind(AssertUnwindSafe(read)) {
-            Ok(Ok(effects)) => (effects, Vec::new()),
+            Ok(Ok(understood)) => (understood, Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
                 let finding = Finding::block("reader", "judging-too-costly", reason);
                 let instead = "do the same in several smaller calls";
-                (Vec::new(), vec![finding.instead(instead)])
+                (Understood::default(), vec![finding.instead(instead)])
             }
             Err(_) => {
                 let reason = "the reader failed on this call";
                 (
-                    Vec::new(),
+                    Understood::default(),
                     vec![Finding::block("reader", "reader-failure", reason)],
                 )
             }

@@ -23,12 +23,15 @@ use crate::json::Json;
 use commands::CommandTable;
 use effect::{Effect, Kind};
 use host::HostTable;
-use path::{PathTable, World};
+use path::{PathClass, PathTable, Place, World};
 use scene::Scene;
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
 use views::View;
+
+/// Work that one more reading of a call may take.
+const FUEL_OF_FOLDER: u64 = 16_000;
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]
@@ -64,6 +67,15 @@ impl Knowledge {
     }
 }
 
+/// What a call does, and where it leaves the shell.
+#[derive(Debug, Default)]
+pub struct Understood {
+    /// What it does.
+    pub effects: Vec<Effect>,
+    /// Where the shell may be afterwards, if the call moves it.
+    pub folders: Vec<String>,
+}
+
 /// What `call` does, in every reading of it.
 pub fn understand(
     call: &ToolCall,
@@ -71,22 +83,54 @@ pub fn understand(
     know: &Knowledge,
     fuel: &Fuel,
 ) -> Result<Vec<Effect>, OutOfFuel> {
+    Ok(understand_all(call, world, know, fuel)?.effects)
+}
+
+/// The same, and where it leaves the shell.
+pub fn understand_all(
+    call: &ToolCall,
+    world: &World,
+    know: &Knowledge,
+    fuel: &Fuel,
+) -> Result<Understood, OutOfFuel> {
     fuel.spend_on(call.text.len())?;
-    let read = |input: &Json<'static>| {
+    let mut folders = Vec::new();
+    let mut read_from = |cwd: &str, input: &Json<'static>| {
         let mut scene = Scene::new(world, know, fuel);
+        cwd.clone_into(&mut scene.cwd);
         tools::act(&mut scene, &call.name, input)?;
+        if scene.cwd != cwd && !scene.cwd.contains(value::HOLE) && !folders.contains(&scene.cwd) {
+            folders.push(scene.cwd);
+        }
         Ok(scene.effects)
     };
-    let mut effects = if call.text.contains(value::HOLE) {
-        read(&views::without_holes(call.input.clone()))?
+    let whole;
+    let input = if call.text.contains(value::HOLE) {
+        whole = views::without_holes(call.input.clone());
+        &whole
     } else {
-        read(&call.input)?
+        &call.input
     };
+    let mut effects = read_from(&world.cwd, input)?;
     let others = views::others(call, world, &know.tools);
-    if others.is_empty() {
-        return Ok(effects);
+    if others.is_empty() && world.folders.is_empty() {
+        return Ok(Understood { effects, folders });
     }
     let mut seen: HashSet<Same> = effects.iter().map(Same::of).collect();
+    for folder in &world.folders {
+        fuel.grant(FUEL_OF_FOLDER);
+        for effect in read_from(folder, input)? {
+            // Not every client's shell stays there: elsewhere, only what is sensitive counts.
+            let counts = |place: &Place| {
+                let sensitive = |class: &PathClass| place.is(*class);
+                place.is(PathClass::Project) || path::SAMPLED.iter().any(sensitive)
+            };
+            if effect.path.as_ref().is_some_and(counts) && seen.insert(Same::of(&effect)) {
+                effects.push(effect);
+            }
+        }
+    }
+    let mut read = |input: &Json<'static>| read_from(&world.cwd, input);
     for View { input, tag } in others {
         fuel.spend_on(call.text.len())?;
         for effect in read(&views::without_holes(input))? {
@@ -97,7 +141,7 @@ pub fn understand(
             }
         }
     }
-    Ok(effects)
+    Ok(Understood { effects, folders })
 }
 
 /// Whether `text` is a shell script that can be read to its end; if not, where it stops to make

@@ -164,6 +164,8 @@ pub struct World {
     pub project: Option<String>,
     /// The folder that commands start in.
     pub cwd: String,
+    /// Other folders that they may start in: shells of some clients stay where the last command went.
+    pub folders: Vec<String>,
     /// The user's home.
     pub home: String,
     /// Holdgate's own folders.
@@ -182,6 +184,7 @@ impl World {
         World {
             project: Some(project.to_owned()),
             cwd: project.to_owned(),
+            folders: Vec::new(),
             home: home.to_owned(),
             own: Vec::new(),
             facts: None,
@@ -199,7 +202,7 @@ impl Default for World {
 /// Bytes of a path.
 const MAX_PATH: usize = 4096;
 /// Classes that a glob in a command must not reach unseen.
-const SAMPLED: [PathClass; 6] = [
+pub(super) const SAMPLED: [PathClass; 6] = [
     PathClass::Secret,
     PathClass::Privilege,
     PathClass::Startup,

@@ -118,7 +118,12 @@ impl Ruling {
                 let mut session = session::lock(&self.judge.session);
                 session.note_approval(now);
                 if matches!(answer, Answer::Session | Answer::Rule) {
-                    session.approve(refusal.findings());
+                    let input = refusal.input().map_or("", |input| input.as_str());
+                    session.approve(
+                        refusal.tool().unwrap_or_default(),
+                        input,
+                        refusal.findings(),
+                    );
                 }
             }
             judged.judgement.outcome = approved.map_err(|refusal| *refusal);

@@ -145,7 +145,7 @@ impl App {
     /// with. Understanding looks at the disk, and a long conversation that is new here takes time.
     fn rebuild(self: &Arc<Self>, request: Request, session: &SharedSession) -> Rebuilding {
         let known = session::lock(session);
-        let (world, conversations) = (known.world.clone(), known.conversations.clone());
+        let (world, conversations) = (known.place(), known.conversations.clone());
         drop(known);
         let app = self.clone();
         let judge = self.in_force().config.judge;
