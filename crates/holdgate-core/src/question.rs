@@ -68,6 +68,9 @@ impl Answer {
     }
 }
 
+/// Bytes of what an effect is about that a written rule can hold.
+const MAX_TEXT: usize = 1_000;
+
 /// What a rule would have to allow: all that this part of the call does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
@@ -77,6 +80,8 @@ pub struct Allowance {
     pub program: String,
     /// The part of the call that says so, whole.
     pub evidence: String,
+    /// What it does: kinds as rules write them, each with its text.
+    pub effects: Vec<(&'static str, Option<String>)>,
     /// The path that it is about, if the evidence is a tool's name alone.
     pub path: Option<String>,
 }
@@ -130,7 +135,20 @@ fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllow
     if !known(&effect.evidence) || path.as_deref().is_some_and(|path| !known(path)) {
         return Err(NoAllowance::Unknown(rule));
     }
+    // All that this part of the call does, to the letter: what it reads from elsewhere, say.
+    let part = effects.iter().filter(|e| {
+        e.evidence == effect.evidence && e.program == effect.program && e.path == effect.path
+    });
+    let mut done = Vec::new();
+    for effect in part {
+        let text = effect.text.as_deref();
+        if text.is_some_and(|text| text.len() > MAX_TEXT || !known(text)) {
+            return Err(NoAllowance::Unknown(rule));
+        }
+        done.push((effect.kind.word(), text.map(str::to_owned)));
+    }
     Ok(Allowance {
+        effects: done,
         rule,
         program: effect.program.to_string(),
         evidence: effect.evidence.to_string(),

@@ -241,9 +241,9 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     };
     let bold = Style::new().bold();
     writeln!(out, "{bold}{}{bold:#}  {}", rule.id, rule.place())?;
-    writeln!(out, "  because   {}", rule.because)?;
+    writeln!(out, "  because   {}", shorten(&rule.because, 1000))?;
     if let Some(instead) = &rule.instead {
-        writeln!(out, "  instead   {instead}")?;
+        writeln!(out, "  instead   {}", shorten(instead, 1000))?;
     }
     let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
     writeln!(out, "  verdict   {}", verdicts.join(", "))?;

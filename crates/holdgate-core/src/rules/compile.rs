@@ -1,6 +1,6 @@
 //! Rules from their written form: everything is checked here, so that matching has nothing to ask.
 
-use super::condition::{Reader, is_name};
+use super::condition::{Each, Reader, is_name};
 use super::report::{Mark, RuleError, Source, suggestion};
 use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, FileSpec, RuleSpec};
@@ -125,6 +125,11 @@ impl Reader<'_> {
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
+        let only = spec.only.as_ref().map(Each::each).unwrap_or_default();
+        if let Some((_, at)) = only.first().filter(|_| verb != "allow") {
+            self.error(*at, "`only` belongs to ALLOW");
+        }
+        let only = only.into_iter().map(|(rule, _)| rule).collect();
         let examples = self.examples(spec.examples.as_ref(), &verb, at).into();
         let when = Arc::new(when);
         Rule {
@@ -132,6 +137,7 @@ impl Reader<'_> {
             tier: self.tier,
             requires,
             allows: verb == "allow",
+            only,
             timing,
             id: spec.id.value,
             category: spec.category.value,

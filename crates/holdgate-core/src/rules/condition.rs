@@ -304,7 +304,7 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(plain)
 }
 
-trait Each {
+pub(super) trait Each {
     /// The words, each with its place.
     fn each(&self) -> Vec<(String, Mark)>;
 }

@@ -27,11 +27,15 @@ fn effects(command: &str) -> Vec<crate::action::effect::Effect> {
     understand(&call, &world, &know, &Fuel::new(FUEL)).unwrap()
 }
 
-fn files<'a>(operator: &'a str, project: &'a str) -> [RuleFile<'a>; 2] {
-    [
+/// The files that are not empty.
+fn files<'a>(operator: &'a str, project: &'a str) -> Vec<RuleFile<'a>> {
+    let all = [
         RuleFile::operator("operator.yaml", operator),
         RuleFile::project(".holdgate.yaml", project),
-    ]
+    ];
+    all.into_iter()
+        .filter(|file| !file.text.is_empty())
+        .collect()
 }
 
 /// The rules of the policy that speak after `before`, whose commands were carried out unless
@@ -196,6 +200,16 @@ fn allow_hides_what_it_speaks_of_and_nothing_else() {
 }
 
 #[test]
+fn an_exception_from_one_rule_is_none_from_another() {
+    let rules = allowing("{ effect: vcs, is: push, text: mine }");
+    let rules = rules.replace("do: ALLOW", "do: ALLOW\n  only: any-push");
+    let tested = format!("{rules}{TESTS_FIRST}");
+    assert!(speak(&rules, "", &[], "git push mine").is_empty());
+    assert_eq!(speak(&tested, "", &[], "git push mine"), ["untested-push"]);
+    assert!(speak(&tested, "", &["cargo test"], "git push mine").is_empty());
+}
+
+#[test]
 fn adjusting_changes_a_verdict_and_a_project_can_only_tighten() {
     let adjust = |verdict: &str| {
         format!("adjust:\n  - rule: sudo\n    do: {verdict}\n    because: we like it so\n")
@@ -332,4 +346,52 @@ fn wrong_timings_are_said() {
         "  within: some\n  because",
         "t.yaml:8:11: a number is wanted here",
     );
+}
+
+#[test]
+fn what_a_project_forbids_does_not_make_an_operators_example_wrong() {
+    let know = Knowledge::built_in().unwrap();
+    let operator = NO_PUSH.replace("'git status'", "'git status', 'git fetch'");
+    let project = "
+- id: no-fetch
+  do: DENY
+  category: vcs
+  when: { effect: run, program: git, text: '^fetch' }
+  because: nothing comes from there
+  examples: { deny: ['git fetch'], allow: ['git status'] }
+";
+    RuleSet::load(Profile::default(), &files(&operator, project), &know).unwrap();
+    let wrong = project.replace("'git status'", "'git push'");
+    let error = RuleSet::load(Profile::default(), &files(&operator, &wrong), &know);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("`any-push` says ASK"), "{error}");
+}
+
+#[test]
+fn a_file_without_rules_says_so() {
+    for text in ["# mine\n", "~\n", "{}\n", ""] {
+        let file = RuleFile::operator("t.yaml", text);
+        assert!(
+            RuleSet::read(Profile::default(), &[file]).is_err(),
+            "{text:?}"
+        );
+    }
+    for text in ["[]\n", "rules: []\n", "adjust: []\n"] {
+        let file = RuleFile::operator("t.yaml", text);
+        RuleSet::read(Profile::default(), &[file]).unwrap();
+    }
+}
+
+#[test]
+fn errors_are_short_and_harmless_to_a_terminal() {
+    let text = format!(
+        "- id: x\n  categry: \u{1b}[2J{}\u{202e}\n",
+        "x".repeat(10_000)
+    );
+    let file = RuleFile::operator("t.yaml", &text);
+    let error = RuleSet::read(Profile::default(), &[file])
+        .unwrap_err()
+        .to_string();
+    assert!(error.len() < 1_000, "{}", error.len());
+    assert!(!error.contains(['\u{1b}', '\u{202e}']), "{error}");
 }

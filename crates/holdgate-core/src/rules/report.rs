@@ -4,6 +4,9 @@ use serde_saphyr::{Error, Location};
 use std::fmt;
 use std::sync::Arc;
 
+/// Characters of a line that are shown.
+const SHOWN: usize = 160;
+
 /// A rule file.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -67,7 +70,7 @@ impl fmt::Display for RuleError {
             column,
             width,
         } = self.at;
-        let (name, what) = (&self.source.name, &self.what);
+        let (name, what) = (harmless(&self.source.name), harmless(&self.what));
         let line = number
             .checked_sub(1)
             .and_then(|n| self.source.text.lines().nth(n));
@@ -78,6 +81,11 @@ impl fmt::Display for RuleError {
         // Tabs stay tabs, so that the caret stands below its place in any terminal.
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
         let before = column.saturating_sub(1);
+        // Of a long line, what stands around the place.
+        let skipped = before.saturating_sub(SHOWN / 2);
+        let line: String = line.chars().skip(skipped).take(SHOWN).collect();
+        let line = harmless(&line);
+        let before = before - skipped;
         let indent: String = line.chars().take(before).map(blank).collect();
         let rest = line.chars().count().saturating_sub(before);
         let carets = "^".repeat(width.clamp(1, rest.max(1)));
@@ -86,6 +94,21 @@ impl fmt::Display for RuleError {
             "{name}:{number}:{column}: {what}\n{gutter} |\n{number} | {line}\n{gutter} | {indent}{carets}"
         )
     }
+}
+
+/// Without what would move a terminal's cursor or turn its text around: a rule file may be a
+/// stranger's.
+fn harmless(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\t' => c,
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' => char::REPLACEMENT_CHARACTER,
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// All that is wrong with some rule files.

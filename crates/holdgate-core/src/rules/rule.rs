@@ -100,6 +100,8 @@ pub struct Rule {
     pub(super) requires: bool,
     /// It takes effects out of the sight of other rules.
     pub(super) allows: bool,
+    /// From which rules; from all, if none is named.
+    pub(super) only: Vec<String>,
     pub(super) timing: Option<Arc<Timing>>,
     pub(super) verdicts: compile::Verdicts,
     /// The profile that the examples are tried in.

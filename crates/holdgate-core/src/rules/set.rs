@@ -97,8 +97,16 @@ impl RuleSet {
         know: &Knowledge,
     ) -> Result<Arc<RuleSet>, RuleErrors> {
         let set = RuleSet::joined(profile, files)?;
-        let tried = try_examples(&set, know, |rule| rule.tier != Tier::BuiltIn);
-        let errors: Vec<RuleError> = tried.into_iter().filter_map(|t| t.error).collect();
+        let mut errors = Vec::new();
+        for tier in [Tier::Operator, Tier::Project] {
+            // What a project forbids does not make an operator's example wrong.
+            let known: Vec<_> = files.iter().copied().filter(|f| f.tier <= tier).collect();
+            if known.iter().any(|file| file.tier == tier) {
+                let known = RuleSet::joined(profile, &known)?;
+                let tried = try_examples(&known, know, |rule| rule.tier == tier);
+                errors.extend(tried.into_iter().filter_map(|t| t.error));
+            }
+        }
         if errors.is_empty() {
             Ok(set)
         } else {
@@ -146,7 +154,7 @@ impl RuleSet {
     ) -> Result<Vec<Finding>, OutOfFuel> {
         let in_sight = match layer {
             RuleLayer::Gate => Cow::Borrowed(effects),
-            RuleLayer::Policy => self.not_allowed(effects, fuel)?,
+            RuleLayer::Policy => self.not_allowed(Cow::Borrowed(effects), None, fuel)?,
         };
         let present = Kinds::of(effects.iter().map(|effect| effect.kind));
         let mut findings = Vec::new();
@@ -158,10 +166,17 @@ impl RuleSet {
             if verdict == Verdict::Allow || !rule.needs.meets(present) {
                 continue;
             }
-            let effects = match rule.tier {
-                Tier::BuiltIn | Tier::Operator => &*in_sight,
-                Tier::Project => effects,
+            let in_sight = match rule.tier {
+                Tier::BuiltIn | Tier::Operator => Cow::Borrowed(&*in_sight),
+                Tier::Project => Cow::Borrowed(effects),
             };
+            let in_sight = match (rule.layer, rule.tier) {
+                (RuleLayer::Policy, Tier::BuiltIn | Tier::Operator) => {
+                    self.not_allowed(in_sight, Some(&rule.id), fuel)?
+                }
+                _ => in_sight,
+            };
+            let effects = &*in_sight;
             fuel.spend(1 + effects.len() as u64 / 16)?;
             if let Met::Yes(effect) = rule.met(effects, history, fuel)? {
                 findings.push(rule.finding(verdict, effect));
@@ -170,15 +185,24 @@ impl RuleSet {
         Ok(findings)
     }
 
-    /// The effects that no rule allows.
+    /// The effects that no rule allows: none that makes exceptions from all of the policy, or, if
+    /// `from` is named, none that makes one from this rule.
     fn not_allowed<'e>(
         &self,
-        effects: &'e [Effect],
+        effects: Cow<'e, [Effect]>,
+        from: Option<&String>,
         fuel: &Fuel,
     ) -> Result<Cow<'e, [Effect]>, OutOfFuel> {
-        let mut left = Cow::Borrowed(effects);
+        let mut left = effects;
         let allowing = self.index.allowing.iter();
         for rule in allowing.filter_map(|at| self.rules.get(*at)) {
+            let is_meant = match from {
+                Some(id) => rule.only.contains(id),
+                None => rule.only.is_empty(),
+            };
+            if !is_meant {
+                continue;
+            }
             let mut kept = Vec::new();
             for effect in left.iter() {
                 if let Met::No = rule.when.met(std::slice::from_ref(effect), fuel)? {

@@ -27,10 +27,8 @@ impl<'de> Deserialize<'de> for FileSpec {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields, expecting = "`rules` and `adjust`")]
         struct Parts {
-            #[serde(default)]
-            rules: Vec<RuleSpec>,
-            #[serde(default)]
-            adjust: Vec<AdjustSpec>,
+            rules: Option<Vec<RuleSpec>>,
+            adjust: Option<Vec<AdjustSpec>>,
         }
         struct Read;
         impl<'de> Visitor<'de> for Read {
@@ -41,7 +39,8 @@ impl<'de> Deserialize<'de> for FileSpec {
             }
 
             fn visit_unit<E: de::Error>(self) -> Result<FileSpec, E> {
-                Ok(FileSpec::default())
+                // Half a file looks like that, too.
+                Err(E::custom("there is nothing in it: write `[]` for no rules"))
             }
 
             fn visit_none<E: de::Error>(self) -> Result<FileSpec, E> {
@@ -60,6 +59,12 @@ impl<'de> Deserialize<'de> for FileSpec {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FileSpec, A::Error> {
                 let map = de::value::MapAccessDeserializer::new(map);
                 let Parts { rules, adjust } = Parts::deserialize(map)?;
+                if rules.is_none() && adjust.is_none() {
+                    return Err(de::Error::custom(
+                        "there is neither `rules` nor `adjust` in it",
+                    ));
+                }
+                let (rules, adjust) = (rules.unwrap_or_default(), adjust.unwrap_or_default());
                 Ok(FileSpec { rules, adjust })
             }
         }
@@ -90,6 +95,8 @@ pub(super) struct RuleSpec {
     pub(super) within: Option<Spanned<u32>>,
     /// What the two have in common: `path` or `host`.
     pub(super) same: Option<Spanned<String>>,
+    /// The rules that ALLOW makes exceptions from; all of the policy, if it does not tell.
+    pub(super) only: Option<Spanned<Words>>,
     /// It must have been done in a call of its own, whose result the agent has seen.
     #[serde(default)]
     pub(super) earlier_call: bool,

@@ -36,11 +36,21 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
         };
         let (same, other) = (example(""), example("x"));
         yaml.push_str(&format!(
-            "- id: approved-{id}{number}\n  do: ALLOW\n  category: approved\n  when:\n"
+            "- id: approved-{id}{number}\n  do: ALLOW\n  only: [{}]\n  category: approved\n  when:\n",
+            allowance.rule
         ));
         yaml.push_str(&format!("    program: [{}]\n", quoted(&allowance.program)));
         let evidence = format!("^{}$", regex_text(&allowance.evidence));
         yaml.push_str(&format!("    evidence: {}\n", quoted(&evidence)));
+        yaml.push_str("    any:\n");
+        for (kind, text) in &allowance.effects {
+            let text = text.as_ref().map(|text| {
+                let pattern = quoted(&format!("^{}$", regex_text(text)));
+                format!(", text: {pattern}")
+            });
+            let text = text.unwrap_or_default();
+            yaml.push_str(&format!("      - {{ effect: {kind}{text} }}\n"));
+        }
         if let Some(path) = &allowance.path {
             yaml.push_str(&format!(
                 "    path: {{ glob: [{}] }}\n",
@@ -130,6 +140,7 @@ mod tests {
             rule: "force-push".into(),
             program: program.into(),
             evidence: evidence.into(),
+            effects: vec![("vcs", None), ("run", Some("push 'x'".into()))],
             path: path.map(str::to_owned),
         }
     }
@@ -144,20 +155,28 @@ mod tests {
             rules("7F-3-1", &asked),
             r"- id: approved-7f-3-1
   do: ALLOW
+  only: [force-push]
   category: approved
   when:
     program: ['git']
     evidence: '^git push \-f o''ne a\.b\*$'
+    any:
+      - { effect: vcs }
+      - { effect: run, text: '^push ''x''$' }
   because: a person approved it when `force-push` asked
   examples:
     allow: ['git push -f o''ne a.b*']
     ask: ['git push -f o''ne a.b*x']
 - id: approved-7f-3-1-2
   do: ALLOW
+  only: [force-push]
   category: approved
   when:
     program: ['Write']
     evidence: '^Write$'
+    any:
+      - { effect: vcs }
+      - { effect: run, text: '^push ''x''$' }
     path: { glob: ['/etc/a[[]1[]]'] }
   because: a person approved it when `force-push` asked
   examples:
@@ -199,7 +218,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rules/approved.yaml");
         for id in ["1", "2"] {
-            append(&file, &rules(id, &[allowance("git", "git push -f", None)])).unwrap();
+            let mut push = allowance("git", "git push -f", None);
+            push.rule = "history-rewrite".into();
+            append(&file, &rules(id, &[push])).unwrap();
         }
         let before = std::fs::read_to_string(&file).unwrap();
         let other = rules("3", &[allowance("git", "rm -rf /", None)]);

@@ -17,7 +17,8 @@ fn question(id: &str) -> Question {
         record,
         deadline: Duration::from_mins(2),
         allowances: Ok(vec![Allowance {
-            rule: "force-push".into(),
+            effects: vec![("vcs", None)],
+            rule: "history-rewrite".into(),
             program: "git".into(),
             evidence: "git push -f".into(),
             path: None,
