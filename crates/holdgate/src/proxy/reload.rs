@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
 use crate::rulebook::{self, RuleText, Stamp};
 use holdgate_core::verdict::{Finding, Verdict};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -75,6 +75,16 @@ impl Seen {
     }
 }
 
+/// A folder whose rules are in force and that is no longer there. Rules can be taken out one by
+/// one; all at once looks like an accident, or worse.
+fn vanished(files: &[RuleText]) -> Option<String> {
+    let mut folders = files
+        .iter()
+        .filter_map(|file| Path::new(&file.name).parent());
+    let gone = folders.find(|folder| !folder.is_dir())?;
+    Some(gone.display().to_string())
+}
+
 impl Watcher {
     fn look(&mut self, app: &App) {
         let mut now = Seen::now(app);
@@ -136,6 +146,11 @@ impl Watcher {
         let mut rules_changed = false;
         match files {
             Ok(files) if files == *old.operator => {}
+            Ok(_) if let Some(folder) = vanished(&old.operator) => {
+                problem = Some(format!(
+                    "{folder} is gone; start anew to go on without its rules"
+                ));
+            }
             Ok(files) => match old.next(settings.clone(), files.into()) {
                 Ok(new) => (next, rules_changed) = (Some(new), true),
                 Err(error) => problem = Some(format!("{error:#}")),

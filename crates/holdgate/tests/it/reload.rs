@@ -159,9 +159,11 @@ fn replace(path: &Path, text: &str) {
 async fn a_bad_edit_keeps_what_was_and_says_so() {
     let model = model();
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("own.yaml");
+    let folder = dir.path().join("rules");
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("own.yaml");
     let guarded = Guarded::start(model.address(), |config| {
-        config.rules.dirs = vec![dir.path().to_owned()];
+        config.rules.dirs = vec![folder.clone()];
         config.rules.check_every = OFTEN;
     });
     let told = |part: &str| {
@@ -195,6 +197,13 @@ async fn a_bad_edit_keeps_what_was_and_says_so() {
     // The same text again is no change, but the end of the trouble.
     replace(&path, &file(2));
     eventually("the recovery is told", || guarded.proxy.reloads() == (2, 1)).await;
+    // All rules at once do not go away by themselves.
+    std::fs::rename(&folder, dir.path().join("elsewhere")).unwrap();
+    eventually("the loss is told", || told("rules is gone")).await;
+    let answer = post(&guarded.url("/s/gone/x/tool/v1/messages"), REQUEST).await;
+    assert!(answer.text().contains("Rule: marker-2"));
+    std::fs::rename(dir.path().join("elsewhere"), &folder).unwrap();
+    eventually("they are back", || guarded.proxy.reloads() == (3, 2)).await;
     std::fs::remove_file(&path).unwrap();
     eventually("the rules are gone", || {
         told("only the built-in rules are in force")
