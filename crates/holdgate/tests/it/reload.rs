@@ -200,7 +200,7 @@ async fn a_bad_edit_keeps_what_was_and_says_so() {
     // All rules at once do not go away by themselves.
     std::fs::rename(&folder, dir.path().join("elsewhere")).unwrap();
     eventually("the loss is told", || told("rules is gone")).await;
-    let answer = post(&guarded.url("/s/gone/x/tool/v1/messages"), REQUEST).await;
+    let answer = post(&guarded.url("/s/gone/x/tool@gone/v1/messages"), REQUEST).await;
     assert!(answer.text().contains("Rule: marker-2"));
     std::fs::rename(dir.path().join("elsewhere"), &folder).unwrap();
     eventually("they are back", || guarded.proxy.reloads() == (3, 2)).await;
