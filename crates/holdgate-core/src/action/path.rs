@@ -66,6 +66,8 @@ classes! {
     Sensitive = "sensitive",
     /// Holdgate's own files.
     Holdgate = "holdgate",
+    /// A folder that Holdgate's own folders lie in.
+    HoldsHoldgate = "holds-holdgate",
     /// An agent's settings, hooks and permissions.
     AgentSettings = "agent-settings",
     /// Runs at login, at boot or by time.
@@ -329,7 +331,8 @@ impl PathTable {
                 }
                 _ => sample.starts_with(start) && whole.as_ref().is_some_and(|p| p.matches(sample)),
             };
-            if found && (!anywhere || *class == PathClass::Secret) {
+            let named = matches!(class, PathClass::Secret | PathClass::Holdgate);
+            if found && (!anywhere || named) {
                 place.classes.add(*class);
             }
         }
@@ -360,6 +363,8 @@ impl PathTable {
         }
         if world.own.iter().any(|own| is_under(text, own)) {
             place.classes.add(PathClass::Holdgate);
+        } else if world.own.iter().any(|own| is_under(own, text)) {
+            place.classes.add(PathClass::HoldsHoldgate);
         }
         match &world.project {
             Some(project) if is_under(text, project) => {

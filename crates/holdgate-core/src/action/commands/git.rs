@@ -2,6 +2,7 @@
 
 use super::args::Parsed;
 use crate::action::effect::{Actor, Kind, Tag};
+use crate::action::path::PathClass;
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE, Value};
 
@@ -136,6 +137,15 @@ pub(super) fn destinations(
             actor.is("checkout") && parsed.operands.len() > 1,
         )) {
             scene.touch(actor, Kind::Write, path)?;
+        }
+    }
+    // Without `--` a word may be a branch as well, but no branch is called like these files.
+    if actor.is("checkout") || actor.is("update-index") {
+        for path in &parsed.operands {
+            let place = scene.place(path);
+            if place.is(PathClass::Holdgate) || place.is(PathClass::AgentSettings) {
+                scene.touch(actor, Kind::Write, path)?;
+            }
         }
     }
     Ok(())

@@ -201,7 +201,16 @@ fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
             None => None,
         };
         if let Some(command) = command {
-            shell::suspect(scene, actor, &command)?;
+            match command.text.trim_start_matches([':', ' ']).split_once('!') {
+                // `:!command`, `:silent !command`
+                Some((before, run))
+                    if matches!(before.trim(), "" | "silent" | "sil" | "r" | "read") =>
+                {
+                    let run = command.map(run.to_owned());
+                    scene.apart(|scene| scene.shell(actor, &run))?;
+                }
+                _ => shell::suspect(scene, actor, &command)?,
+            }
         }
     }
     Ok(())
