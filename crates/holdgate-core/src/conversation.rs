@@ -10,11 +10,11 @@ mod tests;
 
 pub use parts::CallReader;
 
-use crate::history::{History, MAX_STEPS, Outcome, Step};
+use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects};
 use crate::json::JsonError;
 use crate::request::Request;
 use parts::Part;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,7 +53,7 @@ pub fn history(
 #[derive(Debug, Default)]
 struct Conversation {
     root: u64,
-    /// What has been done, oldest first; no call twice.
+    /// What has been done, oldest first; each call once.
     steps: Vec<Arc<Step>>,
     /// How many of the steps come from the conversation before this one.
     inherited: usize,
@@ -73,8 +73,9 @@ struct Finished<'p> {
     outcome: Outcome,
 }
 
-/// Tells steps apart. Ids of refusals are our own, and must not hide those of calls.
-type Key<'s> = (bool, &'s str);
+/// Tells steps apart. Ids of refusals are our own, and must not hide those of calls; nor must a
+/// call hide another with the same id.
+type Key<'s> = (bool, &'s str, u64);
 
 impl Conversations {
     /// The finished calls of the conversation that `request` goes on with.
@@ -161,7 +162,7 @@ fn read(
         let digest = (hasher.finish(), message.len());
         let parts = match seen.get(&digest) {
             Some(parts) => parts.clone(),
-            None => reader.parts(message, &mut room)?.into(),
+            None => reader.parts(message, &mut room, keys)?.into(),
         };
         read.push((digest, parts));
     }
@@ -170,30 +171,27 @@ fn read(
 }
 
 /// The calls that have ended, in the order in which they did: what comes later in a conversation
-/// never changes the order of what came before. Of two calls with one id, the first counts.
+/// never changes the order of what came before. An id can be used again.
 fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
-    let mut begun: HashSet<Key<'_>> = HashSet::new();
-    let mut open: HashMap<&str, &Arc<Step>> = HashMap::new();
+    let mut refused: HashSet<Key<'_>> = HashSet::new();
+    let mut open: HashMap<&str, Vec<&Arc<Step>>> = HashMap::new();
     let mut finished = Vec::new();
     for part in parts {
         match part {
-            Part::Call(step) => {
-                if begun.insert(key(step)) {
-                    open.insert(&step.call, step);
-                }
-            }
+            Part::Call(step) => open.entry(&step.call).or_default().push(step),
             Part::Result { call, failed } => {
-                if let Some(step) = open.remove(call.as_str()) {
-                    let outcome = if *failed {
-                        Outcome::Failed
-                    } else {
-                        Outcome::Done
-                    };
-                    finished.push(Finished { step, outcome });
-                }
+                let ended = open.remove(call.as_str()).unwrap_or_default();
+                // Whose result it is cannot be told: none of them is known to have succeeded.
+                let outcome = if *failed || ended.len() > 1 {
+                    Outcome::Failed
+                } else {
+                    Outcome::Done
+                };
+                let ended = ended.into_iter();
+                finished.extend(ended.map(|step| Finished { step, outcome }));
             }
             Part::Refused(step) => {
-                if begun.insert(key(step)) {
+                if refused.insert(key(step)) {
                     let outcome = Outcome::Refused;
                     finished.push(Finished { step, outcome });
                 }
@@ -204,7 +202,8 @@ fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
 }
 
 fn key(step: &Step) -> Key<'_> {
-    (step.outcome == Outcome::Refused, &step.call)
+    let refused = step.outcome == Outcome::Refused;
+    (refused, &step.call, step.digest)
 }
 
 impl Finished<'_> {
@@ -219,29 +218,44 @@ impl Finished<'_> {
 }
 
 impl Conversation {
+    /// Where each of `shown` is known, in order: of calls that are alike, the next one.
+    fn places(&self, shown: &[Finished<'_>]) -> Vec<Option<usize>> {
+        let mut alike: HashMap<Key<'_>, VecDeque<usize>> = HashMap::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            alike.entry(key(step)).or_default().push_back(at);
+        }
+        let mut places = Vec::with_capacity(shown.len());
+        let mut next = 0;
+        for finished in shown {
+            let place = alike.get_mut(&key(finished.step)).and_then(|alike| {
+                while alike.front().is_some_and(|place| *place < next) {
+                    alike.pop_front();
+                }
+                alike.pop_front()
+            });
+            next = place.map_or(next, |place| place + 1);
+            places.push(place);
+        }
+        places
+    }
+
     /// Takes in what a request shows.
     fn absorb(&mut self, shown: &[Finished<'_>]) {
-        let places: HashMap<Key<'_>, usize> = self
-            .steps
-            .iter()
-            .enumerate()
-            .map(|(at, step)| (key(step), at))
-            .collect();
-        let place = |finished: &Finished<'_>| places.get(&key(finished.step)).copied();
-        let last = shown.iter().filter_map(place).max();
+        let places = self.places(shown);
+        let last = places.iter().flatten().max().copied();
         let keep = match last {
             // The client has gone back: what came after never happened in this conversation.
             Some(last) if last >= self.inherited => last + 1,
             // The client has left out all that is known, and gone on.
-            _ if shown.iter().any(|finished| place(finished).is_none()) => self.steps.len(),
+            _ if places.iter().any(Option::is_none) => self.steps.len(),
             // It has gone back to the start.
             Some(_) | None => self.inherited,
         };
         let mut known = self.steps.iter().take(keep).enumerate().peekable();
         let mut steps = Vec::with_capacity(keep + shown.len());
-        let mut still_known = shown.iter().filter_map(place).count();
-        for finished in shown {
-            if let Some(place) = place(finished) {
+        let mut still_known = places.iter().flatten().count();
+        for (finished, place) in shown.iter().zip(places) {
+            if let Some(place) = place {
                 // What the client has left out stays where it was.
                 while let Some((_, step)) = known.next_if(|(at, _)| *at <= place) {
                     steps.push(step.clone());
@@ -257,6 +271,7 @@ impl Conversation {
         steps.extend(known.map(|(_, step)| step.clone()));
         let oldest = steps.len().saturating_sub(MAX_STEPS);
         steps.drain(..oldest);
+        bound_effects(&mut steps);
         self.inherited = self.inherited.saturating_sub(oldest);
         self.steps = steps;
     }

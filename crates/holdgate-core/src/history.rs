@@ -3,14 +3,16 @@
 //! Only calls whose result has come back are in it, so the same conversation gives the same history
 //! to whoever reads it.
 
-use crate::action::effect::Effect;
-use std::collections::VecDeque;
+use crate::action::effect::{Effect, Kind};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 /// Steps that are kept; the oldest go first.
 pub(crate) const MAX_STEPS: usize = 2_000;
-/// Effects of one step that are kept.
-const MAX_EFFECTS: usize = 64;
+/// Effects of one step that are kept: with more, only their kinds are.
+const MAX_EFFECTS: usize = 512;
+/// Effects that the steps of one conversation keep together, the latest first.
+const MAX_ALL_EFFECTS: usize = 64 * MAX_STEPS;
 
 /// The finished calls of one conversation, oldest first.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +29,14 @@ pub struct Step {
     pub tool: String,
     /// What became of it.
     pub outcome: Outcome,
-    /// What it did, or would have done.
+    /// What it did, or would have done. Empty if it was too much to keep.
     pub effects: Vec<Effect>,
+    /// The kinds of effects that it had, if they were too many to keep.
+    pub cut: Vec<Kind>,
+    /// Whether it ran where the agent works, and not at the provider.
+    pub local: bool,
+    /// Tells calls apart that share an id.
+    pub(crate) digest: u64,
 }
 
 /// What became of a call.
@@ -45,15 +53,59 @@ pub enum Outcome {
 impl Step {
     /// A step with as much of its effects as later rules may ask about.
     pub fn new(call: &str, tool: &str, outcome: Outcome, mut effects: Vec<Effect>) -> Self {
-        effects.truncate(MAX_EFFECTS);
         for effect in &mut effects {
             effect.forget_content();
         }
-        Step {
+        if effects.len() > MAX_EFFECTS {
+            forget_repeated(&mut effects);
+        }
+        let mut step = Step {
             call: call.to_owned(),
             tool: tool.to_owned(),
             outcome,
             effects,
+            cut: Vec::new(),
+            local: true,
+            digest: 0,
+        };
+        if step.effects.len() > MAX_EFFECTS {
+            step.cut();
+        }
+        step
+    }
+
+    /// Keeps of its effects only the kinds.
+    fn cut(&mut self) {
+        for effect in std::mem::take(&mut self.effects) {
+            if !self.cut.contains(&effect.kind) {
+                self.cut.push(effect.kind);
+            }
+        }
+    }
+}
+
+/// Of effects that are alike, the last one stays: who looks back meets it first.
+fn forget_repeated(effects: &mut Vec<Effect>) {
+    let mut known = HashSet::new();
+    effects.reverse();
+    effects.retain(|effect| {
+        let place = effect.path.as_ref().map(|place| place.text.clone());
+        let host = effect.host.as_ref().map(|host| host.name.clone());
+        let tags = effect.tags.clone();
+        let said = (effect.program.clone(), effect.text.clone());
+        let data = format!("{:?}", effect.origins);
+        known.insert((effect.kind, place, host, tags, said, data, effect.sure))
+    });
+    effects.reverse();
+}
+
+/// Keeps what the latest steps did, as much as there is room for, and of older ones the kinds.
+pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
+    let mut room = MAX_ALL_EFFECTS;
+    for step in steps.iter_mut().rev() {
+        match room.checked_sub(step.effects.len()) {
+            Some(left) => room = left,
+            None => Arc::make_mut(step).cut(),
         }
     }
 }

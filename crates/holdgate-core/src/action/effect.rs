@@ -140,6 +140,7 @@ impl Actor {
             text: None,
             origins: Origins::NONE,
             sources: Vec::new(),
+            sure: true,
         }
     }
 }
@@ -165,6 +166,9 @@ pub struct Effect {
     pub origins: Origins,
     /// The hosts and paths that it came from.
     pub sources: Vec<Arc<str>>,
+    /// Whether it was done if the call succeeded: it stands in no branch that may not be taken, and
+    /// its failure would have been the call's.
+    pub sure: bool,
 }
 
 impl Effect {

@@ -8,6 +8,7 @@ use crate::history::{Outcome, Step};
 use crate::hold::{CallLimits, HeldCall, Runs};
 use crate::json::{Json, JsonError, LoneSurrogates};
 use crate::request;
+use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -45,7 +46,12 @@ pub(super) enum Part {
 
 impl CallReader<'_> {
     /// What `message` says about calls, in order. Only `room` calls are understood.
-    pub(super) fn parts(&self, message: &[u8], room: &mut usize) -> Result<Vec<Part>, JsonError> {
+    pub(super) fn parts(
+        &self,
+        message: &[u8],
+        room: &mut usize,
+        keys: &RandomState,
+    ) -> Result<Vec<Part>, JsonError> {
         let message = Json::read(message, request::MAX_DEPTH, LoneSurrogates::Replace)?;
         let by_model = message.get("role").and_then(Json::as_str) == Some("assistant");
         let content = message.get("content");
@@ -54,30 +60,47 @@ impl CallReader<'_> {
             return Ok(refused.into_iter().collect());
         }
         let blocks = content.and_then(Json::as_array).unwrap_or(&[]);
-        let part = |block| self.part(block, by_model, room);
-        Ok(blocks.iter().filter_map(part).collect())
+        let mut parts = Vec::new();
+        for block in blocks {
+            parts.extend(self.part(block, by_model, room, keys));
+        }
+        Ok(parts)
     }
 
-    fn part(&self, block: &Json<'_>, by_model: bool, room: &mut usize) -> Option<Part> {
+    fn part(
+        &self,
+        block: &Json<'_>,
+        by_model: bool,
+        room: &mut usize,
+        keys: &RandomState,
+    ) -> Option<Part> {
         let text = |key| block.get(key).and_then(Json::as_str);
         match text("type")? {
             "text" if by_model => notice(text("text")?),
-            "tool_use" if by_model => self.call(block, Runs::AtClient, room),
+            "tool_use" if by_model => self.call(block, Runs::AtClient, room, keys),
             "server_tool_use" | "mcp_tool_use" if by_model => {
-                self.call(block, Runs::AtProvider, room)
+                self.call(block, Runs::AtProvider, room, keys)
             }
             // The provider's results stand in the model's own message.
-            kind if kind == "tool_result" || by_model && kind.ends_with("_tool_result") => {
+            kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
                 Some(Part::Result {
                     call: text("tool_use_id")?.to_owned(),
-                    failed: block.get("is_error") == Some(&Json::Bool(true)),
+                    failed: block.get("is_error") == Some(&Json::Bool(true))
+                        || is_error(block)
+                        || block.get("content").is_some_and(holds_error),
                 })
             }
             _ => None,
         }
     }
 
-    fn call(&self, block: &Json<'_>, runs: Runs, room: &mut usize) -> Option<Part> {
+    fn call(
+        &self,
+        block: &Json<'_>,
+        runs: Runs,
+        room: &mut usize,
+        keys: &RandomState,
+    ) -> Option<Part> {
         let id = block.get("id")?.as_str()?;
         let tool = block.get("name")?.as_str()?;
         let empty = block.get("input").and_then(Json::as_object) == Some(&[]);
@@ -85,6 +108,7 @@ impl CallReader<'_> {
             // With arguments it is none of ours, whatever it is called.
             return Some(refused(id, tool));
         }
+        let local = matches!(runs, Runs::AtClient);
         let effects = match room.checked_sub(1) {
             Some(left) => {
                 *room = left;
@@ -92,7 +116,9 @@ impl CallReader<'_> {
             }
             None => Vec::new(),
         };
-        let step = Step::new(id, tool, Outcome::Done, effects);
+        let mut step = Step::new(id, tool, Outcome::Done, effects);
+        step.local = local;
+        step.digest = keys.hash_one((tool, block.get("input").map(Json::text)));
         Some(Part::Call(Arc::new(step)))
     }
 
@@ -106,6 +132,20 @@ impl CallReader<'_> {
         let read = catch_unwind(AssertUnwindSafe(read));
         read.ok().flatten().unwrap_or_default()
     }
+}
+
+fn is_providers_result(kind: &str) -> bool {
+    kind.ends_with("_tool_result") || kind.ends_with("_tool_result_error")
+}
+
+/// Providers report errors by the type of what stands in the result.
+fn holds_error(content: &Json<'_>) -> bool {
+    is_error(content) || content.as_array().unwrap_or(&[]).iter().any(is_error)
+}
+
+fn is_error(block: &Json<'_>) -> bool {
+    let kind = block.get("type").and_then(Json::as_str);
+    kind.is_some_and(|kind| kind.ends_with("_error"))
 }
 
 fn refused(id: &str, tool: &str) -> Part {

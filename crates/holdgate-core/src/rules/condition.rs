@@ -1,5 +1,6 @@
 //! Conditions from their written form.
 
+use super::reach::Sample;
 use super::report::{Mark, RuleError, Source, suggestion};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
@@ -165,6 +166,10 @@ impl Reader<'_> {
             outside: self.path_classes(spec.outside.as_ref()),
             globs: self.path_globs(spec.glob.as_ref()),
             not_globs: self.path_globs(spec.not_glob.as_ref()),
+            samples: spec.glob.as_ref().map_or_else(Vec::new, |words| {
+                let each = words.each().into_iter();
+                each.map(|(glob, _)| Sample::of(&glob)).collect()
+            }),
         }
     }
 

@@ -24,6 +24,7 @@ mod compile;
 mod condition;
 mod examples;
 mod index;
+mod reach;
 mod report;
 mod rule;
 mod set;

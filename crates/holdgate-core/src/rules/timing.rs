@@ -1,13 +1,14 @@
 //! Rules over time: what must have been done before, or what a rule speaks after.
 
 use super::condition::Reader;
+use super::reach;
 use super::report::{Mark, suggestion};
 use super::spec::{ConditionSpec, RuleSpec};
-use super::when::{Call, Met, Pattern};
-use crate::action::effect::Effect;
+use super::when::{Call, Kinds, Met, Pattern, Sight};
+use crate::action::effect::{Effect, Kind};
 use crate::action::value::HOLE;
 use crate::fuel::{Fuel, OutOfFuel};
-use crate::history::{History, Outcome, Step};
+use crate::history::{History, Outcome};
 use serde_saphyr::Spanned;
 
 /// Work on the whole of a history: a long one must not use up what the call itself may take.
@@ -144,15 +145,13 @@ impl Timing {
             history,
             fuel,
         };
-        let carried_out = |step: &Step| step.outcome == Outcome::Done;
-        let tried = |step: &Step| step.outcome != Outcome::Refused;
         if let Some(after) = &self.after
-            && !past.has(after, None, self.before.is_none(), tried)?
+            && !past.may_have(after, self.before.is_none())?
         {
             return Ok(false);
         }
         match &self.before {
-            Some(before) => Ok(!past.has(before, self.since.as_ref(), true, carried_out)?),
+            Some(before) => Ok(!past.surely_has(before, self.since.as_ref())?),
             None => Ok(true),
         }
     }
@@ -168,37 +167,63 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Whether `wanted` was done, looking back from now; what lies before `stale` does not count.
-    fn has(
-        &self,
-        wanted: &Pattern,
-        stale: Option<&Pattern>,
-        shares: bool,
-        counts: impl Fn(&Step) -> bool,
-    ) -> Result<bool, OutOfFuel> {
+    /// What was tried, looking back from now; `None` where a step's effects were too many to keep.
+    /// The flag says whether it surely was done.
+    fn tried(&self) -> impl Iterator<Item = (Option<&Effect>, &[Kind], bool)> {
         let here = if self.timing.earlier_call {
             &[]
         } else {
             self.so_far
         };
-        let here = here.iter().rev().map(|effect| (effect, true));
+        let none: &[Kind] = &[];
+        let here = here.iter().rev();
+        let here = here.map(move |effect| (Some(effect), none, effect.sure));
         let steps = self.history.steps().rev().take(self.timing.within);
         let tried = steps.filter(|step| step.outcome != Outcome::Refused);
-        let earlier = tried.flat_map(|step| {
-            let counts = counts(step);
-            step.effects
-                .iter()
-                .rev()
-                .map(move |effect| (effect, counts))
+        let earlier = tried.flat_map(move |step| {
+            let done = step.outcome == Outcome::Done && step.local;
+            let effects = step.effects.iter().rev();
+            let effects = effects.map(move |effect| (Some(effect), none, done && effect.sure));
+            let cut = (!step.cut.is_empty()).then_some((None, step.cut.as_slice(), false));
+            cut.into_iter().chain(effects)
         });
-        for (effect, counts) in here.chain(earlier) {
+        here.chain(earlier)
+    }
+
+    /// Whether `wanted` may have been done.
+    fn may_have(&self, wanted: &Pattern, shares: bool) -> Result<bool, OutOfFuel> {
+        for (effect, cut, _) in self.tried() {
             self.fuel.spend(1)?;
-            let fits = counts && (!shares || self.is_about_the_same(effect));
-            if fits && wanted.matches(effect, self.fuel)? {
+            let Some(effect) = effect else {
+                if may_be_among(wanted, cut) {
+                    return Ok(true);
+                }
+                continue;
+            };
+            if (!shares || self.may_be_about_the_same(effect))
+                && wanted.sees(effect, Sight::Possible, self.fuel)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether `wanted` surely was done; what lies before `stale` does not count.
+    fn surely_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
+        for (effect, cut, sure) in self.tried() {
+            self.fuel.spend(1)?;
+            let Some(effect) = effect else {
+                if stale.is_some_and(|stale| may_be_among(stale, cut)) {
+                    return Ok(false);
+                }
+                continue;
+            };
+            if sure && self.is_about_the_same(effect) && wanted.matches(effect, self.fuel)? {
                 return Ok(true);
             }
             if let Some(stale) = stale
-                && stale.matches(effect, self.fuel)?
+                && stale.sees(effect, Sight::Possible, self.fuel)?
             {
                 return Ok(false);
             }
@@ -210,45 +235,34 @@ impl Past<'_> {
         match self.timing.same {
             None => true,
             Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(earlier), Some(now)) => covers(&earlier.text, &now.text),
+                (Some(earlier), Some(now)) => reach::surely_was(&earlier.text, &now.text),
                 _ => false,
             },
             Some(Same::Host) => match (&earlier.host, &self.effect.host) {
-                (Some(earlier), Some(now)) => earlier.name == now.name,
+                (Some(earlier), Some(now)) => earlier.name == now.name && !now.name.contains(HOLE),
+                _ => false,
+            },
+        }
+    }
+
+    fn may_be_about_the_same(&self, earlier: &Effect) -> bool {
+        match self.timing.same {
+            None => true,
+            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
+                (Some(place), Some(now)) => reach::may_be(earlier, place, now),
+                _ => false,
+            },
+            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
+                (Some(earlier), Some(now)) => {
+                    let unknown = earlier.name.contains(HOLE) || now.name.contains(HOLE);
+                    unknown || earlier.name == now.name
+                }
                 _ => false,
             },
         }
     }
 }
 
-/// Whether an earlier path, perhaps with a glob or something unknown in it, includes this one.
-fn covers(earlier: &str, now: &str) -> bool {
-    if now.contains(HOLE) {
-        return false;
-    }
-    if earlier == now {
-        return true;
-    }
-    let depth = |path: &str| path.matches('/').count();
-    // A glob stays in its folder; what is unknown may have been anything.
-    if !earlier.contains(HOLE) && depth(earlier) != depth(now) {
-        return false;
-    }
-    let mut parts = earlier.split([HOLE, '*', '?']);
-    let (Some(first), Some(last)) = (parts.next(), parts.next_back()) else {
-        return false;
-    };
-    let middle = now
-        .strip_prefix(first)
-        .and_then(|rest| rest.strip_suffix(last));
-    let Some(mut rest) = middle else {
-        return false;
-    };
-    parts.all(|part| match rest.split_once(part) {
-        Some((_, after)) => {
-            rest = after;
-            true
-        }
-        None => false,
-    })
+fn may_be_among(pattern: &Pattern, kinds: &[Kind]) -> bool {
+    pattern.kinds.meets(Kinds::of(kinds.iter().copied()))
 }

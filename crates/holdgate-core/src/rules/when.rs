@@ -1,5 +1,6 @@
 //! Conditions, ready to match.
 
+use super::reach::{self, Sample};
 use crate::action::effect::{Effect, Kind};
 use crate::action::host::{Host, HostClass};
 use crate::action::path::{PathClass, Place};
@@ -134,6 +135,15 @@ impl Call {
     }
 }
 
+/// How a path is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// As it was said.
+    Said,
+    /// A glob, a folder and something unknown are all that they may have been.
+    Possible,
+}
+
 /// What must hold for one effect: all of it.
 #[derive(Debug, Default)]
 pub(super) struct Pattern {
@@ -166,8 +176,18 @@ impl Pattern {
         Some(each?.concat())
     }
 
-    /// Whether `effect` is such. What is cheap to tell comes first.
+    /// Whether `effect` is such.
     pub(super) fn matches(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+        self.sees(effect, Sight::Said, fuel)
+    }
+
+    /// The same for what lies in the past. What is cheap to tell comes first.
+    pub(super) fn sees(
+        &self,
+        effect: &Effect,
+        sight: Sight,
+        fuel: &Fuel,
+    ) -> Result<bool, OutOfFuel> {
         if !self.kinds.has(effect.kind) {
             return Ok(false);
         }
@@ -184,22 +204,25 @@ impl Pattern {
         if !cheap {
             return Ok(false);
         }
-        let place = |test: &PathTest| effect.path.as_ref().is_some_and(|p| test.holds(p));
+        let place = |test: &PathTest| {
+            let path = effect.path.as_ref();
+            path.is_some_and(|path| test.holds(effect, path, sight))
+        };
         let host = |test: &HostTest| effect.host.as_ref().is_some_and(|h| test.holds(h));
         if !self.path.as_ref().is_none_or(place) || !self.host.as_ref().is_none_or(host) {
             return Ok(false);
         }
         let text = effect.text.as_deref();
-        Ok(self.one_of_any(effect, fuel)?
+        Ok(self.one_of_any(effect, sight, fuel)?
             && !self.is_excluded(effect, fuel)?
             && finds(self.evidence.as_ref(), Some(&effect.evidence), fuel)?.unwrap_or(true)
             && finds(self.text.as_ref(), text, fuel)?.unwrap_or(true)
             && !finds(self.not_text.as_ref(), text, fuel)?.unwrap_or(false))
     }
 
-    fn one_of_any(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+    fn one_of_any(&self, effect: &Effect, sight: Sight, fuel: &Fuel) -> Result<bool, OutOfFuel> {
         for pattern in &self.any {
-            if pattern.matches(effect, fuel)? {
+            if pattern.sees(effect, sight, fuel)? {
                 return Ok(true);
             }
         }
@@ -286,15 +309,25 @@ pub(super) struct PathTest {
     pub(super) outside: Vec<PathClass>,
     pub(super) globs: Option<GlobSet>,
     pub(super) not_globs: Option<GlobSet>,
+    /// What the globs find, for paths that name no single file.
+    pub(super) samples: Vec<Sample>,
 }
 
 impl PathTest {
-    fn holds(&self, place: &Place) -> bool {
+    fn holds(&self, effect: &Effect, place: &Place, sight: Sight) -> bool {
         let any = |globs: &GlobSet| globs.is_match(&place.short) || globs.is_match(&place.text);
-        (self.within.is_empty() || self.within.iter().any(|class| place.is(*class)))
-            && !self.outside.iter().any(|class| place.is(*class))
+        let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
+        if sight == Sight::Possible && self.samples.iter().any(may_include) {
+            return self.is_in_classes(place);
+        }
+        self.is_in_classes(place)
             && self.globs.as_ref().is_none_or(any)
             && !self.not_globs.as_ref().is_some_and(any)
+    }
+
+    fn is_in_classes(&self, place: &Place) -> bool {
+        (self.within.is_empty() || self.within.iter().any(|class| place.is(*class)))
+            && !self.outside.iter().any(|class| place.is(*class))
     }
 }
 

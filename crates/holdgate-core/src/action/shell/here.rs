@@ -69,7 +69,7 @@ fn fill_node(node: &mut Node, bodies: &mut [Option<Word>]) {
     match node {
         Node::Simple(simple) => fill_redirects(&mut simple.redirects, bodies),
         Node::Pipe(nodes) => fill(nodes, bodies),
-        Node::Maybe(node) => fill_node(node, bodies),
+        Node::Maybe(node) | Node::Loose(node) => fill_node(node, bodies),
         Node::Subshell(block, redirects) | Node::Group(block, redirects) => {
             fill(block, bodies);
             fill_redirects(redirects, bodies);

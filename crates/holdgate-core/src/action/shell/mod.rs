@@ -222,6 +222,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             Node::Simple(simple) => self.simple(simple),
             Node::Pipe(nodes) => self.pipe(nodes),
             Node::Maybe(node) => self.uncertain(|shell| shell.node(node)),
+            Node::Loose(node) => self.loosely(|shell| shell.act(node)),
             Node::Subshell(block, redirects) => {
                 self.redirected(redirects, |shell| shell.apart(|shell| shell.block(block)))
             }
@@ -232,7 +233,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                     let printed = if at == 0 {
                         shell.block(block)?
                     } else {
-                        shell.uncertain(|shell| shell.block(block))?
+                        shell.branch(block)?
                     };
                     output.push(&printed);
                 }
@@ -244,7 +245,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                 redirects,
             } => self.redirected(redirects, |shell| {
                 shell.block(condition)?;
-                shell.uncertain(|shell| shell.block(body))
+                shell.branch(body)
             }),
             Node::For {
                 name,
@@ -266,7 +267,7 @@ impl<'s, 'a> Shell<'s, 'a> {
                 }
                 let mut output = Value::default();
                 for arm in arms {
-                    let printed = shell.uncertain(|shell| shell.block(arm))?;
+                    let printed = shell.branch(arm)?;
                     output.push(&printed);
                 }
                 Ok(output)
@@ -374,6 +375,21 @@ impl<'s, 'a> Shell<'s, 'a> {
         self.maybe -= 1;
         for (name, old) in self.before.split_off(start) {
             self.merge(name, old);
+        }
+        result
+    }
+
+    /// A branch that may or may not be taken.
+    fn branch(&mut self, block: &Block) -> Done<Value> {
+        self.loosely(|shell| shell.uncertain(|shell| shell.block(block)))
+    }
+
+    /// What need not have been done for the script to succeed.
+    fn loosely<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let start = self.scene.effects.len();
+        let result = run(self);
+        for effect in self.scene.effects.iter_mut().skip(start) {
+            effect.sure = false;
         }
         result
     }
@@ -507,11 +523,12 @@ impl<'s, 'a> Shell<'s, 'a> {
 
 /// A function that starts itself twice over never ends.
 fn calls_itself_twice(name: &str, body: &Node) -> bool {
-    let calls = |node: &Node| matches!(node, Node::Simple(s) if s.words.first().and_then(Word::as_literal).as_deref() == Some(name));
+    let calls = |node: &Node| matches!(node.tight(), Node::Simple(s) if s.words.first().and_then(Word::as_literal).as_deref() == Some(name));
     let block = match body {
         Node::Group(block, _) | Node::Subshell(block, _) => block.as_slice(),
         Node::Pipe(_) | Node::Simple(_) => std::slice::from_ref(body),
         Node::Maybe(_)
+        | Node::Loose(_)
         | Node::If(..)
         | Node::Loop { .. }
         | Node::For { .. }
@@ -522,10 +539,11 @@ fn calls_itself_twice(name: &str, body: &Node) -> bool {
     };
     let count: usize = block
         .iter()
-        .map(|node| match node {
+        .map(|node| match node.tight() {
             Node::Pipe(nodes) => nodes.iter().filter(|n| calls(n)).count(),
             Node::Simple(_)
             | Node::Maybe(_)
+            | Node::Loose(_)
             | Node::Subshell(..)
             | Node::Group(..)
             | Node::If(..)

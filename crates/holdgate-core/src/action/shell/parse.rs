@@ -185,10 +185,14 @@ impl<'a> Parser<'a> {
             if stops(self.keyword()) {
                 return Ok(());
             }
+            let start = block.len();
             self.and_or(block)?;
             self.skip_blanks();
             match self.peek() {
-                Some(b'&') => self.at += 1,
+                Some(b'&') => {
+                    self.at += 1;
+                    loosen(block, start);
+                }
                 Some(b';') if !matches!(self.peek_at(1), Some(b';' | b'&')) => self.at += 1,
                 Some(b'\n') => self.newline()?,
                 None | Some(b')' | b';' | b'}') => {}
@@ -199,11 +203,18 @@ impl<'a> Parser<'a> {
 
     /// `a && b || c`
     fn and_or(&mut self, block: &mut Block) -> Read<()> {
+        let start = block.len();
         let first = self.pipeline()?;
         block.push(first);
+        let mut alternative = false;
         loop {
             self.skip_blanks();
-            if !(self.eat("&&") || self.eat("||")) {
+            if self.eat("||") {
+                alternative = true;
+            } else if !self.eat("&&") {
+                if alternative {
+                    loosen(block, start);
+                }
                 return Ok(());
             }
             self.skip_lines()?;
@@ -930,5 +941,15 @@ impl<'a> Parser<'a> {
     fn arithmetic_head(&mut self) -> Read<Word> {
         self.at += 2;
         self.deeper(Self::arithmetic)
+    }
+}
+
+/// Marks the commands from `start` on as ones that the script can succeed without.
+fn loosen(block: &mut Block, start: usize) {
+    for node in block.iter_mut().skip(start) {
+        if !matches!(node, Node::Loose(_)) {
+            let tight = std::mem::replace(node, Node::Pipe(Vec::new()));
+            *node = Node::Loose(Box::new(tight));
+        }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum Node {
     Pipe(Vec<Node>),
     /// After `&&` or `||`: it may run or not.
     Maybe(Box<Node>),
+    /// Beside `||`, or in the background: the script can succeed without it.
+    Loose(Box<Node>),
     /// `( … )`
     Subshell(Block, Vec<Redirect>),
     /// `{ …; }`
@@ -47,6 +49,27 @@ pub(crate) enum Node {
     Test(Vec<Word>, Vec<Redirect>),
     /// `(( … ))`
     Arithmetic(Word),
+}
+
+impl Node {
+    /// The command itself, however it is joined to others.
+    pub(crate) fn tight(&self) -> &Node {
+        match self {
+            Node::Loose(node) => node,
+            Node::Simple(_)
+            | Node::Pipe(_)
+            | Node::Maybe(_)
+            | Node::Subshell(..)
+            | Node::Group(..)
+            | Node::If(..)
+            | Node::Loop { .. }
+            | Node::For { .. }
+            | Node::Case { .. }
+            | Node::Function { .. }
+            | Node::Test(..)
+            | Node::Arithmetic(_) => self,
+        }
+    }
 }
 
 /// A program and its arguments.

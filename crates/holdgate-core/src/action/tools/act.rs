@@ -19,6 +19,19 @@ pub(crate) fn act(scene: &mut Scene<'_>, name: &str, input: &Json<'_>) -> Done {
 }
 
 fn nested(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
+    let start = scene.effects.len();
+    nested_by_name(scene, name, input, depth)?;
+    let done = scene.effects.get_mut(start..).unwrap_or_default();
+    if done.iter().any(|effect| effect.is("background")) {
+        // The result comes before it has ended.
+        for effect in done {
+            effect.sure = false;
+        }
+    }
+    Ok(())
+}
+
+fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
     // No client has a tool with a longer name.
     let name = text::beginning(name, 256);
     let shown = shorten(name, 80);

@@ -1,0 +1,118 @@
+//! Which files an earlier effect was about, where its path does not name one: a glob, a folder,
+//! something unknown.
+//!
+//! What must have been done counts only if it surely was; what must not have been done counts
+//! already if it may have been.
+
+use crate::action::effect::{Effect, Kind};
+use crate::action::path::{Place, is_under};
+use crate::action::shell::pattern::Pattern as ShellPattern;
+use crate::action::value::{HOLE, HOLE_STR};
+
+/// A file that a rule's glob finds.
+#[derive(Debug)]
+pub(super) enum Sample {
+    /// `**/data/*.csv`: it can lie anywhere.
+    Anywhere(String),
+    /// `~/data/*.csv`, `/data/*.csv`
+    Fixed(String),
+    /// Its glob is too rich to say.
+    Unknown,
+}
+
+impl Sample {
+    pub(super) fn of(glob: &str) -> Self {
+        if glob.contains(['[', '{', '\\']) {
+            return Sample::Unknown;
+        }
+        let plain = |glob: &str| glob.replace("**", "x").replace(['*', '?'], "x");
+        match glob.strip_prefix("**/") {
+            Some(rest) => Sample::Anywhere(plain(rest)),
+            None => Sample::Fixed(plain(glob)),
+        }
+    }
+}
+
+/// Whether `earlier` surely was about the file that is called `now`.
+pub(super) fn surely_was(earlier: &str, now: &str) -> bool {
+    if now.contains(HOLE) || earlier.contains(HOLE) {
+        return false;
+    }
+    earlier == now || is_loose(earlier) && each_part(earlier, now, surely_fits)
+}
+
+/// Whether `effect`, about a path that is spelt `earlier`, may have been about `now`.
+fn could_be(effect: &Effect, earlier: &str, now: &str) -> bool {
+    let below = effect.is("recursive") || effect.kind == Kind::Read && !effect.is("list");
+    if earlier == now || now.contains(HOLE) || below && is_under(now, earlier) {
+        return true;
+    }
+    if earlier.contains(HOLE) || earlier.contains("**") {
+        return fits(earlier, now);
+    }
+    is_loose(earlier) && each_part(earlier, now, fits)
+        || is_loose(now) && each_part(now, earlier, fits)
+}
+
+/// Whether `effect` may have been about the same file as something at `now`.
+pub(super) fn may_be(effect: &Effect, earlier: &Place, now: &Place) -> bool {
+    could_be(effect, &earlier.text, &now.text)
+}
+
+/// Whether `effect` may have been about such a file as `sample`.
+pub(super) fn may_include(effect: &Effect, place: &Place, sample: &Sample) -> bool {
+    let folder = is_whole_folder(effect, place);
+    match sample {
+        Sample::Unknown => folder || is_loose(&place.text),
+        Sample::Fixed(sample) => {
+            (folder || is_loose(&place.text))
+                && (could_be(effect, &place.text, sample) || could_be(effect, &place.short, sample))
+        }
+        Sample::Anywhere(sample) => folder || is_loose(&place.text) && ends_so(&place.text, sample),
+    }
+}
+
+/// Whether all that lies in a folder was touched. A search in what looks like a file was not.
+fn is_whole_folder(effect: &Effect, place: &Place) -> bool {
+    let name = place.text.rsplit('/').next().unwrap_or_default();
+    effect.is("recursive") || effect.is("search") && !name.contains('.')
+}
+
+/// Whether the last parts of `path` can be those of `sample`.
+fn ends_so(path: &str, sample: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    for wanted in sample.rsplit('/') {
+        match parts.next() {
+            Some(part) if fits(part, wanted) && part.contains(HOLE) => return true,
+            Some(part) if fits(part, wanted) => {}
+            Some(_) | None => return false,
+        }
+    }
+    true
+}
+
+fn is_loose(path: &str) -> bool {
+    path.contains([HOLE, '*', '?', '['])
+}
+
+fn each_part(pattern: &str, path: &str, fits: fn(&str, &str) -> bool) -> bool {
+    let count = |path: &str| path.matches('/').count();
+    count(pattern) == count(path)
+        && pattern
+            .split('/')
+            .zip(path.split('/'))
+            .all(|(pattern, part)| fits(pattern, part))
+}
+
+/// Whether a glob finds a name. What is too long to be followed may.
+fn fits(glob: &str, name: &str) -> bool {
+    let read = ShellPattern::read(&glob.replace(HOLE_STR, "*"));
+    read.is_none_or(|pattern| pattern.matches(name))
+}
+
+/// Whether a glob surely finds a name; a hidden one it passes over.
+fn surely_fits(glob: &str, name: &str) -> bool {
+    let hidden = name.starts_with('.') && !glob.starts_with('.');
+    let read = ShellPattern::read(glob);
+    glob == name || !hidden && read.is_some_and(|pattern| pattern.matches(name))
+}
