@@ -69,6 +69,15 @@ fn calls(ids: &[&str]) -> Value {
     json!({"role": "assistant", "content": calls})
 }
 
+/// The same with a command that another call with this id does not have.
+fn numbered(ids: &[&str], number: usize) -> Value {
+    let mut message = calls(ids);
+    for call in message["content"].as_array_mut().unwrap() {
+        call["input"]["command"] = format!("cat {number}.txt").into();
+    }
+    message
+}
+
 fn results(ids: &[&str], failed: bool) -> Value {
     let result = |id: &&str| json!({"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": failed});
     let results: Vec<Value> = ids.iter().map(result).collect();
@@ -121,7 +130,53 @@ fn a_call_counts_when_its_result_has_come() {
     let provider = json!({"role": "assistant", "content": [
         {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}},
         {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}]});
-    check(&[root, provider], &[("s", Outcome::Done)]);
+    check(&[root.clone(), provider.clone()], &[("s", Outcome::Done)]);
+    let wrong = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
+    let mut failed = provider.clone();
+    failed["content"][1]["content"] = wrong.clone();
+    check(&[root.clone(), failed], &[("s", Outcome::Failed)]);
+    let mut failed = provider.clone();
+    failed["content"][1]["content"] = json!([wrong]);
+    check(&[root.clone(), failed], &[("s", Outcome::Failed)]);
+    let mut failed = provider;
+    failed["content"][1]["type"] = "web_search_tool_result_error".into();
+    check(&[root, failed], &[("s", Outcome::Failed)]);
+}
+
+#[test]
+fn an_id_that_is_used_again_hides_nothing() {
+    let turn = |number: usize| [numbered(&["x"], number), results(&["x"], false)];
+    let session = |numbers: &[usize]| {
+        let turns = numbers.iter().flat_map(|number| turn(*number));
+        [user("go")].into_iter().chain(turns).collect::<Vec<_>>()
+    };
+    let check = |turns: &[&[usize]], expected: &[usize]| {
+        let mut store = Conversations::default();
+        let mut last = Seen::new();
+        for numbers in turns {
+            last = absorb(&mut store, &session(numbers));
+        }
+        assert_eq!(last.len(), expected.len(), "{turns:?}");
+        for (step, number) in last.iter().zip(expected) {
+            assert!(step.3.contains(&format!("/p/{number}.txt")), "{turns:?}");
+        }
+    };
+    check(&[&[1, 2]], &[1, 2]);
+    check(&[&[1], &[1, 2]], &[1, 2]);
+    check(&[&[1, 2, 1]], &[1, 2, 1]);
+    check(&[&[1], &[1, 2], &[1, 2, 1]], &[1, 2, 1]);
+    // The client leaves out what is oldest, and goes on.
+    check(&[&[1, 2, 1], &[2, 1]], &[1, 2, 1]);
+    check(&[&[1, 2], &[2, 1]], &[1, 2, 1]);
+    check(&[&[1, 2], &[2], &[2, 3]], &[1, 2, 3]);
+    // It goes back.
+    check(&[&[1, 2, 1], &[1, 2]], &[1, 2]);
+
+    let twice = [numbered(&["x"], 1), numbered(&["x"], 2)];
+    let open = [&[user("go")], &twice[..], &[results(&["x"], false)]].concat();
+    let outcomes: Vec<_> = fresh(&open).iter().map(|step| step.2).collect();
+    let neither = [Outcome::Failed, Outcome::Failed];
+    assert_eq!(outcomes, neither, "whose result it is cannot be told");
 }
 
 #[test]

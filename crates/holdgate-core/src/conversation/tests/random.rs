@@ -1,6 +1,6 @@
 //! Random sessions: having seen them live tells the same as reading the last request.
 
-use super::{Seen, absorb, calls, fresh, results, user};
+use super::{Seen, absorb, calls, fresh, numbered, results, user};
 use crate::conversation::Conversations;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 enum Event {
     /// The calls of one message: how each ends.
     Calls(Vec<Ending>),
+    /// Calls with ids that others have had.
+    Again(Vec<Ending>, usize),
     Refusal {
         goes_on: bool,
     },
@@ -35,7 +37,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Ending::Late),
     ];
     prop_oneof![
-        6 => prop::collection::vec(ending, 1..4).prop_map(Event::Calls),
+        6 => prop::collection::vec(ending.clone(), 1..4).prop_map(Event::Calls),
+        4 => (prop::collection::vec(ending, 1..4), 0usize..3)
+            .prop_map(|(endings, command)| Event::Again(endings, command)),
         1 => any::<bool>().prop_map(|goes_on| Event::Refusal { goes_on }),
         1 => Just(Event::Say),
         1 => Just(Event::Clear),
@@ -45,6 +49,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// One of a session's conversations, as its client keeps it.
 struct Client {
+    number: usize,
     messages: Vec<Value>,
     late: Vec<String>,
 }
@@ -52,32 +57,44 @@ struct Client {
 impl Client {
     fn new(number: usize) -> Self {
         Client {
+            number,
             messages: vec![user(&format!("task {number}"))],
             late: Vec::new(),
         }
     }
 
+    fn end(&mut self, calls: Value, ids: &[&str], endings: &[Ending]) {
+        let mut answer = json!({"role": "user", "content": []});
+        let blocks = answer["content"].as_array_mut().unwrap();
+        for late in self.late.drain(..) {
+            blocks.push(results(&[&late], false)["content"][0].take());
+        }
+        for (id, ending) in ids.iter().zip(endings) {
+            match ending {
+                Ending::Done => blocks.push(results(&[id], false)["content"][0].take()),
+                Ending::Failed => blocks.push(results(&[id], true)["content"][0].take()),
+                Ending::Missing => {}
+                Ending::Late => self.late.push((*id).to_owned()),
+            }
+        }
+        blocks.push(json!({"type": "text", "text": "on"}));
+        self.messages.extend([calls, answer]);
+    }
+
     fn play(&mut self, event: &Event, turn: usize) {
         match event {
             Event::Calls(endings) => {
-                let names: Vec<String> =
-                    (0..endings.len()).map(|i| format!("t{turn}-{i}")).collect();
+                let name = |i: usize| format!("t{turn}-{i}");
+                let names: Vec<String> = (0..endings.len()).map(name).collect();
                 let all: Vec<&str> = names.iter().map(String::as_str).collect();
-                let mut answer = json!({"role": "user", "content": []});
-                let blocks = answer["content"].as_array_mut().unwrap();
-                for late in self.late.drain(..) {
-                    blocks.push(results(&[&late], false)["content"][0].take());
-                }
-                for (id, ending) in all.iter().zip(endings) {
-                    match ending {
-                        Ending::Done => blocks.push(results(&[id], false)["content"][0].take()),
-                        Ending::Failed => blocks.push(results(&[id], true)["content"][0].take()),
-                        Ending::Missing => {}
-                        Ending::Late => self.late.push((*id).to_owned()),
-                    }
-                }
-                blocks.push(json!({"type": "text", "text": "on"}));
-                self.messages.extend([calls(&all), answer]);
+                self.end(calls(&all), &all, endings);
+            }
+            Event::Again(endings, command) => {
+                // Conversations share no ids.
+                let name = |i: usize| format!("c{}-{i}", self.number);
+                let names: Vec<String> = (0..endings.len()).map(name).collect();
+                let all: Vec<&str> = names.iter().map(String::as_str).collect();
+                self.end(numbered(&all, *command), &all, endings);
             }
             Event::Refusal { goes_on } => {
                 let text = format!(
