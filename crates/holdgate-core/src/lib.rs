@@ -18,4 +18,5 @@ pub mod session;
 pub mod sse;
 pub mod stack;
 pub mod verdict;
+pub mod watch;
 pub mod wire;

@@ -304,7 +304,7 @@ fn speaks_of_call(condition: &ConditionSpec) -> bool {
 }
 
 /// Whether `name` looks like `recursive-delete`.
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
     !name.is_empty() && name.chars().all(plain)
 }

@@ -32,7 +32,9 @@ mod spec;
 mod timing;
 mod when;
 
+pub(crate) use condition::is_name;
 pub use examples::{Tried, try_examples};
+pub(crate) use report::{Mark, Source, suggestion};
 pub use report::{RuleError, RuleErrors, nearest};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};
 pub(crate) use rule::{MAX_EVIDENCE, shown};

@@ -9,16 +9,16 @@ const SHOWN: usize = 160;
 
 /// A rule file.
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) name: String,
-    pub(super) text: String,
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 /// A place in a rule file, counted from 1, in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) line: usize,
-    pub(super) column: usize,
+pub(crate) struct Mark {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
     width: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct RuleError {
 }
 
 impl RuleError {
-    pub(super) fn new(source: &Arc<Source>, at: Mark, what: impl Into<String>) -> Self {
+    pub(crate) fn new(source: &Arc<Source>, at: Mark, what: impl Into<String>) -> Self {
         RuleError {
             source: source.clone(),
             at,
@@ -50,7 +50,7 @@ impl RuleError {
     }
 
     /// What the reader of YAML has against the file.
-    pub(super) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
+    pub(crate) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
         let error = error.without_snippet();
         let at = error.location().map(Mark::from).unwrap_or_default();
         RuleError::new(source, at, reason(error))
@@ -151,7 +151,7 @@ fn reason(error: &Error) -> String {
 }
 
 /// ``did you mean `x`?``, or all that would be known.
-pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
+pub(crate) fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "and there are no others to choose from".to_owned(),

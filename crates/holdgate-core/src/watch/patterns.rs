@@ -1,0 +1,224 @@
+//! Patterns, ready to look, and the quick look over raw bytes that most output never gets past.
+
+use super::Severity;
+use super::spec::{self, Example};
+use crate::rules::{Mark, RuleError, RuleErrors, Source};
+use regex::{Regex, bytes};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        /// All files that are built in.
+        const FILES: &[PatternFile<'static>] = &[$(PatternFile {
+            name: concat!("rules/watch/", $name),
+            text: include_str!(concat!("../../../../rules/watch/", $name)),
+        },)*];
+    };
+}
+
+files! {
+    "prompt-injection.yaml"
+    "dangerous-command.yaml"
+    "credential-access.yaml"
+    "sandbox-escape.yaml"
+    "guard-tampering.yaml"
+    "harm-in-progress.yaml"
+}
+
+/// Raw bytes that make a line worth reading, besides the patterns' own words. Everything else is
+/// ASCII or harmless letters, and shows what it is.
+const REMARKABLE: &[&str] = &[
+    // What a terminal acts on, and what erases.
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",
+    r"\r[^\n]",
+    r"\xc2[\x80-\x9f\xad]",
+    // Letters that look like others, and characters that show nothing.
+    r"[\xc6-\xdf]|\xc4\xb1|\xe1",
+    r"\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf]|[\x84\x85\x92\x93])",
+    r"\xea[\x93\x9c-\x9f\xad\xae]|\xef[\xb8-\xbf]",
+    r"\xf0[\x90-\x9e]|\xf3\xa0",
+    // Escapes of JSON, and members that tell of a call.
+    r"\\u[0-9A-Fa-f]{4}",
+    r#""(?:command|cmd|input|arguments|parameters|args)""#,
+    // A prompt, a trace, a call on the screen.
+    r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] )| \$ |@[^\n]*[#%>$] ",
+    r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",
+    r"(?m:^[ \t>|*]{0,8}(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute)\b)",
+    r"(?m:^\[[^\n]{0,40}\] exec )",
+    // Where listings begin and end.
+    r"(?m:^[ \t>]*(?:```|~~~))",
+    r"(?m:^@@ -)",
+];
+
+/// A file of patterns.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternFile<'a> {
+    /// Its name, for errors.
+    pub name: &'a str,
+    /// What is in it.
+    pub text: &'a str,
+}
+
+/// One pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    /// Its name.
+    pub id: Arc<str>,
+    /// What it belongs to.
+    pub family: Arc<str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Whether nobody needs to be asked.
+    pub certain: bool,
+    /// Why, as a phrase.
+    pub because: Arc<str>,
+    /// What it is tried on.
+    pub examples: Vec<Example>,
+    pub(super) looks: Looks,
+    pub(super) known_safe: Vec<KnownSafe>,
+    pub(super) at: Mark,
+    pub(super) source: Arc<Source>,
+}
+
+impl Pattern {
+    /// What is known to be harmless, and why: an expression over what stands around a find.
+    pub fn known_safe(&self) -> impl Iterator<Item = (&str, &str)> {
+        let safe = self.known_safe.iter();
+        safe.map(|safe| (safe.regex.as_str(), safe.because.as_str()))
+    }
+
+    /// What it looks for, in a word.
+    pub fn looks_at(&self) -> &'static str {
+        match &self.looks {
+            Looks::Text { .. } => "text",
+            Looks::Command(_) => "commands",
+            Looks::Denied(_) => "what commands do",
+        }
+    }
+}
+
+/// What a pattern looks for.
+#[derive(Debug)]
+pub(super) enum Looks {
+    /// Any text.
+    Text {
+        regex: Regex,
+        /// One of them stands in all that it finds.
+        words: Vec<String>,
+    },
+    /// A command that is about to run.
+    Command(Regex),
+    /// A command that the gate's rules deny, or these of them.
+    Denied(Vec<String>),
+}
+
+/// A find that is none.
+#[derive(Debug)]
+pub(super) struct KnownSafe {
+    pub(super) regex: Regex,
+    pub(super) because: String,
+}
+
+/// All patterns.
+#[derive(Debug)]
+pub struct Patterns {
+    pub(super) list: Vec<Pattern>,
+    /// Matches in every line that could hold a find, over raw bytes.
+    remarkable: bytes::Regex,
+    /// The same for a line that is plain already.
+    words: bytes::Regex,
+    pub(super) shapes: super::command::Shapes,
+}
+
+impl Patterns {
+    /// The patterns that are built in.
+    pub fn built_in() -> Result<Arc<Patterns>, RuleErrors> {
+        static BUILT_IN: LazyLock<Result<Arc<Patterns>, RuleErrors>> =
+            LazyLock::new(|| Patterns::read(FILES).map(Arc::new));
+        BUILT_IN.clone()
+    }
+
+    /// Those that are built in and those of these files.
+    pub fn joined(files: &[PatternFile<'_>]) -> Result<Arc<Patterns>, RuleErrors> {
+        Patterns::read(&[FILES, files].concat()).map(Arc::new)
+    }
+
+    /// The patterns of these files alone. Their examples are not tried.
+    pub fn read(files: &[PatternFile<'_>]) -> Result<Patterns, RuleErrors> {
+        let (mut list, mut errors) = (Vec::new(), Vec::new());
+        for file in files {
+            match spec::read(file.name, file.text) {
+                Ok(patterns) => list.extend(patterns),
+                Err(wrong) => errors.extend(wrong),
+            }
+        }
+        let mut seen: HashMap<&str, &Pattern> = HashMap::new();
+        for pattern in &list {
+            if seen.insert(&pattern.id, pattern).is_some() {
+                let what = format!("there is a pattern `{}` already", pattern.id);
+                errors.push(RuleError::new(&pattern.source, pattern.at, what));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(RuleErrors(errors));
+        }
+        Patterns::new(list).map_err(|what| {
+            let source = Arc::new(Source {
+                name: "patterns".to_owned(),
+                text: String::new(),
+            });
+            RuleErrors(vec![RuleError::new(&source, Mark::default(), what)])
+        })
+    }
+
+    fn new(list: Vec<Pattern>) -> Result<Patterns, String> {
+        let mut words: Vec<String> = list
+            .iter()
+            .filter_map(|pattern| match &pattern.looks {
+                Looks::Text { words, .. } => Some(words),
+                Looks::Command(_) | Looks::Denied(_) => None,
+            })
+            .flatten()
+            .map(|word| regex::escape(word))
+            .collect();
+        words.sort();
+        words.dedup();
+        let words = if words.is_empty() {
+            // Nothing.
+            r"[^\x00-\xff]".to_owned()
+        } else {
+            format!("(?i:{})", words.join("|"))
+        };
+        let compile = |text: &str| {
+            let builder = bytes::RegexBuilder::new(text)
+                .unicode(false)
+                .size_limit(8 << 20)
+                .dfa_size_limit(16 << 20)
+                .build();
+            builder.map_err(|e| e.to_string())
+        };
+        Ok(Patterns {
+            list,
+            remarkable: compile(&format!("{words}|{}", REMARKABLE.join("|")))?,
+            words: compile(&words)?,
+            shapes: super::command::Shapes::new()?,
+        })
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Pattern> {
+        self.list.iter()
+    }
+
+    /// Where, at or after `from`, a line has something to look at: just behind a byte of it. `from`
+    /// is the beginning of a line, and `lines` end with a line end.
+    pub(super) fn next_remarkable(&self, lines: &[u8], from: usize) -> Option<usize> {
+        self.remarkable.shortest_match_at(lines, from)
+    }
+
+    /// Whether a plain text has one of the words.
+    pub(super) fn has_word(&self, text: &str) -> bool {
+        self.words.is_match(text.as_bytes())
+    }
+}

@@ -1,0 +1,269 @@
+//! A line of output as a terminal shows it, and as it was written.
+//!
+//! Colours, cursor moves, carriage returns and backspaces can hide words from a search, and show
+//! others than were written. So there are two readings, and each takes time in line with the bytes.
+
+use std::borrow::Cow;
+
+/// Where a cursor may jump to beyond what is written: no terminal is wider.
+const MAX_COLUMN: usize = 4096;
+
+/// One line, as bytes between line ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plain<'a> {
+    /// What a terminal shows in the end. A jump to another line is a line end.
+    pub(super) shown: Cow<'a, str>,
+    /// All that was written, in order, if that is more: what was overwritten or erased, titles,
+    /// links.
+    pub(super) written: Option<String>,
+}
+
+/// Reads a line.
+pub(super) fn plain(line: &[u8]) -> Plain<'_> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    if !text.contains(is_control) {
+        return Plain {
+            shown: text,
+            written: None,
+        };
+    }
+    let mut screen = Screen::default();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => escape(&mut chars, &mut screen),
+            '\u{9b}' => control_sequence(&mut chars, &mut screen),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
+                string(&mut chars, &mut screen);
+            }
+            '\r' => screen.to_column(0),
+            '\u{8}' => screen.back(1),
+            '\t' => screen.put('\t'),
+            '\u{b}' | '\u{c}' | '\u{84}' | '\u{85}' | '\u{8d}' => screen.leave(),
+            c if is_control(c) => {}
+            c => screen.put(c),
+        }
+    }
+    screen.finish()
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\t'
+}
+
+/// What is on the line, and the cursor.
+#[derive(Default)]
+struct Screen {
+    cells: Vec<char>,
+    column: usize,
+    shown: String,
+    written: String,
+    /// Something was written that is no longer to be seen.
+    lost: bool,
+}
+
+impl Screen {
+    fn put(&mut self, c: char) {
+        self.written.push(c);
+        match self.cells.get_mut(self.column) {
+            Some(cell) => {
+                self.lost |= *cell != c;
+                *cell = c;
+            }
+            None => {
+                self.cells.resize(self.column, ' ');
+                self.cells.push(c);
+            }
+        }
+        self.column += 1;
+    }
+
+    fn to_column(&mut self, column: usize) {
+        if column < self.column {
+            self.written.push('\n');
+        } else if column > self.column {
+            self.written.push(' ');
+        }
+        self.column = column.min(MAX_COLUMN.max(self.cells.len()));
+    }
+
+    fn back(&mut self, by: usize) {
+        // No line end here: what is typed anew after a backspace belongs to the same word.
+        self.column = self.column.saturating_sub(by);
+    }
+
+    fn erase(&mut self, how: usize) {
+        let gone = match how {
+            0 => {
+                self.cells.len() > self.column && {
+                    self.cells.truncate(self.column);
+                    true
+                }
+            }
+            1 => {
+                let before = self.cells.iter_mut().take(self.column + 1);
+                before.fold(false, |_, cell| {
+                    *cell = ' ';
+                    true
+                })
+            }
+            _ => {
+                let any = !self.cells.is_empty();
+                self.cells.clear();
+                any
+            }
+        };
+        self.lost |= gone;
+    }
+
+    /// The cursor goes to another line.
+    fn leave(&mut self) {
+        self.written.push('\n');
+        self.shown.extend(self.cells.drain(..));
+        self.shown.push('\n');
+        self.column = 0;
+    }
+
+    fn finish(mut self) -> Plain<'static> {
+        self.shown.extend(self.cells.drain(..));
+        Plain {
+            shown: Cow::Owned(self.shown),
+            written: self.lost.then_some(self.written),
+        }
+    }
+}
+
+/// What follows an escape.
+fn escape(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
+    let mut ahead = chars.clone();
+    match ahead.next() {
+        Some('[') => {
+            *chars = ahead;
+            control_sequence(chars, screen);
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            *chars = ahead;
+            string(chars, screen);
+        }
+        // Another line.
+        Some('D' | 'E' | 'M' | 'c') => {
+            *chars = ahead;
+            screen.leave();
+        }
+        // Which letters: one more character.
+        Some(' ' | '#' | '%' | '(' | ')' | '*' | '+') => {
+            ahead.next();
+            *chars = ahead;
+        }
+        Some('\u{30}'..='\u{7e}') => *chars = ahead,
+        Some(_) | None => {}
+    }
+}
+
+/// Numbers, then a letter that says what to do.
+fn control_sequence(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
+    let mut number: Option<usize> = None;
+    let mut first = true;
+    loop {
+        let before = chars.clone();
+        let Some(c) = chars.next() else {
+            return;
+        };
+        match c {
+            '0'..='9' if first => {
+                let digit = c.to_digit(10).unwrap_or_default() as usize;
+                number = Some((number.unwrap_or(0) * 10 + digit).min(MAX_COLUMN));
+            }
+            ' '..='?' => first = false,
+            '@'..='~' => {
+                let by = number.unwrap_or(1).max(1);
+                match c {
+                    'C' | 'a' => screen.to_column(screen.column + by),
+                    'D' => screen.back(by),
+                    'G' | '`' => screen.to_column(by - 1),
+                    'K' => screen.erase(number.unwrap_or(0)),
+                    'A' | 'B' | 'E' | 'F' | 'H' | 'J' | 'd' | 'e' | 'f' | 'u' => screen.leave(),
+                    _ => {}
+                }
+                return;
+            }
+            // Not a part of it: a terminal gives up here, too.
+            _ => {
+                *chars = before;
+                return;
+            }
+        }
+    }
+}
+
+/// A title, a link or the like: not shown, but written.
+fn string(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
+    screen.written.push('\n');
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{7}' | '\u{9c}' => break,
+            '\u{1b}' => {
+                let mut ahead = chars.clone();
+                if ahead.next() == Some('\\') {
+                    *chars = ahead;
+                } else {
+                    escape(chars, screen);
+                }
+                break;
+            }
+            c if is_control(c) => {}
+            c => {
+                screen.lost = true;
+                screen.written.push(c);
+            }
+        }
+    }
+    screen.written.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, shown: &str, written: Option<&str>) {
+        let plain = plain(line.as_bytes());
+        assert_eq!(
+            (plain.shown.as_ref(), plain.written.as_deref()),
+            (shown, written),
+            "{line:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_as_a_terminal_shows_it() {
+        check("plain\ttext\r", "plain\ttext", None);
+        check("\x1b[1;31mrm\x1b[0m -rf \x1b[4m/\x1b[m", "rm -rf /", None);
+        check("r\x1b[0mm\x1b(B -rf", "rm -rf", None);
+        check("rm\x1b[1C-rf\x1b[2C/", "rm -rf  /", None);
+        check("\u{9b}31mred", "red", None);
+        check("10%\r20%\r30%", "30%", Some("10%\n20%\n30%"));
+        check(
+            "wrong\x08\x08\x08\x08\x08right",
+            "right",
+            Some("wrongright"),
+        );
+        check("l\x08 \x08ls", "ls", Some("l ls"));
+        check("secret\x1b[2K\rfine", "fine", Some("secret\nfine"));
+        check("one\x1b[1Atwo", "one\ntwo", None);
+        check("\x1b]0;title\x07text", "text", Some("\ntitle\ntext"));
+        check(
+            "\x1b]8;;http://a.example\x1b\\here\x1b]8;;\x1b\\",
+            "here",
+            Some("\n8;;http://a.example\nhere\n8;;\n"),
+        );
+        check("cut \x1b[31", "cut ", None);
+        check("cut \x1b]0;rm", "cut ", Some("cut \n0;rm\n"));
+    }
+
+    #[test]
+    fn jumps_take_no_memory() {
+        let line = "\x1b[99999999Cx".repeat(1000);
+        assert!(plain(line.as_bytes()).shown.len() < 2 * MAX_COLUMN + 2000);
+    }
+}

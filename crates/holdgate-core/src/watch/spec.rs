@@ -1,0 +1,247 @@
+//! A file of patterns as written, and what is wrong with it.
+
+use super::Severity;
+use super::patterns::{KnownSafe, Looks, Pattern};
+use crate::json::shorten;
+use crate::rules::{Mark, RuleError, Source, is_name, suggestion};
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+use std::sync::Arc;
+
+/// A compiled expression may take this much memory.
+const MAX_REGEX: usize = 1 << 20;
+/// Nesting of a file.
+const MAX_DEPTH: usize = 16;
+const SEVERITIES: [(&str, Severity); 3] = [
+    ("low", Severity::Low),
+    ("medium", Severity::Medium),
+    ("high", Severity::High),
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a pattern")]
+struct PatternSpec {
+    id: Spanned<String>,
+    family: Spanned<String>,
+    severity: Spanned<String>,
+    #[serde(default)]
+    certain: bool,
+    #[serde(default)]
+    command: bool,
+    regex: Option<Spanned<String>>,
+    /// One of these stands in all that the expression finds: only lines with one are read.
+    #[serde(default)]
+    words: Vec<Spanned<String>>,
+    /// Only what these rules say about a command.
+    #[serde(default)]
+    rules: Vec<Spanned<String>>,
+    because: Spanned<String>,
+    #[serde(default)]
+    known_safe: Vec<KnownSafeSpec>,
+    examples: ExamplesSpec,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "`match` and `because`")]
+struct KnownSafeSpec {
+    #[serde(rename = "match")]
+    regex: Spanned<String>,
+    because: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "lists of outputs")]
+struct ExamplesSpec {
+    trips: Spanned<Vec<Spanned<String>>>,
+    passes: Spanned<Vec<Spanned<String>>>,
+}
+
+/// An output that is tried.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The output.
+    pub text: String,
+    /// Whether the pattern must find something.
+    pub trips: bool,
+    pub(super) at: Mark,
+}
+
+/// The patterns of one file.
+pub(super) fn read(name: &str, text: &str) -> Result<Vec<Pattern>, Vec<RuleError>> {
+    let source = Arc::new(Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    });
+    let options = serde_saphyr::options! {
+        with_snippet: false,
+        strict_booleans: true,
+        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
+    };
+    let specs: Vec<PatternSpec> = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
+    let mut reader = Reader {
+        source: &source,
+        errors: Vec::new(),
+    };
+    let patterns = specs
+        .into_iter()
+        .filter_map(|spec| reader.pattern(spec))
+        .collect();
+    if reader.errors.is_empty() {
+        Ok(patterns)
+    } else {
+        Err(reader.errors)
+    }
+}
+
+struct Reader<'a> {
+    source: &'a Arc<Source>,
+    errors: Vec<RuleError>,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        self.errors
+            .push(RuleError::new(self.source, at.into(), what));
+    }
+
+    /// `None` if there is nothing that it could find; then the error is noted.
+    fn pattern(&mut self, spec: PatternSpec) -> Option<Pattern> {
+        for name in [&spec.id, &spec.family] {
+            if !is_name(&name.value) {
+                let what = format!("`{}` is no name: names look like `force-push`", name.value);
+                self.error(name.referenced, what);
+            }
+        }
+        let reasons = spec.known_safe.iter().map(|safe| &safe.because);
+        for text in std::iter::once(&spec.because).chain(reasons) {
+            if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
+                self.error(text.referenced, "write a phrase, without a full stop");
+            }
+        }
+        let severity = self.severity(&spec.severity);
+        let known_safe = spec.known_safe.iter().filter_map(|safe| {
+            Some(KnownSafe {
+                regex: self.regex(&safe.regex)?,
+                because: safe.because.value.clone(),
+            })
+        });
+        let known_safe = known_safe.collect();
+        let looks = self.looks(&spec)?;
+        let examples = self.examples(&spec.examples, &looks);
+        Some(Pattern {
+            at: spec.id.referenced.into(),
+            id: spec.id.value.into(),
+            family: spec.family.value.into(),
+            severity: severity?,
+            certain: spec.certain,
+            because: spec.because.value.into(),
+            looks,
+            known_safe,
+            examples,
+            source: self.source.clone(),
+        })
+    }
+
+    fn severity(&mut self, word: &Spanned<String>) -> Option<Severity> {
+        let found = SEVERITIES.iter().find(|(name, _)| *name == word.value);
+        if found.is_none() {
+            let known = SEVERITIES.map(|(name, _)| name);
+            let near = suggestion(&word.value, &known);
+            let what = format!("`{}` is no severity, {near}", shorten(&word.value, 40));
+            self.error(word.referenced, what);
+        }
+        found.map(|(_, severity)| *severity)
+    }
+
+    fn looks(&mut self, spec: &PatternSpec) -> Option<Looks> {
+        let at = spec.id.referenced;
+        if spec.command {
+            if let Some(word) = spec.words.first() {
+                self.error(word.referenced, "`words` are for text, not for commands");
+            }
+            if let (Some(regex), Some(rule)) = (&spec.regex, spec.rules.first()) {
+                let what = "a command is found by `regex` or by `rules`, not by both";
+                self.error(rule.referenced, what);
+                return self.regex(regex).map(Looks::Command);
+            }
+            if let Some(regex) = &spec.regex {
+                return self.regex(regex).map(Looks::Command);
+            }
+            let rules = spec.rules.iter().map(|rule| rule.value.clone());
+            return Some(Looks::Denied(rules.collect()));
+        }
+        if let Some(rule) = spec.rules.first() {
+            self.error(
+                rule.referenced,
+                "`rules` speak of commands: add `command: true`",
+            );
+        }
+        let Some(regex) = &spec.regex else {
+            let what = "what does it look for? Write a `regex`, or `command: true`";
+            self.error(at, what);
+            return None;
+        };
+        if spec.words.is_empty() {
+            let what = "a `regex` needs `words`: only lines with one of them are read";
+            self.error(regex.referenced, what);
+        }
+        for word in &spec.words {
+            let fits = |c: char| !c.is_control() && !matches!(c, '/' | '"' | '\\' | '\'');
+            if word.value.len() < 3 || !word.value.chars().all(fits) {
+                let what = "a word has three or more bytes, and none that an escape \
+                            could stand for: no slash, quote or backslash";
+                self.error(word.referenced, what);
+            }
+        }
+        let words = spec.words.iter().map(|word| word.value.clone());
+        Some(Looks::Text {
+            regex: self.regex(regex)?,
+            words: words.collect(),
+        })
+    }
+
+    fn regex(&mut self, text: &Spanned<String>) -> Option<Regex> {
+        match RegexBuilder::new(&text.value).size_limit(MAX_REGEX).build() {
+            Ok(regex) if regex.is_match("") => {
+                let what = "this expression finds something everywhere: it matches nothing at all";
+                self.error(text.referenced, what);
+                None
+            }
+            Ok(regex) => Some(regex),
+            Err(error) => {
+                let what = error.to_string();
+                let what = what.lines().last().unwrap_or_default();
+                let what = what.trim_start_matches("error: ");
+                self.error(text.referenced, format!("no regular expression: {what}"));
+                None
+            }
+        }
+    }
+
+    fn examples(&mut self, spec: &ExamplesSpec, looks: &Looks) -> Vec<Example> {
+        let mut examples = Vec::new();
+        for (list, trips) in [(&spec.trips, true), (&spec.passes, false)] {
+            if list.value.is_empty() {
+                let what = "a pattern needs outputs that trip it, and near misses that pass";
+                self.error(list.referenced, what);
+            }
+            for example in &list.value {
+                let at = Mark::from(example.referenced);
+                if let (true, Looks::Text { words, .. }) = (trips, looks) {
+                    let text = example.value.to_ascii_lowercase();
+                    let has = |word: &String| text.contains(&word.to_ascii_lowercase());
+                    // Disguised examples have none as written.
+                    if text.is_ascii() && !text.contains(['\u{1b}', '\\']) && !words.iter().any(has)
+                    {
+                        self.error(at, "none of the pattern's `words` stands in this example");
+                    }
+                }
+                let text = example.value.clone();
+                examples.push(Example { text, trips, at });
+            }
+        }
+        examples
+    }
+}
