@@ -22,7 +22,7 @@ const MAX_LISTING: u64 = 400;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([\w.+-]+\) ?)?(?:\[?[\w.+-]+@[\w.+-]+[^$#%❯>\n]{0,120}[$#%❯>]|(?:bash|sh|zsh|dash)-?[\d.]*[$#%]|[~/][\w./~-]{0,100} ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)? |[$❯])\s+(?P<command>\S.*)$";
+const PROMPT: &str = r"^(?:\([\w.+-]+\) ?)?(?:\[?[\w.+-]+@[\w.+-]+[^$#%❯>\n]{0,120}[$#%❯>]|(?:bash|sh|zsh|dash)-?[\d.]*[$#%]|[~/][\w./~-]{0,100} ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|[$❯])\s+(?P<command>\S.*)$";
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<command>\S.*)$";
 /// A program says what it runs.

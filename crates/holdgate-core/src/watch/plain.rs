@@ -251,7 +251,7 @@ mod tests {
         check("l\x08 \x08ls", "ls", Some("l ls"));
         check("secret\x1b[2K\rfine", "fine", Some("secret\nfine"));
         check("one\x1b[1Atwo", "one\ntwo", None);
-        check("\x1b]0;title\x07text", "text", Some("\ntitle\ntext"));
+        check("\x1b]0;title\x07text", "text", Some("\n0;title\ntext"));
         check(
             "\x1b]8;;http://a.example\x1b\\here\x1b]8;;\x1b\\",
             "here",

@@ -13,7 +13,7 @@ const BETWEEN_CALLS: Duration = Duration::from_secs(5);
 /// Complaints about one file, at the most.
 const MAX_COMPLAINTS: usize = 20;
 /// Subjects that are cases, but that nothing judges yet.
-const LATER: [&str; 3] = ["tool_result", "output", "spillage"];
+const LATER: [&str; 2] = ["tool_result", "spillage"];
 /// The protocols whose streams are judged.
 const PROTOCOLS: [&str; 1] = ["anthropic"];
 
@@ -88,6 +88,8 @@ pub enum Subject {
     },
     /// An answer of the model's API.
     Stream(StreamCase),
+    /// What an agent printed, in the pieces in which it came; at least one.
+    Output(Vec<Vec<u8>>),
     /// Something that is not judged yet, by its name.
     NotYet(String),
 }
@@ -131,7 +133,7 @@ struct CaseLine<'a> {
     stop_by: Option<usize>,
     stream: Option<StreamLine>,
     tool_result: Option<IgnoredAny>,
-    output: Option<IgnoredAny>,
+    output: Option<OutputLine>,
     spillage: Option<IgnoredAny>,
 }
 
@@ -151,6 +153,13 @@ struct StreamLine {
     body_b64: String,
     chunking: Option<Vec<usize>>,
     marker: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OutputLine {
+    text: Option<String>,
+    chunks: Option<Vec<String>>,
+    chunks_b64: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -244,10 +253,10 @@ fn read_case(text: &str) -> Result<Case, String> {
     if let Some(stream) = line.stream {
         subjects.push(read_stream(stream).map_err(|e| in_case(&e))?);
     }
-    for (there, name) in [&line.tool_result, &line.output, &line.spillage]
-        .iter()
-        .zip(LATER)
-    {
+    if let Some(output) = line.output {
+        subjects.push(read_output(output).map_err(|e| in_case(&e))?);
+    }
+    for (there, name) in [&line.tool_result, &line.spillage].iter().zip(LATER) {
         if there.is_some() {
             subjects.push(Subject::NotYet(name.to_owned()));
         }
@@ -257,7 +266,7 @@ fn read_case(text: &str) -> Result<Case, String> {
         (subject, _) => {
             let number = if subject.is_some() { "several" } else { "no" };
             return Err(in_case(&format!(
-                "it has {number} subjects, and must have one of call, calls, stream, {}",
+                "it has {number} subjects, and must have one of call, calls, stream, output, {}",
                 LATER.join(", ")
             )));
         }
@@ -328,6 +337,19 @@ fn read_stream(line: StreamLine) -> Result<Subject, String> {
         chunking: line.chunking,
         marker: line.marker.unwrap_or_default(),
     }))
+}
+
+fn read_output(line: OutputLine) -> Result<Subject, String> {
+    let pieces = match (line.text, line.chunks, line.chunks_b64) {
+        (Some(text), None, None) => vec![text.into_bytes()],
+        (None, Some(chunks), None) => chunks.into_iter().map(String::into_bytes).collect(),
+        (None, None, Some(chunks)) => chunks
+            .iter()
+            .map(|chunk| base64(chunk).ok_or("`chunks_b64` is not base64"))
+            .collect::<Result<Vec<_>, _>>()?,
+        _ => return Err("`output` must have one of text, chunks, chunks_b64".to_owned()),
+    };
+    Ok(Subject::Output(pieces))
 }
 
 fn base64(text: &str) -> Option<Vec<u8>> {

@@ -145,6 +145,7 @@ impl Bench {
             Subject::Call(call) => self.judge_calls(std::slice::from_ref(call), world),
             Subject::Calls { calls, .. } => self.judge_calls(calls, world),
             Subject::Stream(stream) => self.judge_stream(stream, case.expect, &world),
+            Subject::Output(pieces) => output::judge(pieces, world),
             Subject::NotYet(_) => return None,
         };
         outcome
@@ -280,6 +281,8 @@ impl Bench {
         }
     }
 }
+
+mod output;
 
 /// What the client got.
 enum Delivered {

@@ -116,11 +116,34 @@ fn what_is_not_judged_yet_is_still_a_case() {
         );
     }
     check(r#""tool_result":{"tool":"Read","text":"x"}"#, "tool_result");
-    check(r#""output":{"stream":"stdout","text":"x"}"#, "output");
     check(r#""spillage":{"text":"x"}"#, "spillage");
     check(
         r#""stream":{"protocol":"gemini","body_b64":""}"#,
         "stream of gemini",
+    );
+}
+
+#[test]
+fn output_comes_as_text_or_in_pieces() {
+    #[track_caller]
+    fn check(output: &str, expected: &[&str]) {
+        let case = one(&format!(
+            r#"{{"id":"a","expect":"block","output":{output}}}"#
+        ));
+        let Subject::Output(pieces) = case.subject else {
+            panic!("{case:?}");
+        };
+        let expected: Vec<&[u8]> = expected.iter().map(|piece| piece.as_bytes()).collect();
+        assert_eq!(pieces, expected);
+    }
+    check(r#"{"stream":"stdout","text":"ab"}"#, &["ab"]);
+    check(r#"{"chunks":["a","b"]}"#, &["a", "b"]);
+    check(r#"{"chunks_b64":["aGVs","bG8="]}"#, &["hel", "lo"]);
+    let both = r#"{"id":"a","expect":"block","output":{"text":"a","chunks":["b"]}}"#;
+    assert!(
+        read("f", both)
+            .unwrap_err()
+            .contains("one of text, chunks, chunks_b64")
     );
 }
 

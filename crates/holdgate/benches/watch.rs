@@ -1,0 +1,65 @@
+//! What watching output costs: `cargo bench -p holdgate --bench watch`.
+//!
+//! Medians over rounds on this machine; compare only within one run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark reports on standard output"
+)]
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+
+use holdgate_core::action::Knowledge;
+use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::watch::{Commands, OutputWatch, Patterns};
+use std::time::{Duration, Instant};
+
+const SIZE: usize = 16 << 20;
+const ROUNDS: usize = 7;
+
+const BUILD: &str = "   Compiling regex-automata v0.4.14 (/home/dev/.cargo/registry/regex-automata)\n\
+    [ 41%] Building CXX object src/CMakeFiles/app.dir/render/mesh.cpp.o\n\
+    test parser::tests::reads_a_list_of_numbers ... ok\n\
+    2026-02-02T10:00:00.123Z INFO http: GET /api/items/42 200 3.1ms\n";
+const COLOURS: &str = "\x1b[32mPASS\x1b[39m \x1b[2msrc/\x1b[22m\x1b[1mitems.test.ts\x1b[22m (\x1b[33m1.2 s\x1b[39m)\r\n";
+const PROGRESS: &str = "Downloading [=====>      ] 41%\rDownloading [======>     ] 52%\n";
+const EVENTS: &str = "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"The parser reads a list of numbers.\\nI will add a case for the empty list.\"}]}}\n";
+const CALLS: &str = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{\"command\":\"cargo test --workspace\"}}]}}\n";
+const DIFF: &str = "@@ -1,3 +1,3 @@ fn main() {\n     let items = read();\n-    print(items);\n+    print(&items);\n }\n";
+
+fn main() {
+    let patterns = Patterns::built_in().unwrap();
+    let rules = RuleSet::built_in(Profile::default()).unwrap();
+    let know = Knowledge::built_in().unwrap();
+    know.commands.warm();
+    let commands = Commands::new(rules, know, std::sync::Arc::default());
+    for (name, text, chunk, size) in [
+        ("build log, 64 KiB a chunk", BUILD, 64 << 10, SIZE),
+        ("build log, 4 KiB a chunk", BUILD, 4 << 10, SIZE),
+        ("build log, 100 B a chunk", BUILD, 100, SIZE),
+        ("coloured log", COLOURS, 64 << 10, SIZE / 4),
+        ("progress bars", PROGRESS, 64 << 10, SIZE / 4),
+        ("diff", DIFF, 64 << 10, SIZE / 4),
+        ("events of an agent", EVENTS, 64 << 10, SIZE / 4),
+        ("calls of an agent", CALLS, 64 << 10, SIZE / 64),
+    ] {
+        let bytes = text.repeat(size / text.len()).into_bytes();
+        let mut times: Vec<Duration> = (0..ROUNDS)
+            .map(|_| {
+                let mut watch = OutputWatch::new(patterns.clone(), commands.clone());
+                let mut hits = Vec::new();
+                let begin = Instant::now();
+                for piece in bytes.chunks(chunk) {
+                    watch.feed(piece, &mut hits);
+                }
+                let took = begin.elapsed();
+                assert!(hits.is_empty(), "{hits:?}");
+                took
+            })
+            .collect();
+        times.sort_unstable();
+        let median = times.get(ROUNDS / 2).copied().unwrap_or_default();
+        let rate = bytes.len() as f64 / median.as_secs_f64() / 1e6;
+        println!("{name:<28} {rate:>8.1} MB/s");
+    }
+}

@@ -1,0 +1,74 @@
+//! What an agent printed: blocked if it would be sent to the judge or killed, however it was cut.
+
+use super::{Hit, Outcome, PIECES};
+use holdgate_core::action::Knowledge;
+use holdgate_core::action::path::World;
+use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::verdict::Verdict;
+use holdgate_core::watch::{self, Commands, OutputWatch, Patterns, Severity};
+use std::sync::Arc;
+use std::time::Instant;
+
+const LAYER: &str = "watch";
+
+/// `None` only if what is built in cannot be read, which its own tests rule out.
+pub(super) fn judge(pieces: &[Vec<u8>], world: Arc<World>) -> Outcome {
+    let mut outcome = Outcome::empty();
+    let Some((patterns, commands)) = built_in(world) else {
+        outcome.hear_hit("patterns-unreadable", Verdict::Block);
+        return outcome;
+    };
+    let watch = || OutputWatch::new(patterns.clone(), commands.clone());
+    let begin = Instant::now();
+    let hits = hits(watch(), pieces.iter().map(Vec::as_slice));
+    outcome.times.push(begin.elapsed());
+    for hit in &hits {
+        outcome.hear_hit(&hit.pattern, verdict(hit.severity));
+    }
+    let whole = pieces.concat();
+    for size in PIECES {
+        if self::hits(watch(), whole.chunks(size)) != hits {
+            outcome.hear_hit("cut-dependent", Verdict::Block);
+        }
+    }
+    outcome
+}
+
+impl Outcome {
+    fn hear_hit(&mut self, pattern: &str, verdict: Verdict) {
+        self.verdict = self.verdict.max(verdict);
+        let known = self.hits.iter_mut().find(|hit| hit.rule == pattern);
+        match known {
+            Some(hit) => hit.verdict = hit.verdict.max(verdict),
+            None => self.hits.push(Hit {
+                layer: LAYER,
+                rule: pattern.to_owned(),
+                verdict,
+            }),
+        }
+    }
+}
+
+fn built_in(world: Arc<World>) -> Option<(Arc<Patterns>, Commands)> {
+    let rules = RuleSet::built_in(Profile::default()).ok()?;
+    let know = Knowledge::built_in().ok()?;
+    let patterns = Patterns::built_in().ok()?;
+    Some((patterns, Commands::new(rules, know, world)))
+}
+
+fn hits<'a>(mut watch: OutputWatch, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<watch::Hit> {
+    let mut hits = Vec::new();
+    for piece in pieces {
+        watch.feed(piece, &mut hits);
+    }
+    watch.finish(&mut hits);
+    hits
+}
+
+/// A low one is noted; the others go to the judge or kill.
+fn verdict(severity: Severity) -> Verdict {
+    match severity {
+        Severity::Low => Verdict::Audit,
+        Severity::Medium | Severity::High => Verdict::Block,
+    }
+}
