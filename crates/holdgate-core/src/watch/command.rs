@@ -26,7 +26,7 @@ const PROMPT: &str = r"^(?:\([\w.+-]+\) ?)?(?:\[?[\w.+-]+@[\w.+-]+[^$#%❯>\n]{0
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<command>\S.*)$";
 /// A program says what it runs.
-const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
+const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
 const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\S.*)$";
 /// A call as agents show it.

@@ -180,7 +180,7 @@ impl Patterns {
                 Looks::Command(_) | Looks::Denied(_) => None,
             })
             .flatten()
-            .map(|word| regex::escape(word))
+            .map(|word| in_bytes(word))
             .collect();
         words.sort();
         words.dedup();
@@ -221,4 +221,12 @@ impl Patterns {
     pub(super) fn has_word(&self, text: &str) -> bool {
         self.words.is_match(text.as_bytes())
     }
+}
+
+/// An expression for this word that needs to know nothing of Unicode.
+fn in_bytes(word: &str) -> String {
+    if word.is_ascii() {
+        return regex::escape(word);
+    }
+    word.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
 }

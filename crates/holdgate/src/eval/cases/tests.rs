@@ -15,7 +15,7 @@ fn a_bad_line_is_named_with_its_reason() {
         let error = read("x.jsonl", &text).unwrap_err();
         assert_eq!(error, format!("x.jsonl:2: {complaint}"), "{line}");
     }
-    let subjects = "and must have one of call, calls, stream, tool_result, output, spillage";
+    let subjects = "and must have one of call, calls, stream, output, tool_result, spillage";
     check("{", "EOF while parsing an object (column 1)");
     check(r#"{"expect":"block"}"#, "the case has no `id`");
     check(
