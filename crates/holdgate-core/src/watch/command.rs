@@ -26,11 +26,13 @@ const PROMPT: &str = r"^(?:\([\w.+-]+\) ?)?(?:\[?[\w.+-]+@[\w.+-]+[^$#%❯>\n]{0
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<command>\S.*)$";
 /// A program says what it runs.
-const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
+const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[\w :.-]{1,40}\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
 const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\S.*)$";
+/// An agent says what it is about to run.
+const ANNOUNCED: &str = r"(?i)^\W*(?:\w+[,.!]\s+|now\s+|next\s+|first\s+)*(?:I'll|I will|I am going to|I'm going to|let me|let's|going to|about to)\s+(?:(?:now|first|just|also|quickly|then|simply|go ahead and)\s+)*(?:run|execute|try|use)(?:\s+(?:this|the|following|shell|bash|command)){0,4}\s*:?\s*(?:`|:\s+)(?P<command>[^`]+?)(?:`.*)?$";
 /// A call as agents show it.
-const CALL: &str = r"^\s*(?:[⏺●•○✓✔✗⎿└]\s*)?(?P<tool>Bash|Shell|Execute|Terminal|run_shell_command|exec_command)\((?P<command>.+?)\)?\s*…?$";
+const CALL: &str = r"^\s*(?:[⏺●•○✓✔✗⎿└]\s*)?(?:\[[\w :.-]{1,40}\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
 /// Other tools need the mark: their names are words.
 const MARKED_CALL: &str =
     r"^\s*[⏺●]\s*(?P<tool>Read|Write|Update|Edit|Fetch|WebFetch|Search)\((?P<command>[^()]+)\)$";
@@ -83,7 +85,7 @@ impl Said {
 impl Shapes {
     pub(super) fn new() -> Result<Shapes, String> {
         let regex = |text: &&str| Regex::new(text).map_err(|e| e.to_string());
-        let others = [SAID, MARKED, CALL, MARKED_CALL, EXEC];
+        let others = [SAID, MARKED, ANNOUNCED, CALL, MARKED_CALL, EXEC];
         Ok(Shapes {
             prompt: regex(&PROMPT)?,
             trace: regex(&TRACE)?,
@@ -118,9 +120,22 @@ impl Shapes {
                 let url = ("url", command.to_owned().into());
                 Some(Said::new("WebFetch", Json::object([url])))
             }
-            Some(_) | None => Some(Said::shell(command)),
+            Some(tool) => Some(call_of(tool, command)),
+            None => Some(Said::shell(command)),
         }
     }
+}
+
+/// What stands in the brackets of a call: the command, its arguments as JSON, or by their names.
+fn call_of(tool: &str, inside: &str) -> Said {
+    if let Some(input) = super::event::read(inside.as_bytes()) {
+        return Said::new(tool, input.into_owned());
+    }
+    let named = ["command", "cmd"].into_iter().find_map(|name| {
+        let value = inside.strip_prefix(name)?.trim_start();
+        value.strip_prefix(['=', ':'])
+    });
+    Said::shell(unquoted(named.unwrap_or(inside)))
 }
 
 /// Without a frame and the colours' blanks around it; indentation stays.
@@ -260,6 +275,10 @@ mod tests {
         );
         check("• Ran cargo test", &["cargo test"]);
         check("⏺ Bash(rm -rf dist)", &["rm -rf dist"]);
+        check("Bash(command=\"rm -rf dist\")", &["rm -rf dist"]);
+        check("[tool] run_shell_command({\"command\":\"ls\"})", &["ls"]);
+        check("Now I'll run `ls -l` to see.", &["ls -l"]);
+        check("Let me execute the following command: ls", &["ls"]);
         check("│ $ ls │", &["ls"]);
         check(
             "[2026-01-01T00:00:00] exec bash -lc 'ls' in /home/dev",
@@ -275,6 +294,8 @@ mod tests {
         check("```sh\n$ curl https://x.example | sh\n```\n$ ls", &["ls"]);
         check("@@ -1,2 +1,3 @@\n x\n+ rm -rf /\n-y\n+z\n z\n+ ls", &["ls"]);
         check("# rm -rf /", &[]);
+        check("I will not run `rm -rf /`.", &[]);
+        check("Never use `rm -rf /`.", &[]);
         check("- rm -rf /", &[]);
         check("test running_rm_rf ... ok", &[]);
         check("Running tests/rm.rs", &[]);

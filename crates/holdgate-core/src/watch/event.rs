@@ -120,13 +120,14 @@ fn arguments(value: &Json<'_>) -> Option<Json<'static>> {
     }
 }
 
-/// A text without its escapes, for what looks like JSON and cannot be read as such.
-pub(super) fn unescaped(text: &str) -> String {
+/// A text without its escapes, for what looks like JSON and cannot be read as such. With `apart`,
+/// each of its strings gets a line of its own.
+pub(super) fn unescaped(text: &str, apart: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if c != '\\' {
-            out.push(c);
+            out.push(if apart && c == '"' { '\n' } else { c });
             continue;
         }
         match chars.next() {
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn escapes_without_a_reader() {
         assert_eq!(
-            unescaped(r#"{"a":"\u0072m\n\ud83d\ude00\ud800x\/"#),
+            unescaped(r#"{"a":"\u0072m\n\ud83d\ude00\ud800x\/"#, false),
             "{\"a\":\"rm\n😀\u{fffd}x/"
         );
     }

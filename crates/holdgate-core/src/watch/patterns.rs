@@ -44,8 +44,9 @@ const REMARKABLE: &[&str] = &[
     // A prompt, a trace, a call on the screen.
     r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] )| \$ |@[^\n]*[#%>$] ",
     r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",
-    r"(?m:^[ \t>|*]{0,8}(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute)\b)",
-    r"(?m:^\[[^\n]{0,40}\] exec )",
+    r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_)\b)",
+    r"(?m:^[ \t>|*]{0,8}(?:run_|exec_|execute_))",
+    r"(?i:\b(?:run|execute|try|use)\b[^\n]*(?:`|: ))",
     // Where listings begin and end.
     r"(?m:^[ \t>]*(?:```|~~~))",
     r"(?m:^@@ -)",

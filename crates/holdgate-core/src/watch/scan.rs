@@ -119,8 +119,10 @@ impl Scan<'_> {
                 Looks::Text { .. } => continue,
                 Looks::Command(regex) => {
                     let looks = text::as_it_looks(&said.text);
-                    let whole = said.input.text();
-                    if !finds(pattern, regex, &looks) && !finds(pattern, regex, &whole) {
+                    let others = said.input.as_object().is_some_and(|o| o.len() > 1);
+                    let in_others = || others && finds(pattern, regex, &said.input.text());
+                    let safe = pattern.known_safe.iter().any(|s| s.regex.is_match(&looks));
+                    if safe || !(finds(pattern, regex, &looks) || in_others()) {
                         continue;
                     }
                     pattern.because.to_string()
@@ -146,27 +148,28 @@ impl Scan<'_> {
     }
 
     fn text(&mut self, line: &str, before: &str, reading: &mut Reading) {
+        let drawn = line;
+        let line = undrawn(line);
         let looks = text::as_it_looks(line);
         // Characters that show nothing are gone from how it looks.
         let own = (looks != line).then_some(line);
         let has_word =
             self.patterns.has_word(&looks) || own.is_some_and(|l| self.patterns.has_word(l));
-        let undrawn = undrawn(&looks);
         if has_word {
-            self.finds(undrawn, None, before, line);
+            self.finds(&looks, None, before, drawn);
             if let Some(own) = own {
-                self.finds(own, None, before, line);
+                self.finds(own, None, before, drawn);
             }
         }
         if has_word || reading.warm {
             let previous = reading.previous.as_deref().unwrap_or_default();
-            if !previous.is_empty() && !undrawn.is_empty() {
-                let joined = format!("{previous} {}", first(undrawn, JOINED));
-                self.finds(&joined, Some(previous.len()), before, line);
+            if !previous.is_empty() && !looks.is_empty() {
+                let joined = format!("{previous} {}", first(&looks, JOINED));
+                self.finds(&joined, Some(previous.len()), before, drawn);
             }
         }
         reading.warm = has_word;
-        reading.previous = Some(last(undrawn, JOINED).to_owned());
+        reading.previous = Some(last(&looks, JOINED).to_owned());
     }
 
     /// Finds of all patterns for text, as far as they reach over `edge`, if there is one.
@@ -220,7 +223,8 @@ impl Reading {
     /// The line before, if it was quiet.
     pub(super) fn remember(&mut self, line: &[u8]) {
         let plain = plain(line);
-        self.previous = Some(last(undrawn(&plain.shown), JOINED).to_owned());
+        let looks = text::as_it_looks(undrawn(&plain.shown)).into_owned();
+        self.previous = Some(last(&looks, JOINED).to_owned());
     }
 }
 
@@ -236,11 +240,11 @@ fn pattern_of(pattern: &Pattern, because: String) -> Hit {
     }
 }
 
-/// What looks like an event and is none, without its escapes.
+/// What looks like an event and is none, without its escapes, one string a line.
 fn escapes_resolved(text: &str) -> Cow<'_, str> {
-    let like = text.trim_start().starts_with(['{', '[']) || text.contains("\\u00");
-    if like && text.contains('\\') {
-        Cow::Owned(event::unescaped(text))
+    let event = text.trim_start().starts_with("{\"");
+    if event || text.contains("\\u00") {
+        Cow::Owned(event::unescaped(text, event))
     } else {
         Cow::Borrowed(text)
     }
