@@ -224,13 +224,10 @@ impl Commands {
             envelope: Json::Null,
         };
         let fuel = Fuel::new(FUEL);
-        let mut findings = match self.findings(&call, &fuel) {
-            Ok(findings) => findings,
-            Err(OutOfFuel) => {
-                let why = "it takes too much work to find out what it does";
-                vec![Finding::block("gate", "undecipherable-call", why)]
-            }
-        };
+        let mut findings = self.findings(&call, &fuel).unwrap_or_else(|OutOfFuel| {
+            let why = "it takes too much work to find out what it does";
+            vec![Finding::block("gate", "undecipherable-call", why)]
+        });
         findings.retain(|finding| finding.verdict >= Verdict::Block);
         findings
     }

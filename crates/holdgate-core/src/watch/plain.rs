@@ -37,7 +37,7 @@ pub(super) fn plain(line: &[u8]) -> Plain<'_> {
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
                 string(&mut chars, &mut screen);
             }
-            '\r' => screen.to_column(0),
+            '\r' => screen.move_to(0),
             '\u{8}' => screen.back(1),
             '\t' => screen.put('\t'),
             '\u{b}' | '\u{c}' | '\u{84}' | '\u{85}' | '\u{8d}' => screen.leave(),
@@ -66,20 +66,17 @@ struct Screen {
 impl Screen {
     fn put(&mut self, c: char) {
         self.written.push(c);
-        match self.cells.get_mut(self.column) {
-            Some(cell) => {
-                self.lost |= *cell != c;
-                *cell = c;
-            }
-            None => {
-                self.cells.resize(self.column, ' ');
-                self.cells.push(c);
-            }
+        if let Some(cell) = self.cells.get_mut(self.column) {
+            self.lost |= *cell != c;
+            *cell = c;
+        } else {
+            self.cells.resize(self.column, ' ');
+            self.cells.push(c);
         }
         self.column += 1;
     }
 
-    fn to_column(&mut self, column: usize) {
+    fn move_to(&mut self, column: usize) {
         if column < self.column {
             self.written.push('\n');
         } else if column > self.column {
@@ -179,9 +176,9 @@ fn control_sequence(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
             '@'..='~' => {
                 let by = number.unwrap_or(1).max(1);
                 match c {
-                    'C' | 'a' => screen.to_column(screen.column + by),
+                    'C' | 'a' => screen.move_to(screen.column + by),
                     'D' => screen.back(by),
-                    'G' | '`' => screen.to_column(by - 1),
+                    'G' | '`' => screen.move_to(by - 1),
                     'K' => screen.erase(number.unwrap_or(0)),
                     'A' | 'B' | 'E' | 'F' | 'H' | 'J' | 'd' | 'e' | 'f' | 'u' => screen.leave(),
                     _ => {}
