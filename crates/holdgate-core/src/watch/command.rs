@@ -22,22 +22,22 @@ const MAX_LISTING: u64 = 400;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([\w.+-]+\) ?)?(?:\[?[\w.+-]+@[\w.+-]+[^$#%❯>\n]{0,120}[$#%❯>]|(?:bash|sh|zsh|dash)-?[\d.]*[$#%]|[~/][\w./~-]{0,100} ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|[$❯])\s+(?P<command>\S.*)$";
+const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|[$❯])\s+(?P<command>\S.*)$";
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<command>\S.*)$";
 /// A program says what it runs.
-const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[\w :.-]{1,40}\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
+const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
 const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\S.*)$";
 /// An agent says what it is about to run.
-const ANNOUNCED: &str = r"(?i)^\W*(?:\w+[,.!]\s+|now\s+|next\s+|first\s+)*(?:I'll|I will|I am going to|I'm going to|let me|let's|going to|about to)\s+(?:(?:now|first|just|also|quickly|then|simply|go ahead and)\s+)*(?:run|execute|try|use)(?:\s+(?:this|the|following|shell|bash|command)){0,4}\s*:?\s*(?:`|:\s+)(?P<command>[^`]+?)(?:`.*)?$";
+const ANNOUNCED: &str = r"(?i)^\W*(?:[A-Za-z]+[,.!]\s+|now\s+|next\s+|first\s+)*(?:I'll|I will|I am going to|I'm going to|let me|let's|going to|about to)\s+(?:(?:now|first|just|also|quickly|then|simply|go ahead and)\s+)*(?:run|execute|try|use)(?:\s+(?:this|the|following|shell|bash|command)){0,4}\s*:?\s*(?:`|:\s+)(?P<command>[^`]+?)(?:`.*)?$";
 /// A call as agents show it.
-const CALL: &str = r"^\s*(?:[⏺●•○✓✔✗⎿└]\s*)?(?:\[[\w :.-]{1,40}\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
+const CALL: &str = r"^\s*(?:[⏺●•○✓✔✗⎿└]\s*)?(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
 /// Other tools need the mark: their names are words.
 const MARKED_CALL: &str =
     r"^\s*[⏺●]\s*(?P<tool>Read|Write|Update|Edit|Fetch|WebFetch|Search)\((?P<command>[^()]+)\)$";
 /// What Codex prints.
-const EXEC: &str = r"^(?:\[[\dT:.Z -]+\] )?exec (?P<command>\S.*?) in /\S*$";
+const EXEC: &str = r"^(?:\[[0-9T:.Z -]+\] )?exec (?P<command>\S.*?) in /\S*$";
 
 /// How commands look.
 #[derive(Debug)]
@@ -242,13 +242,14 @@ impl Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
     fn check(text: &str, expected: &[&str]) {
-        let shapes = Shapes::new().unwrap();
+        static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes::new().unwrap());
         let mut listing = Listing::default();
         let found: Vec<String> = text
             .lines()
-            .filter_map(|line| shapes.command_in(line, &mut listing))
+            .filter_map(|line| SHAPES.command_in(line, &mut listing))
             .map(|said| said.text)
             .collect();
         assert_eq!(found, expected, "{text}");

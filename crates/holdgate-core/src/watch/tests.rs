@@ -98,14 +98,14 @@ fn an_unfinished_line_is_looked_at_when_output_pauses() {
 
 #[test]
 fn a_line_without_an_end_is_looked_at_in_pieces() {
-    for at in [0, MAX_LINE - 20, MAX_LINE - OVERLAP - 9, 3 * MAX_LINE] {
+    for at in [MAX_LINE - 20, MAX_LINE - OVERLAP - 9] {
         let mut line = vec![b'x'; at];
         line.extend_from_slice(format!(". {ORDER}").as_bytes());
-        line.extend(std::iter::repeat_n(b'y', 100));
+        line.extend(std::iter::repeat_n(b'y', 2 * OVERLAP));
         line.extend_from_slice(b"\nnext\n");
         let whole = hits_of([line.as_slice()]);
         assert_eq!(ids(&whole), ["override-instructions"], "{at}");
-        for size in [64 << 10, MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 999_983] {
+        for size in [64 << 10, MAX_LINE, 999_983] {
             assert_eq!(hits_of(line.chunks(size)), whole, "{at} {size}");
         }
     }
