@@ -46,7 +46,7 @@ const REMARKABLE: &[&str] = &[
     r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",
     r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_)\b)",
     r"(?m:^[ \t>|*]{0,8}(?:run_|exec_|execute_))",
-    r"(?i:(?:i'll|i will|going to|let me|let's|about to) [^\n]*(?:run|execute|try|use) )",
+    r"(?i:(?:i'll|i will|going to|let me|let's|about to) [^\n]*(?:run|execute|try|use)[ :])",
     // Where listings begin and end.
     r"(?m:^[ \t>]*(?:```|~~~))",
     r"(?m:^@@ -)",

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 const LAYER: &str = "watch";
 
-/// `None` only if what is built in cannot be read, which its own tests rule out.
+/// Hits of the patterns that are built in. That these can be read is tested; if not, nothing passes.
 pub(super) fn judge(pieces: &[Vec<u8>], world: Arc<World>) -> Outcome {
     let mut outcome = Outcome::empty();
     let Some((patterns, commands)) = built_in(world) else {
@@ -70,5 +70,30 @@ fn verdict(severity: Severity) -> Verdict {
     match severity {
         Severity::Low => Verdict::Audit,
         Severity::Medium | Severity::High => Verdict::Block,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::{Expect, Subject, read_file};
+    use std::path::Path;
+
+    #[test]
+    fn our_own_cases_hold_however_they_are_cut() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/output.jsonl");
+        let cases = read_file(&path).unwrap();
+        let count = |expect| cases.iter().filter(|case| case.expect == expect).count();
+        assert!(count(Expect::Block) >= 60 && count(Expect::Allow) >= 150);
+        for case in &cases {
+            let Subject::Output(pieces) = &case.subject else {
+                panic!("{case:?}");
+            };
+            let outcome = judge(pieces, Arc::default());
+            let blocked = case.expect == Expect::Block;
+            assert_eq!(outcome.is_blocked(), blocked, "{}: {outcome:?}", case.id);
+            let cut = outcome.hits.iter().any(|hit| hit.rule == "cut-dependent");
+            assert!(!cut, "{}", case.id);
+        }
     }
 }
