@@ -1,6 +1,7 @@
 //! What watching output costs: `cargo bench -p holdgate --bench watch`.
 //!
-//! Medians over rounds on this machine; compare only within one run.
+//! Medians over rounds, of time on the processor where the system tells it: other load on the
+//! machine does not count.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,9 @@ const CALLS: &str = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\"
 const DIFF: &str = "@@ -1,3 +1,3 @@ fn main() {\n     let items = read();\n-    print(items);\n+    print(&items);\n }\n";
 
 fn main() {
+    let started = Instant::now();
     let patterns = Patterns::built_in().unwrap();
+    println!("patterns ready in {:.1?}", now(started));
     let rules = RuleSet::built_in(Profile::default()).unwrap();
     let know = Knowledge::built_in().unwrap();
     know.commands.warm();
@@ -48,11 +51,11 @@ fn main() {
             .map(|_| {
                 let mut watch = OutputWatch::new(patterns.clone(), commands.clone());
                 let mut hits = Vec::new();
-                let begin = Instant::now();
+                let begin = now(started);
                 for piece in bytes.chunks(chunk) {
                     watch.feed(piece, &mut hits);
                 }
-                let took = begin.elapsed();
+                let took = now(started).saturating_sub(begin);
                 assert!(hits.is_empty(), "{hits:?}");
                 took
             })
@@ -62,4 +65,11 @@ fn main() {
         let rate = bytes.len() as f64 / median.as_secs_f64() / 1e6;
         println!("{name:<28} {rate:>8.1} MB/s");
     }
+}
+
+/// This thread's time on the processor, or else the time that has passed.
+fn now(started: Instant) -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = stat.split(' ').next().and_then(|n| n.parse().ok());
+    nanos.map_or_else(|| started.elapsed(), Duration::from_nanos)
 }
