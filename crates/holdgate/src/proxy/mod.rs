@@ -5,7 +5,7 @@
 
 pub(crate) mod answer;
 mod asking;
-mod body;
+pub(crate) mod body;
 mod handle;
 #[cfg(test)]
 mod history_tests;
@@ -204,7 +204,7 @@ impl Proxy {
         for number in 0..app.config.proxy.workers {
             let (sender, receiver) = mpsc::unbounded_channel();
             workers.push(sender);
-            let client = upstream::client(&app.config.proxy)?;
+            let client = upstream::client(app.config.proxy.connect_timeout)?;
             let (app, stopped) = (app.clone(), stopped.clone());
             let runtime = runtime()?;
             let work = move || runtime.block_on(work(app, client, receiver, stopped));

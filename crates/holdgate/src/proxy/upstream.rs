@@ -1,7 +1,6 @@
 //! The way to the model's API: the client, URLs and headers.
 
 use super::body::Body;
-use crate::config::ProxySettings;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::{InvalidUriParts, PathAndQuery};
 use hyper::{Request, Uri};
@@ -31,11 +30,11 @@ const HOP_BY_HOP: &[&str] = &[
     "upgrade",
 ];
 
-pub(crate) fn client(settings: &ProxySettings) -> anyhow::Result<Client> {
+pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
-    http.set_connect_timeout(Some(settings.connect_timeout));
+    http.set_connect_timeout(Some(connect_timeout));
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     let tls = rustls::ClientConfig::builder_with_provider(provider.into())
         .with_safe_default_protocol_versions()?
