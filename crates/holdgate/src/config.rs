@@ -1,10 +1,12 @@
 //! Settings: the file as written, the environment and flags over it, and what comes of them.
 
 mod explain;
+mod judge;
 mod live;
 mod values;
 
 use crate::asks::{AskSettings, Operator};
+use crate::judge::JudgeSettings;
 use explain::{explain, reason};
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::hold::CallLimits;
@@ -18,12 +20,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use values::{
-    Address, Count, Folder, OnBlockWord, OperatorWord, ProfileWord, Span, UpstreamUrl, upstream_url,
+    Address, Count, Folder, ModelName, OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span,
+    UpstreamUrl, upstream_url,
 };
 
 /// The sections of the file, which begin the names of variables.
 const SECTIONS: &[&str] = &[
-    "proxy", "upstream", "guard", "gate", "rules", "ask", "project", "sessions", "ledger",
+    "proxy", "upstream", "guard", "gate", "rules", "ask", "project", "sessions", "ledger", "judge",
 ];
 /// Rules of this machine, for all its users.
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
@@ -101,6 +104,19 @@ section!(LedgerFile {
     input_bytes: usize,
     sync: bool,
 });
+section!(JudgeFile {
+    provider: ProviderWord,
+    model: ModelName,
+    base_url: UpstreamUrl,
+    api_key_env: String,
+    timeout: Span,
+    budget_per_hour: Count<0, 100_000>,
+    freeze: bool,
+    cache: Count<0, 10_000>,
+    cache_for: Span,
+    breaker_failures: Count<1, 1_000>,
+    breaker_pause: Span,
+});
 
 /// `holdgate.toml` as written.
 #[derive(Debug, Default, Deserialize)]
@@ -115,6 +131,7 @@ struct ConfigFile {
     project: ProjectFile,
     sessions: SessionsFile,
     ledger: LedgerFile,
+    judge: JudgeFile,
 }
 
 impl ConfigFile {
@@ -128,6 +145,7 @@ impl ConfigFile {
         self.project.overlay(over.project);
         self.sessions.overlay(over.sessions);
         self.ledger.overlay(over.ledger);
+        self.judge.overlay(over.judge);
     }
 }
 
@@ -171,6 +189,8 @@ pub struct Config {
     pub max_session_idle: Duration,
     /// The ledger.
     pub ledger: LedgerSettings,
+    /// The model that is asked about an agent's output.
+    pub output_judge: JudgeSettings,
     /// What all this was read from, to read it again.
     origin: live::Origin,
 }
@@ -291,7 +311,7 @@ impl Config {
             .ok_or_else(|| {
                 ConfigError("no place for the ledger: set HOLDGATE_STATE_DIR or HOME".into())
             })?;
-        let mut config = settle(written, state_dir);
+        let mut config = settle(written, state_dir)?;
         config.file = file;
         config.config_place = config_place;
         config.home = variable("HOME");
@@ -317,7 +337,7 @@ impl Config {
 }
 
 /// Fills in the defaults.
-fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
+fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
     let span = |span: Option<Span>, default: Duration| span.map_or(default, |s| s.0);
     let secs = Duration::from_secs;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -331,12 +351,13 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
         project,
         sessions,
         ledger,
+        judge,
     } = file;
     let ask = AskSettings {
         operator: ask.operator.map_or(Operator::Auto, |w| w.0),
         timeout: span(ask.timeout, secs(120)),
     };
-    Config {
+    Ok(Config {
         ask,
         file: None,
         ignored: Vec::new(),
@@ -401,8 +422,9 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Config {
             input_bytes: ledger.input_bytes.unwrap_or(4096),
             sync: ledger.sync.unwrap_or(false),
         },
+        output_judge: judge.settle()?,
         origin: live::Origin::default(),
-    }
+    })
 }
 
 fn read_text(path: &Path) -> Result<String, ConfigError> {

@@ -11,6 +11,7 @@ pub mod expert;
 pub mod facts;
 pub mod in_force;
 pub mod incidents;
+pub mod judge;
 pub mod judging;
 pub mod ledger;
 pub mod log;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::judge::Provider;
 
 fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
     let dir = tempfile::tempdir().unwrap();
@@ -229,4 +230,82 @@ fn expert_mode_is_switched_on_by_one_and_nothing_else() {
     check("true", false);
     check("", false);
     assert!(!load("", &[]).unwrap().expert_header);
+}
+
+#[test]
+fn the_judge_is_a_small_model_of_a_provider_unless_another_is_named() {
+    let judge = |file: &str| load(file, &[]).unwrap().output_judge;
+    let check = |file: &str, provider: Provider, model: &str, key: &str| {
+        let judge = judge(file);
+        assert_eq!(judge.provider, provider);
+        assert_eq!(
+            (judge.model.as_str(), judge.api_key_env.as_str()),
+            (model, key)
+        );
+    };
+    check(
+        "",
+        Provider::Gemini,
+        "gemini-3.5-flash-lite",
+        "GEMINI_API_KEY",
+    );
+    check(
+        "judge.provider = \"anthropic\"",
+        Provider::Anthropic,
+        "claude-haiku-4-5",
+        "ANTHROPIC_API_KEY",
+    );
+    check(
+        "[judge]\nprovider = \"openai\"\nmodel = \"qwen/qwen3:8b\"\napi_key_env = \"MY_KEY\"",
+        Provider::OpenAi,
+        "qwen/qwen3:8b",
+        "MY_KEY",
+    );
+    let usual = judge("");
+    assert!(usual.freeze && usual.base_url.is_none());
+    assert_eq!(usual.timeout, Duration::from_secs(5));
+    let environment = [
+        ("HOLDGATE_JUDGE_TIMEOUT", "2s"),
+        ("HOLDGATE_JUDGE_FREEZE", "false"),
+        ("HOLDGATE_JUDGE_BASE_URL", "http://127.0.0.1:1/v1"),
+    ];
+    let judge = load("judge.timeout = \"1s\"", &environment)
+        .unwrap()
+        .output_judge;
+    assert_eq!(judge.timeout, Duration::from_secs(2));
+    assert!(!judge.freeze);
+    assert_eq!(judge.base_url.unwrap(), "http://127.0.0.1:1/v1");
+}
+
+#[test]
+fn slips_in_the_judges_settings_are_explained() {
+    check_error(
+        "[judge]\nprovider = \"bard\"",
+        &[],
+        "holdgate.toml:2:12: `bard` is no provider, write `gemini`, `anthropic`, `openai` or `none`\n  |\n2 | provider = \"bard\"\n  |            ^^^^^^",
+    );
+    check_error(
+        "[judge]\nmodel = \"a b\"",
+        &[],
+        "holdgate.toml:2:9: `a b` is no name of a model, write it as `gemini-3.5-flash-lite`\n  |\n2 | model = \"a b\"\n  |         ^^^^^",
+    );
+    check_error(
+        "[judge]\napi_key = \"x\"",
+        &[],
+        "holdgate.toml:2:1: unknown field `api_key`, did you mean `api_key_env`?\n  |\n2 | api_key = \"x\"\n  | ^^^^^^^",
+    );
+    check_error(
+        "judge.provider = \"openai\"",
+        &[],
+        "judge.model: a server that speaks as OpenAI has models of its own, name one",
+    );
+    let error = load("judge.timeout = \"2m\"", &[]).unwrap_err();
+    assert!(error.contains("judge.timeout"), "{error}");
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_and_not_repeated() {
+    let error = load("judge.api_key_env = \"AIzaSecret-secret\"", &[]).unwrap_err();
+    assert!(error.contains("judge.api_key_env"), "{error}");
+    assert!(!error.contains("ecret"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Values of the file that have a form of their own.
 
 use crate::asks::Operator;
+use crate::judge::Provider;
 use holdgate_core::guard::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
@@ -137,6 +138,37 @@ impl<'de> Deserialize<'de> for ProfileWord {
                 "`{word}` is no profile, write `workstation`, `container` or `strict`"
             ))
         })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProviderWord(pub(super) Provider);
+
+impl<'de> Deserialize<'de> for ProviderWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Provider::from_word(&word).map(ProviderWord).ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{word}` is no provider, write `gemini`, `anthropic`, `openai` or `none`"
+            ))
+        })
+    }
+}
+
+/// A model's name, which may stand in a path.
+#[derive(Clone, Debug)]
+pub(super) struct ModelName(pub(super) String);
+
+impl<'de> Deserialize<'de> for ModelName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+        if name.is_empty() || !name.chars().all(plain) || name.contains("..") {
+            return Err(de::Error::custom(format!(
+                "`{name}` is no name of a model, write it as `gemini-3.5-flash-lite`"
+            )));
+        }
+        Ok(ModelName(name))
     }
 }
 
