@@ -26,6 +26,8 @@ mod gate;
 mod grammar;
 mod guarding;
 mod hostile;
+mod judge;
+mod judge_server;
 mod keep_alive;
 mod own;
 mod proxy;
