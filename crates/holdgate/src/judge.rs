@@ -3,6 +3,7 @@
 //! The judge advises: it is asked only about what patterns found, its answer counts only if it is
 //! exactly a verdict, and if it gives none, [`outcome()`] says what happens instead.
 
+mod answer;
 mod fault;
 mod limits;
 mod memory;
@@ -222,7 +223,7 @@ impl Judge {
         })?;
         let body = body.to_bytes();
         if head.status == StatusCode::OK {
-            provider::read(self.settings.provider, &body)
+            answer::read(self.settings.provider, &body)
         } else {
             Err(Fault::from_answer(head.status, &head.headers, &body))
         }

@@ -41,7 +41,9 @@ fn key(question: &Question, flagged: &str) -> Key {
     field(&question.goal);
     for list in [&question.acceptance, &question.scope] {
         field(&list.len().to_string());
-        list.iter().for_each(|item| field(item));
+        for item in list {
+            field(item);
+        }
     }
     hash.finalize().into()
 }

@@ -27,6 +27,7 @@ mod grammar;
 mod guarding;
 mod hostile;
 mod judge;
+mod judge_faults;
 mod judge_server;
 mod keep_alive;
 mod own;

@@ -1,0 +1,214 @@
+//! Judges that give no verdict: each fault is a state of its own, in which the severity decides.
+
+use crate::judge::{Hand, KEY, judge, question, said, settings, why};
+use crate::judge_server::{JudgeServer, Reply};
+use holdgate::judge::{
+    Judge, JudgeSettings, Outcome, Provider, Ruling, Severity, Verdict, outcome,
+};
+use holdgate_core::json::Json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn the_other_providers_faults_are_no_verdicts_either() {
+    let ruling = Json::from(r#"{"verdict":"SAFE","reason":"r"}"#).to_string();
+    let check = async |provider, body: String, expected: &str| {
+        let server = JudgeServer::start([Reply::new(200, &body)]).await;
+        let settings = JudgeSettings {
+            provider,
+            ..settings(&server.url())
+        };
+        let why = why(judge(settings).ask(&question("a")).await);
+        assert_eq!(why, expected, "{body}");
+    };
+    let message = |stop: &str| {
+        format!(r#"{{"content":[{{"type":"text","text":{ruling}}}],"stop_reason":"{stop}"}}"#)
+    };
+    let blocked = "it does not take the question: refusal";
+    check(Provider::Anthropic, message("refusal"), blocked).await;
+    let short = "its answer ends early: max_tokens";
+    check(Provider::Anthropic, message("max_tokens"), short).await;
+    let tool = r#"{"content":[{"type":"tool_use","input":{}}],"stop_reason":"end_turn"}"#;
+    let more = "its answer cannot be read: it holds more than text";
+    check(Provider::Anthropic, tool.to_owned(), more).await;
+    let choice = |finish: &str, refusal: &str| {
+        format!(
+            r#"{{"choices":[{{"message":{{"content":{ruling},"refusal":{refusal}}},"finish_reason":"{finish}"}}]}}"#
+        )
+    };
+    let short = "its answer ends early: length";
+    check(Provider::OpenAi, choice("length", "null"), short).await;
+    let filtered = "it does not take the question: content_filter";
+    check(Provider::OpenAi, choice("content_filter", "null"), filtered).await;
+    let refused = "it does not take the question: I cannot";
+    check(Provider::OpenAi, choice("stop", "\"I cannot\""), refused).await;
+}
+
+#[tokio::test]
+async fn a_judge_that_gives_no_verdict_is_down() {
+    let check = async |reply: Reply, expected: &str| {
+        let server = JudgeServer::start([reply]).await;
+        let ruling = judge(settings(&server.url())).ask(&question("a")).await;
+        assert_eq!(ruling.word(), "judge_down");
+        assert_eq!(outcome(&ruling, Severity::High), Outcome::Kill);
+        assert_eq!(outcome(&ruling, Severity::Medium), Outcome::Warn);
+        assert_eq!(outcome(&ruling, Severity::Low), Outcome::Warn);
+        assert_eq!(why(ruling), expected);
+        assert_eq!(server.asked().len(), 1);
+    };
+    let unreadable = |what: &str| format!("its answer cannot be read: {what}");
+    check(
+        Reply::google_error(404, "NOT_FOUND", ""),
+        "it answers 404 Not Found: NOT_FOUND it is",
+    )
+    .await;
+    check(
+        Reply::google_error(500, "INTERNAL", ""),
+        "it answers 500 Internal Server Error: INTERNAL it is",
+    )
+    .await;
+    check(
+        Reply::google_error(503, "UNAVAILABLE", ""),
+        "it is busy (503 Service Unavailable): UNAVAILABLE it is",
+    )
+    .await;
+    let wait = r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}"#;
+    check(
+        Reply::google_error(429, "RESOURCE_EXHAUSTED", wait),
+        "it is busy (429 Too Many Requests, asks for 37s): RESOURCE_EXHAUSTED it is",
+    )
+    .await;
+    check(
+        Reply::new(302, "").header("location", "http://127.0.0.1:1/"),
+        "it answers 302 Found: no message",
+    )
+    .await;
+    check(
+        Reply::new(
+            400,
+            &format!(r#"{{"error":{{"message":"{KEY} is no key"}}}}"#),
+        ),
+        "it answers 400 Bad Request: *** is no key",
+    )
+    .await;
+    check(
+        Reply::new(
+            200,
+            r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
+        ),
+        "it does not take the question: PROHIBITED_CONTENT",
+    )
+    .await;
+    let whole = r#"{"verdict":"SAFE","reason":"r"}"#;
+    for reason in ["SAFETY", "RECITATION", "OTHER", "A_NEW_ONE"] {
+        let expected = format!("it does not take the question: {reason}");
+        check(Reply::gemini_ending(whole, reason), &expected).await;
+    }
+    check(
+        Reply::gemini_ending(r#"{"verdict":"SAFE","rea"#, "MAX_TOKENS"),
+        "its answer ends early: MAX_TOKENS",
+    )
+    .await;
+    check(
+        Reply::gemini(r#"{"verdict":"SAFE","rea"#),
+        &unreadable("no JSON object: a text ends early at byte 22"),
+    )
+    .await;
+    check(
+        Reply::gemini(r#"{"verdict":"MAYBE","reason":"r"}"#),
+        &unreadable("`MAYBE` is no verdict"),
+    )
+    .await;
+    check(
+        Reply::new(200, r#"{"candidates":[]}"#),
+        &unreadable("it has no candidates"),
+    )
+    .await;
+    check(
+        Reply::new(200, r#"{"candidates":[{"finishReason":"STOP"}]}"#),
+        &unreadable("it is empty"),
+    )
+    .await;
+    check(
+        Reply::gemini(&"x".repeat(300 << 10)),
+        "its answer has more than 262144 bytes",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_judge_that_cannot_be_reached_or_breaks_off_is_down() {
+    let server = JudgeServer::start([Reply::verdict("SAFE").cut()]).await;
+    let cut = why(judge(settings(&server.url())).ask(&question("a")).await);
+    assert!(cut.starts_with("it cannot be reached: "), "{cut}");
+
+    let url = server.url();
+    drop(server);
+    tokio::task::yield_now().await;
+    let refused = why(judge(settings(&url)).ask(&question("a")).await);
+    assert!(refused.starts_with("it cannot be reached: "), "{refused}");
+}
+
+#[tokio::test]
+async fn nobody_waits_longer_than_the_time_out() {
+    let reply = Reply::verdict("SAFE").after(Duration::from_mins(1));
+    let server = JudgeServer::start([reply]).await;
+    let settings = JudgeSettings {
+        timeout: Duration::from_millis(50),
+        ..settings(&server.url())
+    };
+    let begun = Instant::now();
+    let why = why(judge(settings).ask(&question("a")).await);
+    assert_eq!(why, "it did not answer within 50ms");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn a_busy_judge_is_asked_again_when_it_says_so() {
+    let wait = r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.03s"}"#;
+    let server = JudgeServer::start([
+        Reply::google_error(429, "RESOURCE_EXHAUSTED", wait),
+        Reply::new(503, "{}").header("retry-after", "0"),
+        Reply::verdict("KILL"),
+    ])
+    .await;
+    let ruling = judge(settings(&server.url())).ask(&question("a")).await;
+    assert_eq!(ruling, said(Verdict::Kill, "because of KILL"));
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_judge_that_fails_is_left_alone_and_its_budget_holds() {
+    let server = JudgeServer::start([
+        Reply::new(500, ""),
+        Reply::new(500, ""),
+        Reply::verdict("SAFE"),
+    ])
+    .await;
+    let clock = Arc::new(Hand::default());
+    let settings = JudgeSettings {
+        breaker_failures: 2,
+        budget_per_hour: 4,
+        ..settings(&server.url())
+    };
+    let judge = Judge::with(settings, None, clock.clone()).unwrap();
+    let ask = async |flagged: &str| match judge.ask(&question(flagged)).await {
+        Ruling::Said { .. } => "said".to_owned(),
+        Ruling::Down { why } => why,
+    };
+    assert!(ask("a").await.starts_with("it answers 500"));
+    assert!(ask("b").await.starts_with("it answers 500"));
+    let resting = "it failed before and is left alone for another 30s";
+    assert_eq!(ask("c").await, resting);
+    assert_eq!(server.asked().len(), 2);
+    clock.0.store(30, Ordering::SeqCst);
+    assert_eq!(ask("d").await, "said");
+    assert_eq!(ask("e").await, "said");
+    let spent = "its budget of 4 requests an hour is used up";
+    assert_eq!(ask("f").await, spent);
+    assert_eq!(ask("e").await, "said", "what is known costs nothing");
+    assert_eq!(server.asked().len(), 4);
+    clock.0.store(3_600, Ordering::SeqCst);
+    assert_eq!(ask("f").await, "said");
+}
