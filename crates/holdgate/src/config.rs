@@ -109,6 +109,8 @@ section!(JudgeFile {
     model: ModelName,
     base_url: UpstreamUrl,
     api_key_env: String,
+    // Known so that its value is not repeated in an error.
+    api_key: toml::Value,
     timeout: Span,
     budget_per_hour: Count<0, 100_000>,
     freeze: bool,

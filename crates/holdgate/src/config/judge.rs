@@ -10,6 +10,13 @@ const LONGEST_TIMEOUT: Duration = Duration::from_mins(1);
 impl JudgeFile {
     /// Fills in the defaults.
     pub(super) fn settle(self) -> Result<JudgeSettings, ConfigError> {
+        if self.api_key.is_some() {
+            return Err(ConfigError(
+                "judge.api_key: a key does not belong in settings; put it in a variable of its \
+                 own, and name that in `api_key_env`"
+                    .into(),
+            ));
+        }
         let provider = self.provider.map_or(Provider::Gemini, |p| p.0);
         let model = self.model.map(|name| name.0);
         let model = model.or_else(|| provider.usual_model().map(str::to_owned));

@@ -290,9 +290,9 @@ fn slips_in_the_judges_settings_are_explained() {
         "holdgate.toml:2:9: `a b` is no name of a model, write it as `gemini-3.5-flash-lite`\n  |\n2 | model = \"a b\"\n  |         ^^^^^",
     );
     check_error(
-        "[judge]\napi_key = \"x\"",
+        "[judge]\nfreez = false",
         &[],
-        "holdgate.toml:2:1: unknown field `api_key`, did you mean `api_key_env`?\n  |\n2 | api_key = \"x\"\n  | ^^^^^^^",
+        "holdgate.toml:2:1: unknown field `freez`, did you mean `freeze`?\n  |\n2 | freez = false\n  | ^^^^^",
     );
     check_error(
         "judge.provider = \"openai\"",
@@ -305,7 +305,12 @@ fn slips_in_the_judges_settings_are_explained() {
 
 #[test]
 fn a_key_in_the_file_is_refused_and_not_repeated() {
-    let error = load("judge.api_key_env = \"AIzaSecret-secret\"", &[]).unwrap_err();
-    assert!(error.contains("judge.api_key_env"), "{error}");
-    assert!(!error.contains("ecret"), "{error}");
+    for file in [
+        "judge.api_key_env = \"AIzaSecret-secret\"",
+        "judge.api_key = \"AIzaSecret-secret\"",
+    ] {
+        let error = load(file, &[]).unwrap_err();
+        assert!(error.contains("does not belong in"), "{error}");
+        assert!(!error.contains("ecret"), "{error}");
+    }
 }

@@ -13,49 +13,59 @@ use std::time::{Duration, Instant};
 #[tokio::test]
 async fn the_other_providers_faults_are_no_verdicts_either() {
     let ruling = Json::from(r#"{"verdict":"SAFE","reason":"r"}"#).to_string();
-    let check = async |provider, body: String, expected: &str| {
-        let server = JudgeServer::start([Reply::new(200, &body)]).await;
-        let settings = JudgeSettings {
-            provider,
-            ..settings(&server.url())
-        };
-        let why = why(judge(settings).ask(&question("a")).await);
+    let server = JudgeServer::start([]).await;
+    let with = |provider| JudgeSettings {
+        provider,
+        ..settings(&server.url())
+    };
+    let anthropic = judge(with(Provider::Anthropic));
+    let openai = judge(with(Provider::OpenAi));
+    let check = async |judge: &Judge, body: String, expected: &str| {
+        server.set(Reply::new(200, &body));
+        let why = why(judge.ask(&question("a")).await);
         assert_eq!(why, expected, "{body}");
     };
     let message = |stop: &str| {
         format!(r#"{{"content":[{{"type":"text","text":{ruling}}}],"stop_reason":"{stop}"}}"#)
     };
     let blocked = "it does not take the question: refusal";
-    check(Provider::Anthropic, message("refusal"), blocked).await;
+    check(&anthropic, message("refusal"), blocked).await;
     let short = "its answer ends early: max_tokens";
-    check(Provider::Anthropic, message("max_tokens"), short).await;
+    check(&anthropic, message("max_tokens"), short).await;
     let tool = r#"{"content":[{"type":"tool_use","input":{}}],"stop_reason":"end_turn"}"#;
     let more = "its answer cannot be read: it holds more than text";
-    check(Provider::Anthropic, tool.to_owned(), more).await;
+    check(&anthropic, tool.to_owned(), more).await;
     let choice = |finish: &str, refusal: &str| {
         format!(
             r#"{{"choices":[{{"message":{{"content":{ruling},"refusal":{refusal}}},"finish_reason":"{finish}"}}]}}"#
         )
     };
     let short = "its answer ends early: length";
-    check(Provider::OpenAi, choice("length", "null"), short).await;
+    check(&openai, choice("length", "null"), short).await;
     let filtered = "it does not take the question: content_filter";
-    check(Provider::OpenAi, choice("content_filter", "null"), filtered).await;
+    check(&openai, choice("content_filter", "null"), filtered).await;
     let refused = "it does not take the question: I cannot";
-    check(Provider::OpenAi, choice("stop", "\"I cannot\""), refused).await;
+    check(&openai, choice("stop", "\"I cannot\""), refused).await;
 }
 
 #[tokio::test]
 async fn a_judge_that_gives_no_verdict_is_down() {
+    let server = JudgeServer::start([]).await;
+    let clock = Arc::new(Hand::default());
+    let key = Some(KEY.to_owned());
+    let judge = Judge::with(settings(&server.url()), key, clock.clone()).unwrap();
     let check = async |reply: Reply, expected: &str| {
-        let server = JudgeServer::start([reply]).await;
-        let ruling = judge(settings(&server.url())).ask(&question("a")).await;
+        server.set(reply);
+        let before = server.asked().len();
+        let ruling = judge.ask(&question("a")).await;
         assert_eq!(ruling.word(), "judge_down");
         assert_eq!(outcome(&ruling, Severity::High), Outcome::Kill);
         assert_eq!(outcome(&ruling, Severity::Medium), Outcome::Warn);
         assert_eq!(outcome(&ruling, Severity::Low), Outcome::Warn);
         assert_eq!(why(ruling), expected);
-        assert_eq!(server.asked().len(), 1);
+        assert_eq!(server.asked().len(), before + 1);
+        // Past any rest that it may have earned.
+        clock.0.fetch_add(3_600, Ordering::SeqCst);
     };
     let unreadable = |what: &str| format!("its answer cannot be read: {what}");
     check(
@@ -112,7 +122,7 @@ async fn a_judge_that_gives_no_verdict_is_down() {
     .await;
     check(
         Reply::gemini(r#"{"verdict":"SAFE","rea"#),
-        &unreadable("no JSON object: a text ends early at byte 22"),
+        &unreadable("no JSON object: the string has no end at byte 22"),
     )
     .await;
     check(

@@ -117,6 +117,7 @@ fn text_of(body: &Json<'_>, list: &str) -> String {
 pub(crate) struct JudgeServer {
     pub(crate) address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
+    replies: Arc<Mutex<VecDeque<Reply>>>,
     accepting: JoinHandle<()>,
 }
 
@@ -127,10 +128,10 @@ impl JudgeServer {
         let address = listener.local_addr().unwrap();
         let replies = Arc::new(Mutex::new(VecDeque::from_iter(replies)));
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let (coming, heard) = (Arc::clone(&replies), Arc::clone(&asked));
         let accepting = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                let (replies, heard) = (Arc::clone(&replies), Arc::clone(&heard));
+                let (replies, heard) = (Arc::clone(&coming), Arc::clone(&heard));
                 tokio::spawn(async move {
                     // A client that gave up has ended the connection.
                     let _ = answer(socket, &replies, &heard).await;
@@ -140,6 +141,7 @@ impl JudgeServer {
         JudgeServer {
             address,
             asked,
+            replies,
             accepting,
         }
     }
@@ -147,6 +149,11 @@ impl JudgeServer {
     /// Its base URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Answers so from now on.
+    pub(crate) fn set(&self, reply: Reply) {
+        *self.replies.lock().unwrap() = VecDeque::from([reply]);
     }
 
     /// All that it was asked.
