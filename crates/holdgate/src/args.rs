@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use holdgate_core::question::Answer;
 use holdgate_core::rules::Profile;
 use holdgate_core::verdict::Verdict;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -31,6 +32,8 @@ pub struct Args {
 pub enum Command {
     /// See it work: no key, no network.
     Demo,
+    /// Run an agent under guard: its calls are judged, its output is watched.
+    Run(RunArgs),
     /// Stand between a client and the model's API.
     Proxy(ProxyArgs),
     /// Judge one command or tool call, and say why. Exit code 0 if it passes, 1 if not.
@@ -55,6 +58,9 @@ pub enum Command {
     /// Serve the scripted model that `demo` and the tests use.
     #[command(hide = true)]
     Script(ScriptArgs),
+    /// Stay between `run` and the agent, so that nothing outlives both.
+    #[command(hide = true)]
+    Keep(KeepArgs),
 }
 
 /// Where settings come from.
@@ -91,6 +97,55 @@ pub struct ProxyArgs {
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
+}
+
+/// `holdgate run`
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// What the agent is there for: YAML front matter with goal, acceptance_criteria and scope, or
+    /// plain Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub work_order: Option<PathBuf>,
+    /// What the agent is to reach, if no work order says it.
+    #[arg(long, value_name = "TEXT")]
+    pub goal: Option<String>,
+    /// Where requests go [default: the API that the path belongs to].
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+    /// The agent and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    pub command: Vec<OsString>,
+}
+
+/// `holdgate keep`
+#[derive(Debug, clap::Args)]
+pub struct KeepArgs {
+    /// Become the agent, instead of keeping it.
+    #[arg(long)]
+    pub start: bool,
+    /// The process of `holdgate run`.
+    #[arg(long)]
+    pub parent: i32,
+    /// The agent's control group.
+    #[arg(long)]
+    pub cgroup: Option<PathBuf>,
+    /// The agent's terminal.
+    #[arg(long)]
+    pub terminal: Option<PathBuf>,
+    /// The agent's process group.
+    #[arg(long)]
+    pub group: Option<i32>,
+    /// The agent and its arguments.
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
 }
 
 /// `holdgate check`
@@ -258,6 +313,9 @@ pub struct IncidentArgs {
     /// Of this session only.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// From this door only: proxy, monitor.
+    #[arg(long, value_name = "DOOR")]
+    door: Option<String>,
     /// Of this rule only.
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
@@ -281,6 +339,7 @@ impl IncidentArgs {
         Filter {
             since: self.since,
             session: self.session.clone(),
+            door: self.door.clone(),
             rule: self.rule.clone(),
             verdict: self.verdict,
         }

@@ -33,7 +33,7 @@ const MACHINE_RULES: &str = "/etc/holdgate/rules";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
 /// Variables that are no settings of the file.
-const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR"];
+const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR", "HOLDGATE_RUN"];
 
 /// A section of the file: every setting optional, unknown ones errors.
 macro_rules! section {

@@ -20,6 +20,8 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Of this session.
     pub session: Option<String>,
+    /// From this door: `proxy`, `monitor`.
+    pub door: Option<String>,
     /// With a finding of this rule.
     pub rule: Option<String>,
     /// With this verdict; without it, all but plain `allow`.
@@ -38,6 +40,7 @@ impl Filter {
             humantime::parse_rfc3339(text("time")).is_ok_and(|time| time >= since)
         });
         let session_fits = self.session.as_deref().is_none_or(|s| s == text("session"));
+        let door_fits = self.door.as_deref().is_none_or(|d| d == text("door"));
         let rule_fits = self.rule.as_deref().is_none_or(|rule| {
             let findings = record
                 .get("findings")
@@ -46,7 +49,7 @@ impl Filter {
             let named = |f: &Json<'_>| f.get("rule").and_then(Json::as_str) == Some(rule);
             findings.iter().any(named)
         });
-        verdict_fits && since_fits && session_fits && rule_fits
+        verdict_fits && since_fits && session_fits && door_fits && rule_fits
     }
 }
 

@@ -4,7 +4,7 @@
 //! another has written since. A line that a crash tore is set aside when the file is next opened.
 
 use crate::config::LedgerSettings;
-use holdgate_core::incident::Record;
+use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::json::{Json, LoneSurrogates, write_string};
 use holdgate_core::verdict::Finding;
 use sha2::{Digest, Sha256};
@@ -28,6 +28,31 @@ pub struct Ledger {
     settings: LedgerSettings,
     lock: File,
     current: Mutex<Current>,
+    tally: Mutex<Tally>,
+}
+
+/// Decisions about calls, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls that were decided about.
+    pub calls: u64,
+    /// Those that were refused.
+    pub refused: u64,
+    /// The longest time that judging one took.
+    pub slowest: Duration,
+}
+
+impl Tally {
+    fn count(&mut self, record: &Record) {
+        // A question is not the decision.
+        if let (Subject::Call { judged, .. }, true) =
+            (&record.subject, record.action != Action::Asked)
+        {
+            self.calls += 1;
+            self.refused += u64::from(record.action != Action::Sent);
+            self.slowest = self.slowest.max(*judged);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -67,6 +92,7 @@ impl Ledger {
             settings,
             lock,
             current: Mutex::new(current),
+            tally: Mutex::default(),
         })
     }
 
@@ -77,7 +103,10 @@ impl Ledger {
         if record.expert {
             crate::expert::warn_of(record);
         }
-        self.write(&members)
+        self.write(&members)?;
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.count(record);
+        Ok(())
     }
 
     /// Writes what happened to Holdgate itself, such as rules that could not be loaded.
@@ -88,6 +117,16 @@ impl Ledger {
         );
         members.push_str(&Json::Array(vec![finding.to_json()]).text());
         self.write(&members)
+    }
+
+    /// Writes a record with these members.
+    pub(crate) fn append_members(&self, members: &str) -> io::Result<()> {
+        self.write(members)
+    }
+
+    /// What was decided about calls since this was opened.
+    pub fn tally(&self) -> Tally {
+        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, members: &str) -> io::Result<()> {

@@ -3,11 +3,12 @@
 use anyhow::Context as _;
 use clap::Parser as _;
 use holdgate::args::{
-    self, Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, ScriptArgs, WrongUse,
+    self, Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::expert::{self, OperatorSocket};
 use holdgate::proxy::Proxy;
+use holdgate::run::{self, keeper};
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
@@ -17,9 +18,13 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let error = match run(Args::parse().command) {
-        Ok(true) => return ExitCode::SUCCESS,
-        Ok(false) => return ExitCode::from(1),
+    let ended = match Args::parse().command {
+        Command::Run(args) => agent(&args),
+        Command::Keep(args) => keeper::run(&args),
+        command => carry_out(command).map(|yes| ExitCode::from(u8::from(!yes))),
+    };
+    let error = match ended {
+        Ok(code) => return code,
         Err(error) => error,
     };
     let broken_pipe = error
@@ -36,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether the answer is yes: the call passes, the check holds, the work is done.
-fn run(command: Command) -> anyhow::Result<bool> {
+fn carry_out(command: Command) -> anyhow::Result<bool> {
     let mut out = anstream::stdout().lock();
     match command {
         Command::Demo => demo::run(&mut out)?,
@@ -95,6 +100,8 @@ fn run(command: Command) -> anyhow::Result<bool> {
         }
         Command::Eval(args) => eval::run(&args.options(), &mut out)?,
         Command::Script(args) => serve_script(&args)?,
+        // Their exit code is the agent's.
+        Command::Run(_) | Command::Keep(_) => {}
     }
     Ok(true)
 }
@@ -110,6 +117,14 @@ fn load(flags: &Flags) -> Result<Config, ConfigError> {
         ));
     }
     Ok(config)
+}
+
+fn agent(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    let flags = Flags {
+        upstream: args.upstream.clone(),
+        ..args.place.flags()
+    };
+    run::run(args, load(&flags)?).map(ExitCode::from)
 }
 
 fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {

@@ -76,7 +76,7 @@ pub(crate) struct App {
     in_force: RwLock<Arc<InForce>>,
     reloads: reload::Counters,
     pub(crate) expert: Grant,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) asks: Arc<Asks>,
     sessions: Mutex<Sessions>,
     /// By working folder.
@@ -99,7 +99,7 @@ impl App {
             in_force: RwLock::new(Arc::new(in_force)),
             reloads: reload::Counters::default(),
             expert: Grant::default(),
-            ledger,
+            ledger: Arc::new(ledger),
             asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
             worlds: Mutex::default(),
@@ -241,6 +241,16 @@ impl Proxy {
     /// The questions that are open.
     pub fn asks(&self) -> &Arc<Asks> {
         &self.app.asks
+    }
+
+    /// Where decisions are recorded.
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.app.ledger
+    }
+
+    /// Whether `holdgate approve` can reach this proxy.
+    pub fn takes_answers(&self) -> bool {
+        self.socket.is_some()
     }
 
     /// Connections that are open now.

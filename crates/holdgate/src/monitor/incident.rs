@@ -1,0 +1,172 @@
+//! What the monitor did and why, as it goes into the ledger.
+
+use super::seam::{Hit, Opinion, Ruling, Severity};
+use holdgate_core::json::{Json, shorten};
+use holdgate_core::verdict::{Finding, Verdict};
+use std::time::{Duration, SystemTime};
+
+/// Characters of output that are kept.
+const OUTPUT_KEPT: usize = 2000;
+const EVIDENCE_KEPT: usize = 400;
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The agent went on.
+    LetGo,
+    /// The agent went on, and somebody should look at it.
+    Warned,
+    /// The whole tree was killed.
+    Killed {
+        /// How many processes.
+        processes: usize,
+        /// Those that are still there.
+        left: Vec<i32>,
+    },
+}
+
+impl Done {
+    fn word(&self) -> &'static str {
+        match self {
+            Done::LetGo => "let-go",
+            Done::Warned => "warned",
+            Done::Killed { left, .. } if left.is_empty() => "killed",
+            Done::Killed { .. } => "kill-incomplete",
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self {
+            Done::LetGo => Verdict::Allow,
+            Done::Warned => Verdict::Audit,
+            Done::Killed { .. } => Verdict::Kill,
+        }
+    }
+}
+
+/// How the decision came about.
+#[derive(Clone, Debug)]
+pub enum Decided {
+    /// The pattern is certain: nobody was asked.
+    ByPattern,
+    /// Somebody was asked.
+    ByRuling(Ruling),
+}
+
+/// How long it all took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// From the hit until the tree stood still; `None` if it was not stopped.
+    pub frozen: Option<Duration>,
+    /// Whether every process of it was seen to stand still.
+    pub verified: bool,
+    /// From the question to the answer.
+    pub asked: Duration,
+    /// From the hit until the tree was killed or went on.
+    pub acted: Duration,
+}
+
+/// One hit and what came of it.
+#[derive(Clone, Debug)]
+pub struct Incident {
+    /// Unique.
+    pub id: String,
+    /// Whose output it was.
+    pub session: String,
+    /// When the hit was.
+    pub at: SystemTime,
+    /// Where: `stdout`, `stderr`, `terminal`.
+    pub stream: &'static str,
+    /// What was found, with the agent's output.
+    pub hit: Hit,
+    /// How it was decided.
+    pub decided: Decided,
+    /// What was done.
+    pub done: Done,
+    /// How long it took.
+    pub timings: Timings,
+}
+
+impl Incident {
+    /// Why it was decided so.
+    pub fn reason(&self) -> String {
+        match &self.decided {
+            Decided::ByPattern => "the pattern is certain: nobody is asked".to_owned(),
+            Decided::ByRuling(Ruling::Said { reason, .. }) => reason.clone(),
+            Decided::ByRuling(Ruling::Down { why }) => format!(
+                "the judge is down ({why}), so the severity decides: {}",
+                self.hit.severity.word()
+            ),
+        }
+    }
+
+    /// The word for the judge's answer.
+    pub fn verdict(&self) -> &'static str {
+        match &self.decided {
+            Decided::ByPattern => "certain",
+            Decided::ByRuling(Ruling::Said { opinion, .. }) => opinion.word(),
+            Decided::ByRuling(Ruling::Down { .. }) => "judge_down",
+        }
+    }
+
+    /// The members of its record in the ledger.
+    pub(crate) fn members(&self) -> String {
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let finding = Finding {
+            layer: "monitor",
+            rule: self.hit.pattern.clone().into(),
+            verdict: self.done.verdict(),
+            reason: self.reason(),
+            evidence: Some(shorten(&self.hit.evidence, EVIDENCE_KEPT)),
+            instead: None,
+        };
+        let mut json = Json::object([
+            ("id", self.id.clone().into()),
+            ("session", self.session.clone().into()),
+            ("door", "monitor".into()),
+            ("verdict", self.done.verdict().word().into()),
+            ("action", self.done.word().into()),
+            ("subject", "output".into()),
+            ("stream", self.stream.into()),
+            (
+                "at",
+                humantime::format_rfc3339_micros(self.at).to_string().into(),
+            ),
+            ("pattern", self.hit.pattern.clone().into()),
+            ("family", self.hit.family.clone().into()),
+            ("severity", self.hit.severity.word().into()),
+            ("judge", self.verdict().into()),
+            ("output", last(&self.hit.context, OUTPUT_KEPT).into()),
+            ("asked_us", micros(self.timings.asked).into()),
+            ("acted_us", micros(self.timings.acted).into()),
+        ]);
+        if let Some(frozen) = self.timings.frozen {
+            json.set("frozen_us", micros(frozen).into());
+            json.set("frozen_whole", Json::Bool(self.timings.verified));
+        }
+        if let Done::Killed { processes, left } = &self.done {
+            let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+            json.set("killed", count(*processes).into());
+            json.set("left", count(left.len()).into());
+        }
+        json.set("findings", Json::Array(vec![finding.to_json()]));
+        let text = json.text();
+        let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+        inside.unwrap_or_default().to_owned()
+    }
+}
+
+/// What a ruling means: whether the agent is to end.
+pub(super) fn outcome(ruling: &Ruling, severity: Severity) -> Opinion {
+    match (ruling, severity) {
+        (Ruling::Said { opinion, .. }, _) => *opinion,
+        (Ruling::Down { .. }, Severity::High) => Opinion::Kill,
+        (Ruling::Down { .. }, Severity::Low | Severity::Medium) => Opinion::Warn,
+    }
+}
+
+/// The end of a text.
+fn last(text: &str, characters: usize) -> String {
+    let skipped = text.chars().count().saturating_sub(characters);
+    text.chars().skip(skipped).collect()
+}

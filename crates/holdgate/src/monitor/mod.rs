@@ -1,0 +1,386 @@
+//! The monitor: an agent's output passes through, is watched, and what is suspicious is asked about
+//! while the agent stands still.
+//!
+//! One thread carries each stream, so that the byte that completes a certain pattern and the kill are
+//! in the same hands; one more asks about the rest, one hit after the other. The agent goes on when no
+//! question is open.
+
+pub mod cgroup;
+pub mod incident;
+pub mod process;
+pub mod seam;
+pub mod tree;
+
+use crate::ledger::Ledger;
+use incident::{Decided, Done, Incident, Timings, outcome};
+use seam::{Arbiter, Context, Hit, Opinion, Ruling, Watch};
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+use tree::{Frozen, Killed, Tree};
+
+/// Bytes that are carried at once.
+const CHUNK: usize = 64 << 10;
+/// Questions that may wait; a stream that has more waits itself.
+const MAX_WAITING: usize = 64;
+/// Incidents that are kept in memory; the ledger has all.
+const MAX_KEPT: usize = 4096;
+
+/// Makes a watch for a stream.
+pub type Watches = Arc<dyn Fn() -> Box<dyn Watch> + Send + Sync>;
+
+/// How to monitor.
+#[derive(Clone)]
+pub struct Settings {
+    /// Whether the tree stands still while a question is open.
+    pub freeze: bool,
+    /// The session in whose name incidents are recorded.
+    pub session: String,
+    /// Where they go.
+    pub ledger: Arc<Ledger>,
+    /// Who looks at the output.
+    pub watches: Watches,
+    /// Who is asked.
+    pub arbiter: Arc<dyn Arbiter>,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("freeze", &self.freeze)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A running agent: its processes, and what it writes.
+#[derive(Debug)]
+pub struct Agent {
+    /// All that it has started.
+    pub tree: Tree,
+    /// Its streams.
+    pub outputs: Vec<Output>,
+}
+
+/// A stream of output and where it goes.
+pub struct Output {
+    /// `stdout`, `stderr`, `terminal`.
+    pub name: &'static str,
+    /// The agent's end.
+    pub from: Box<dyn Read + Send>,
+    /// The user's end.
+    pub to: Box<dyn Write + Send>,
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Watches one agent.
+#[derive(Debug)]
+pub struct StreamMonitor {
+    shared: Arc<Shared>,
+    carriers: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    settings: Settings,
+    context: Context,
+    watching: AtomicBool,
+    state: Mutex<State>,
+    /// Told when the last open question is decided.
+    settled: Condvar,
+    number: AtomicU64,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    tree: Tree,
+    /// Hits that are not decided yet. The tree goes on when there is none.
+    open: usize,
+    killed: bool,
+    incidents: Vec<Incident>,
+    count: u64,
+}
+
+/// A hit on its way to the arbiter.
+struct Found {
+    hit: Hit,
+    stream: &'static str,
+    at: SystemTime,
+    since: Instant,
+    timings: Timings,
+}
+
+impl StreamMonitor {
+    /// Carries and watches the agent's output from now on.
+    pub fn attach(agent: Agent, context: Context, settings: Settings) -> io::Result<StreamMonitor> {
+        let shared = Arc::new(Shared {
+            settings,
+            context,
+            watching: AtomicBool::new(true),
+            state: Mutex::new(State {
+                tree: agent.tree,
+                open: 0,
+                killed: false,
+                incidents: Vec::new(),
+                count: 0,
+            }),
+            settled: Condvar::new(),
+            number: AtomicU64::new(0),
+        });
+        let (found, asked) = sync_channel(MAX_WAITING);
+        let deciding = shared.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        spawn("decider", move || decide(&deciding, &asked, &runtime))?;
+        let mut carriers = Vec::new();
+        for output in agent.outputs {
+            let (shared, found) = (shared.clone(), found.clone());
+            let name = output.name;
+            carriers.push(spawn(name, move || carry(output, &shared, &found))?);
+        }
+        Ok(StreamMonitor { shared, carriers })
+    }
+
+    /// Watches no more, once what was found is decided. Output passes on as before.
+    pub fn detach(&self) {
+        self.shared.watching.store(false, Ordering::Release);
+        let mut state = self.shared.lock();
+        while state.open > 0 {
+            let waited = self.shared.settled.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What was found so far, and what came of it.
+    pub fn incidents(&self) -> Vec<Incident> {
+        self.shared.lock().incidents.clone()
+    }
+
+    /// How many incidents there were.
+    pub fn count(&self) -> u64 {
+        self.shared.lock().count
+    }
+
+    /// The agent's processes.
+    pub fn with_tree<T>(&self, act: impl FnOnce(&mut Tree) -> T) -> T {
+        act(&mut self.shared.lock().tree)
+    }
+
+    /// Whether the agent was killed because of what it wrote.
+    pub fn has_killed(&self) -> bool {
+        self.shared.lock().killed
+    }
+
+    /// Waits until all output has passed, and what was found is decided.
+    pub fn finish(&mut self) {
+        for carrier in self.carriers.drain(..) {
+            // One that panicked has already dropped its stream.
+            let _ = carrier.join();
+        }
+        self.detach();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something was found: what is certain ends the agent here and now, the rest is asked about.
+    fn found(
+        &self,
+        hits: Vec<Hit>,
+        stream: &'static str,
+        since: Instant,
+        asked: &SyncSender<Found>,
+    ) {
+        let at = SystemTime::now();
+        let (certain, doubtful): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.certain);
+        let mut state = self.lock();
+        if state.killed {
+            return;
+        }
+        if !certain.is_empty() {
+            let mut done = state.kill();
+            let acted = since.elapsed();
+            drop(state);
+            for hit in certain {
+                let found = Found {
+                    hit,
+                    stream,
+                    at,
+                    since,
+                    timings: Timings {
+                        acted,
+                        ..Timings::default()
+                    },
+                };
+                self.record(found, Decided::ByPattern, done);
+                done = Done::Killed {
+                    processes: 0,
+                    left: Vec::new(),
+                };
+            }
+            return;
+        }
+        let mut timings = Timings::default();
+        state.open += doubtful.len();
+        if self.settings.freeze {
+            let Frozen { verified, .. } = state.tree.freeze();
+            timings.frozen = Some(since.elapsed());
+            timings.verified = verified;
+        }
+        drop(state);
+        for hit in doubtful {
+            let found = Found {
+                hit,
+                stream,
+                at,
+                since,
+                timings,
+            };
+            // The decider lives as long as there are streams.
+            let _ = asked.send(found);
+        }
+    }
+
+    fn record(&self, found: Found, decided: Decided, done: Done) {
+        let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
+        let session = self.settings.session.clone();
+        let incident = Incident {
+            id: format!("{session}-m{number}"),
+            session,
+            at: found.at,
+            stream: found.stream,
+            hit: found.hit,
+            decided,
+            done,
+            timings: found.timings,
+        };
+        if let Err(error) = self.settings.ledger.append_members(&incident.members()) {
+            let id = &incident.id;
+            crate::log::warn(&format!("incident {id} is not in the ledger: {error}"));
+        }
+        let mut state = self.lock();
+        state.count += 1;
+        if state.incidents.len() < MAX_KEPT {
+            state.incidents.push(incident);
+        }
+    }
+}
+
+impl State {
+    fn kill(&mut self) -> Done {
+        self.killed = true;
+        let Killed {
+            processes, left, ..
+        } = self.tree.kill();
+        let left = left.iter().map(|process| process.pid).collect();
+        Done::Killed { processes, left }
+    }
+}
+
+/// Carries one stream to its end.
+fn carry(mut output: Output, shared: &Shared, asked: &SyncSender<Found>) {
+    let mut watch = (shared.settings.watches)();
+    let mut chunk = vec![0; CHUNK];
+    let mut hits = Vec::new();
+    loop {
+        let read = match output.from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            // The other end of a terminal is closed.
+            Err(_) => break,
+        };
+        let bytes = chunk.get(..read).unwrap_or_default();
+        if shared.watching.load(Ordering::Acquire) {
+            let since = Instant::now();
+            watch.feed(bytes, &mut hits);
+            if !hits.is_empty() {
+                shared.found(std::mem::take(&mut hits), output.name, since, asked);
+            }
+        }
+        // If nobody reads any more, neither do we: the agent is told as it would be without us.
+        if pass_on(bytes, &mut output.to).is_err() {
+            return;
+        }
+    }
+    if shared.watching.load(Ordering::Acquire) {
+        watch.finish(&mut hits);
+        if !hits.is_empty() {
+            shared.found(hits, output.name, Instant::now(), asked);
+        }
+    }
+}
+
+fn pass_on(mut bytes: &[u8], to: &mut Box<dyn Write + Send>) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match to.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // Others may have made the user's end so.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    to.flush()
+}
+
+/// Asks about what was found, one after the other, until all streams have ended.
+fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Runtime) {
+    while let Ok(mut found) = asked.recv() {
+        let gone = shared.lock().killed;
+        let begin = Instant::now();
+        let ruling = if gone {
+            let why = "the agent was killed before this was asked".to_owned();
+            Ruling::Down { why }
+        } else {
+            runtime.block_on(shared.settings.arbiter.ask(&found.hit, &shared.context))
+        };
+        found.timings.asked = begin.elapsed();
+        let opinion = outcome(&ruling, found.hit.severity);
+        let done = match opinion {
+            Opinion::Safe => Done::LetGo,
+            Opinion::Warn => Done::Warned,
+            Opinion::Kill => shared.lock().kill(),
+        };
+        found.timings.acted = found.since.elapsed();
+        shared.record(found, Decided::ByRuling(ruling), done);
+        let mut state = shared.lock();
+        state.open -= 1;
+        if state.open == 0 {
+            if state.tree.is_frozen() && !state.killed {
+                state.tree.thaw();
+            }
+            shared.settled.notify_all();
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+}

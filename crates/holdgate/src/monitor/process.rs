@@ -1,0 +1,167 @@
+//! Processes as `/proc` shows them. A process is its number and when it began, so that a number that
+//! was given anew is never taken for the one that had it before.
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use std::io;
+use std::path::PathBuf;
+
+/// A process, also after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// When it began, in ticks since the machine did.
+    pub started: u64,
+}
+
+/// What `stat` tells of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) process: Process,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    pub(super) session: i32,
+    pub(super) state: char,
+}
+
+impl Process {
+    /// The process that has this number now.
+    pub fn of(pid: i32) -> Option<Process> {
+        Some(look(pid)?.process)
+    }
+
+    /// The process that this is.
+    pub fn own() -> Option<Process> {
+        Process::of(own_pid())
+    }
+
+    /// Whether it is there and does, or could do, something: a zombie does not.
+    pub fn is_alive(self) -> bool {
+        self.is_same() && self.threads().iter().any(|&state| !is_dead(state))
+    }
+
+    /// Whether all its threads are stopped or dead, or it is gone.
+    pub fn is_stopped(self) -> bool {
+        let stopped = |&state: &char| matches!(state, 'T' | 't') || is_dead(state);
+        !self.is_same() || self.threads().iter().all(stopped)
+    }
+
+    /// Sends it a signal, if it is still there. Whether it was.
+    pub fn send(self, signal: Signal) -> bool {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return false;
+        };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            // Whoever has the number now keeps it while the descriptor is open, so what is looked at
+            // is what is hit.
+            Ok(descriptor) => self.is_same() && pidfd_send_signal(descriptor, signal).is_ok(),
+            Err(rustix::io::Errno::SRCH) => false,
+            Err(_) => self.is_same() && kill_process(pid, signal).is_ok(),
+        }
+    }
+
+    fn is_same(self) -> bool {
+        Process::of(self.pid) == Some(self)
+    }
+
+    /// The states of its threads. A process whose first thread has ended may have others.
+    fn threads(self) -> Vec<char> {
+        let folder = PathBuf::from(format!("/proc/{}/task", self.pid));
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let state = |entry: std::fs::DirEntry| {
+            let text = std::fs::read(entry.path().join("stat")).ok()?;
+            Some(parse(&String::from_utf8_lossy(&text))?.state)
+        };
+        entries.filter_map(state).collect()
+    }
+
+    /// Its children, by a list that may lack some while they come and go, but that costs little.
+    pub(super) fn children_now(self) -> Vec<Process> {
+        let folder = PathBuf::from(format!("/proc/{}/task", self.pid));
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let lists =
+            entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("children")).ok());
+        lists
+            .flat_map(|list| {
+                let pids = list.split_ascii_whitespace();
+                pids.filter_map(|pid| Process::of(pid.parse().ok()?))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Whether it was started with this variable in its environment.
+    pub(super) fn has_variable(self, entry: &str) -> bool {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid));
+        environment.is_ok_and(|text| text.split(|&b| b == 0).any(|e| e == entry.as_bytes()))
+    }
+}
+
+/// The number of the process that this is.
+pub(super) fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
+
+/// What is known of the process that has this number now.
+pub(super) fn look(pid: i32) -> Option<Seen> {
+    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse(&String::from_utf8_lossy(&text))
+}
+
+/// All processes that can be seen.
+pub(super) fn all() -> io::Result<Vec<Seen>> {
+    let entries = std::fs::read_dir("/proc")?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    // One that ends meanwhile is gone.
+    Ok(pids.filter_map(look).collect())
+}
+
+pub(super) fn is_dead(state: char) -> bool {
+    matches!(state, 'Z' | 'X' | 'x')
+}
+
+/// The name in brackets may hold anything, also brackets.
+fn parse(text: &str) -> Option<Seen> {
+    let (head, rest) = text.rsplit_once(')')?;
+    let pid = head.split_once(' ')?.0.parse().ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    let started = fields.nth(15)?.parse().ok()?;
+    Some(Seen {
+        process: Process { pid, started },
+        parent,
+        group,
+        session,
+        state,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_forge_the_rest() {
+        let text = "42 (x) R 1 1 1) S 7 8 9 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 2";
+        let seen = parse(text).unwrap();
+        assert_eq!((seen.process.pid, seen.process.started), (42, 777));
+        assert_eq!((seen.parent, seen.group, seen.session), (7, 8, 9));
+        assert_eq!(seen.state, 'S');
+    }
+
+    #[test]
+    fn a_number_that_was_given_anew_is_another_process() {
+        let own = Process::own().unwrap();
+        assert!(own.is_alive() && !own.is_stopped());
+        let earlier = Process {
+            started: own.started.wrapping_sub(1),
+            ..own
+        };
+        assert!(!earlier.is_alive());
+        // It would end this test.
+        assert!(!earlier.send(Signal::KILL));
+    }
+}

@@ -1,0 +1,210 @@
+//! `holdgate run`: an agent under guard by one command. Its requests go through a proxy of its own,
+//! its output through the monitor, and nothing that it started outlives it.
+
+pub mod environment;
+pub mod keeper;
+pub mod order;
+mod steer;
+pub mod terminal;
+
+use crate::args::RunArgs;
+use crate::config::Config;
+use crate::log;
+use crate::monitor::cgroup::Cgroup;
+use crate::monitor::incident::{Done, Incident};
+use crate::monitor::process::Process;
+use crate::monitor::seam::{Context, NoArbiter, NoWatch};
+use crate::monitor::tree::{Orphans, Tree};
+use crate::monitor::{Agent, Output, Settings, StreamMonitor};
+use crate::proxy::Proxy;
+use anyhow::Context as _;
+use environment::Base;
+use holdgate_core::json::shorten;
+use hyper::Uri;
+use rustix::process::{getpgrp, getpid, set_child_subreaper};
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, IsTerminal as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use terminal::{Raw, Terminal};
+
+/// Where requests go that nobody has said anything about.
+const VENDOR: &str = "api.anthropic.com";
+
+/// Runs the agent to its end, and gives its exit code.
+pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
+    let context = context(args)?;
+    config.proxy.listen = ([127, 0, 0, 1], 0).into();
+    if config.upstream.host() == Some(VENDOR) {
+        // Who has come through another gateway so far goes on to do so.
+        let set = std::env::var("ANTHROPIC_BASE_URL").ok();
+        let set = set.filter(|url| !url.is_empty());
+        if let Some(url) = set {
+            let parsed = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
+            config.upstream =
+                parsed.with_context(|| format!("ANTHROPIC_BASE_URL is no address: `{url}`"))?;
+        }
+    }
+    let first_party = config.upstream.host() == Some(VENDOR);
+    let proxy = Proxy::start(config)?;
+    let session = session_id();
+    let base = Base {
+        url: format!("http://{}/s/{session}", proxy.address()),
+        session: session.clone(),
+        first_party,
+    };
+    set_child_subreaper(Some(getpid())).context("cannot take in the agent's orphans")?;
+    let cgroup = Cgroup::make(&format!("holdgate-{session}"));
+    let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut terminal = interactive.then(Terminal::open).transpose()?;
+    // From the main thread: the keeper goes by its death.
+    let mut keeper = keeper_command(args, &base, cgroup.as_ref(), terminal.as_ref())
+        .spawn()
+        .context("cannot start")?;
+    let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
+    let tree = Tree::below(root.context("/proc is not there")?, Orphans::All).in_cgroup(cgroup);
+    let outputs = outputs(&mut keeper, terminal.as_ref())?;
+    let settings = Settings {
+        freeze: true,
+        session,
+        ledger: proxy.ledger().clone(),
+        watches: Arc::new(|| Box::new(NoWatch)),
+        arbiter: Arc::new(NoArbiter),
+    };
+    let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, context, settings)?;
+    let raw = interactive.then(Raw::enter).transpose()?;
+    let steered = steer::to_the_end(
+        &mut keeper,
+        &monitor,
+        &proxy,
+        terminal.as_ref(),
+        raw.as_ref(),
+    );
+    // Also if steering failed, and if the keeper was killed.
+    let killed = monitor.with_tree(Tree::kill);
+    let _ = keeper.wait();
+    if let Some(terminal) = &mut terminal {
+        terminal.close();
+    }
+    if killed.left.is_empty() {
+        monitor.finish();
+    } else {
+        let left: Vec<String> = killed.left.iter().map(|p| p.pid.to_string()).collect();
+        log::warn(&format!(
+            "these processes could not be killed: {}",
+            left.join(" ")
+        ));
+    }
+    drop(raw);
+    let code = steered?;
+    sum_up(&monitor, &proxy);
+    Ok(code)
+}
+
+fn context(args: &RunArgs) -> anyhow::Result<Context> {
+    let mut context = match &args.work_order {
+        Some(path) => order::read(path)?,
+        None => Context::default(),
+    };
+    if let Some(goal) = &args.goal {
+        context.goal.clone_from(goal);
+    }
+    Ok(context)
+}
+
+/// An id that no other run has.
+fn session_id() -> String {
+    let now = std::time::SystemTime::now();
+    let number = RandomState::new().hash_one((std::process::id(), now));
+    format!("run-{number:016x}")
+}
+
+fn keeper_command(
+    args: &RunArgs,
+    base: &Base,
+    cgroup: Option<&Cgroup>,
+    terminal: Option<&Terminal>,
+) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    let number = |pid: rustix::process::Pid| pid.as_raw_nonzero().get().to_string();
+    command
+        .arg0("holdgate")
+        .args(["keep", "--parent", &number(getpid())]);
+    if let Some(cgroup) = cgroup {
+        command.arg("--cgroup").arg(cgroup.dir());
+    }
+    match terminal {
+        Some(terminal) => {
+            command.arg("--terminal").arg(terminal.path());
+            command.stdin(Stdio::null()).stdout(Stdio::null());
+        }
+        None => {
+            // Standard input is the agent's own.
+            command.args(["--group", &number(getpgrp())]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+    }
+    let program = args.command.first().map(|word| word.to_string_lossy());
+    let set = |name: &str| std::env::var(name).ok();
+    command.envs(environment::variables(
+        base,
+        &program.unwrap_or_default(),
+        &set,
+    ));
+    command
+        .arg("--")
+        .args(environment::command(base, &args.command));
+    command
+}
+
+fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Vec<Output>> {
+    let own = |fd| io::Result::Ok(File::from(rustix::io::fcntl_dupfd_cloexec(fd, 3)?));
+    if let Some(terminal) = terminal {
+        return Ok(vec![Output {
+            name: "terminal",
+            from: Box::new(terminal.master()?),
+            to: Box::new(own(rustix::stdio::stdout())?),
+        }]);
+    }
+    let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
+    Ok(vec![
+        Output {
+            name: "stdout",
+            from: Box::new(stdout.context("no standard output")?),
+            to: Box::new(own(rustix::stdio::stdout())?),
+        },
+        Output {
+            name: "stderr",
+            from: Box::new(stderr.context("no standard error")?),
+            to: Box::new(own(rustix::stdio::stderr())?),
+        },
+    ])
+}
+
+/// What happened, in a line.
+fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
+    let incidents = monitor.incidents();
+    let killed = |incident: &&Incident| matches!(incident.done, Done::Killed { .. });
+    if let Some(incident) = incidents.iter().find(killed) {
+        log::warn(&format!(
+            "the agent was killed: {}: {} (incident {})",
+            shorten(&incident.hit.pattern, 100),
+            shorten(&incident.reason(), 400),
+            incident.id
+        ));
+    }
+    let tally = proxy.ledger().tally();
+    let plural = |count: u64, word: &str| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    };
+    log::info(&format!(
+        "holdgate: {} judged, {} refused, {}, at most {:.1} ms added",
+        plural(tally.calls, "call"),
+        tally.refused,
+        plural(monitor.count(), "incident"),
+        tally.slowest.as_secs_f64() * 1000.0
+    ));
+}

@@ -1,0 +1,214 @@
+//! What happens while the agent runs: signals, window sizes, suspending, questions, its end.
+
+use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
+use crate::asks::Asks;
+use crate::log;
+use crate::monitor::StreamMonitor;
+use crate::monitor::process::Process;
+use crate::monitor::tree::Tree;
+use crate::proxy::Proxy;
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+use std::collections::HashSet;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+/// How long the agent may take to end after it was told to.
+const GRACE: Duration = Duration::from_secs(5);
+/// How often an agent at a terminal is looked at, whether it has suspended itself.
+const LOOK: Duration = Duration::from_millis(200);
+const SUSPEND: i32 = 20;
+const CONTINUE: i32 = 18;
+
+/// Until the keeper, and with it the agent, has ended. Gives the exit code.
+pub(super) fn to_the_end(
+    keeper: &mut Child,
+    monitor: &StreamMonitor,
+    proxy: &Proxy,
+    terminal: Option<&Terminal>,
+    raw: Option<&Raw>,
+) -> anyhow::Result<u8> {
+    let (stop, stopped) = io::pipe().map(|(stopped, stop)| (stop, stopped))?;
+    if let Some(terminal) = terminal {
+        let to = terminal.master()?;
+        std::thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || carry_keys(to, &stopped))?;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let status = runtime.block_on(steer(keeper, monitor, proxy, terminal.zip(raw)));
+    drop(stop);
+    let status = status?;
+    if let Some(signal) = status.signal() {
+        log::warn("the agent's keeper was killed; all that the agent has started goes with it");
+        return Ok(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.unwrap_or(1))
+}
+
+async fn steer(
+    keeper: &mut Child,
+    monitor: &StreamMonitor,
+    proxy: &Proxy,
+    terminal: Option<(&Terminal, &Raw)>,
+) -> anyhow::Result<ExitStatus> {
+    let mut ended = signal(SignalKind::child())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut quit = signal(SignalKind::quit())?;
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut continued = signal(SignalKind::from_raw(CONTINUE))?;
+    // Without a terminal of its own, the agent is suspended together with us.
+    let mut suspend = match terminal {
+        Some(_) => Some(signal(SignalKind::from_raw(SUSPEND))?),
+        None => None,
+    };
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ending = Ending(None);
+    let mut questions = Questions::attend(proxy);
+    loop {
+        if let Some(status) = keeper.try_wait()? {
+            return Ok(status);
+        }
+        tokio::select! {
+            _ = ended.recv() => {}
+            _ = terminate.recv() => ending.begin(monitor, Signal::TERM),
+            _ = hangup.recv() => ending.begin(monitor, Signal::HUP),
+            _ = interrupt.recv() => pass_key(monitor, Signal::INT),
+            _ = quit.recv() => pass_key(monitor, Signal::QUIT),
+            () = ending.over() => kill(monitor),
+            _ = resized.recv() => if let Some((terminal, _)) = terminal { terminal.resize() },
+            _ = continued.recv() => if let Some((terminal, raw)) = terminal {
+                raw.again()?;
+                terminal.resize();
+            },
+            Some(_) = next(suspend.as_mut()) => if let Some((_, raw)) = terminal {
+                stop_ourselves(raw, monitor);
+            },
+            _ = look.tick(), if terminal.is_some() => if let Some((_, raw)) = terminal
+                && has_suspended_itself(monitor)
+            {
+                stop_ourselves(raw, monitor);
+            },
+            () = questions.changed() => questions.tell(),
+        }
+    }
+}
+
+/// The agent was told to end, and by when.
+struct Ending(Option<Instant>);
+
+impl Ending {
+    /// Tells it, the first time; the second time it is killed.
+    fn begin(&mut self, monitor: &StreamMonitor, signal: Signal) {
+        let told = monitor.with_tree(|tree| {
+            // What stands still cannot end, and must not go on either.
+            !tree.is_frozen() && tree.first().is_some_and(|agent| agent.send(signal))
+        });
+        if !told || self.0.is_some() {
+            return kill(monitor);
+        }
+        monitor.with_tree(|tree| tree.first().map(|agent| agent.send(Signal::CONT)));
+        self.0 = Some(Instant::now() + GRACE);
+    }
+
+    async fn over(&mut self) {
+        match self.0 {
+            Some(by) => sleep_until(by).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn kill(monitor: &StreamMonitor) {
+    monitor.with_tree(Tree::kill);
+}
+
+/// Ctrl-C and the like: from a terminal, the agent has it already.
+fn pass_key(monitor: &StreamMonitor, signal: Signal) {
+    if !in_foreground() {
+        monitor.with_tree(|tree| tree.first().map(|agent| agent.send(signal)));
+    }
+}
+
+async fn next(signal: Option<&mut tokio::signal::unix::Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
+    monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(Process::is_stopped))
+}
+
+/// Gives the terminal back to the shell, as the agent would have. When the shell lets us go on, so
+/// does the agent.
+fn stop_ourselves(raw: &Raw, monitor: &StreamMonitor) {
+    raw.leave();
+    let _ = kill_process(getpid(), Signal::STOP);
+    let _ = raw.again();
+    let agent = monitor.with_tree(|tree| tree.first());
+    if let Some(agent) = agent.and_then(|agent| Pid::from_raw(agent.pid)) {
+        let _ = kill_process_group(agent, Signal::CONT);
+    }
+}
+
+/// Questions of the proxy. The terminal is the agent's, so they are answered from another one.
+struct Questions {
+    asks: Arc<Asks>,
+    changes: tokio::sync::watch::Receiver<u64>,
+    told: HashSet<String>,
+    attended: Option<crate::asks::Attended>,
+}
+
+impl Questions {
+    fn attend(proxy: &Proxy) -> Questions {
+        let asks = proxy.asks().clone();
+        // Somebody sits at the terminal where the question is told of.
+        let there = proxy.takes_answers() && io::stderr().is_terminal();
+        Questions {
+            changes: asks.changes(),
+            told: HashSet::new(),
+            attended: there.then(|| asks.attend()),
+            asks,
+        }
+    }
+
+    async fn changed(&mut self) {
+        if self.attended.is_none() || self.changes.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    fn tell(&mut self) {
+        let open = self.asks.open();
+        self.told
+            .retain(|id| open.iter().any(|shown| shown.id == *id));
+        for shown in open {
+            if self.told.insert(shown.id.clone()) {
+                let rule = shown
+                    .findings
+                    .first()
+                    .map_or("", |[rule, ..]| rule.as_str());
+                let left = shown
+                    .deadline
+                    .saturating_duration_since(std::time::Instant::now());
+                log::warn(&format!(
+                    "a call waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s\r",
+                    shown.id,
+                    left.as_secs()
+                ));
+            }
+        }
+    }
+}
