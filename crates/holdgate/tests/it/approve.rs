@@ -13,14 +13,14 @@ use tempfile::TempDir;
 const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
 
 /// A process at a terminal of its own, and what stands there.
-struct Terminal {
-    child: Child,
-    keys: File,
+pub(crate) struct Terminal {
+    pub(crate) child: Child,
+    pub(crate) keys: File,
     screen: Arc<Mutex<String>>,
 }
 
 impl Terminal {
-    fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Terminal {
+    pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -53,15 +53,15 @@ impl Terminal {
         }
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.screen.lock().unwrap().clone()
     }
 
-    async fn shows(&self, text: &str) {
+    pub(crate) async fn shows(&self, text: &str) {
         eventually(text, || self.screen().contains(text)).await;
     }
 
-    async fn ends(&mut self) -> (bool, String) {
+    pub(crate) async fn ends(&mut self) -> (bool, String) {
         let mut status = None;
         eventually("the end of a command", || {
             status = self.child.try_wait().unwrap();

@@ -1,0 +1,338 @@
+//! `holdgate run`, the real binary around real processes.
+
+use crate::approve::Terminal;
+use crate::monitor::{STUBBORN, survivors};
+use crate::setup::{REQUEST, eventually, model};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        Place { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// `holdgate run` with these arguments, without a terminal.
+    fn run(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(HOLDGATE);
+        command
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s")
+            .args(["run", "--state-dir"])
+            .arg(self.dir.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.run(arguments).output().unwrap()
+    }
+
+    /// The stubborn tree, once all of it is there.
+    fn stubborn(&self) -> (Child, PathBuf) {
+        let pids = self.path("pids");
+        let mut child = self
+            .run(&["--", "sh", "-c", STUBBORN, "sh", pids.to_str().unwrap()])
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        lines.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+        assert_eq!(survivors(&pids).len(), 5);
+        (child, pids)
+    }
+}
+
+fn send(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// The process between `holdgate run` and the agent.
+fn keeper_of(child: &Child) -> u32 {
+    let path = format!("/proc/{0}/task/{0}/children", child.id());
+    let children = std::fs::read_to_string(path).unwrap();
+    children.trim().parse().unwrap()
+}
+
+#[test]
+fn the_exit_code_is_the_agents() {
+    let place = Place::new();
+    let check = |script: &str, code: i32| {
+        let ended = place.output(&["--", "sh", "-c", script]);
+        assert_eq!(ended.status.code(), Some(code), "{script}: {ended:?}");
+    };
+    check("exit 0", 0);
+    check("exit 7", 7);
+    check("kill -9 $$", 137);
+    check("kill -TERM $$", 143);
+    let ended = place.output(&["--", "no-such-program"]);
+    assert_eq!(ended.status.code(), Some(127), "{ended:?}");
+    let ended = place.output(&["--work-order", "/no/such/file", "true"]);
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+}
+
+#[test]
+fn bytes_pass_unchanged_and_streams_stay_apart() {
+    let place = Place::new();
+    let bytes: Vec<u8> = (0..2_000_000u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let mut command = place.run(&["sh", "-c", "tee /dev/stderr"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, sent) = (child.stdin.take().unwrap(), bytes.clone());
+    let writer = std::thread::spawn(move || stdin.write_all(&sent).unwrap());
+    let ended = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert!(ended.stdout == bytes);
+    let (copied, summary) = ended.stderr.split_at(bytes.len());
+    assert!(copied == bytes);
+    let summary = String::from_utf8_lossy(summary);
+    assert!(
+        summary.contains("0 calls judged, 0 refused, 0 incidents"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn output_passes_before_the_end() {
+    let place = Place::new();
+    let mut command = place.run(&["sh", "-c", "printf first; read line; echo $line"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 5];
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"first");
+    child.stdin.take().unwrap().write_all(b"second\n").unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "second\n");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn the_environment_is_for_the_agent_only() {
+    let place = Place::new();
+    let script = "echo $ANTHROPIC_BASE_URL $OPENAI_BASE_URL $GOOGLE_GEMINI_BASE_URL; read x";
+    let mut command = place.run(&["sh", "-c", script]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let [anthropic, openai, gemini] = words[..] else {
+        panic!("{line}");
+    };
+    assert!(anthropic.starts_with("http://127.0.0.1:") && anthropic.contains("/s/run-"));
+    assert_eq!(openai, format!("{anthropic}/v1"));
+    assert_eq!(gemini, anthropic);
+    let own = std::fs::read(format!("/proc/{}/environ", child.id())).unwrap();
+    assert!(!String::from_utf8_lossy(&own).contains("BASE_URL"));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_the_agent_are_judged_and_summed_up() {
+    let model = model();
+    let place = Place::new();
+    let upstream = format!("http://{}", model.address());
+    let script = r#"
+        address=${ANTHROPIC_BASE_URL#http://}
+        exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
+        printf 'POST /%s/x/demo/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "${#1}" "$1" >&3
+        cat <&3"#;
+    let mut command = place.run(&["--upstream", &upstream, "bash", "-c", script, "x", REQUEST]);
+    let ended = tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(
+        told.contains("1 call judged, 0 refused"),
+        "{told} {ended:?}"
+    );
+    let ledger = crate::setup::ledger(place.dir.path());
+    assert!(ledger.contains(r#""session":"run-"#), "{ledger}");
+}
+
+#[tokio::test]
+async fn being_killed_leaves_no_orphan() {
+    let place = Place::new();
+    let (mut child, pids) = place.stubborn();
+    let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
+    send(child.id(), Signal::KILL);
+    child.wait().unwrap();
+    eventually("all are gone", || survivors(&pids).is_empty()).await;
+    assert!(bystander.try_wait().unwrap().is_none());
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+}
+
+#[tokio::test]
+async fn killing_the_keeper_ends_all() {
+    let place = Place::new();
+    let (mut child, pids) = place.stubborn();
+    send(keeper_of(&child), Signal::KILL);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(137));
+    assert!(survivors(&pids).is_empty());
+}
+
+#[tokio::test]
+async fn signals_end_all_the_second_time_at_once() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let place = Place::new();
+        let (mut child, pids) = place.stubborn();
+        send(child.id(), signal);
+        // The agent ignores it. Both would be one if they came together.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        send(child.id(), signal);
+        assert_eq!(child.wait().unwrap().code(), Some(137));
+        assert!(survivors(&pids).is_empty());
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_told_to_end_ends_its_own_way() {
+    let place = Place::new();
+    let script = "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; done";
+    let mut child = place.run(&["sh", "-c", script]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    send(child.id(), Signal::TERM);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "bye\n");
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
+#[tokio::test]
+async fn what_the_agent_leaves_behind_goes_with_it() {
+    let place = Place::new();
+    let pids = place.path("pids");
+    let script = r#"(setsid sh -c 'echo $$ > "$1"; while :; do sleep 0.02; done' x "$1" &)
+        while [ ! -s "$1" ]; do sleep 0.01; done; exit 3"#;
+    let ended = place.output(&["sh", "-c", script, "x", pids.to_str().unwrap()]);
+    assert_eq!(ended.status.code(), Some(3));
+    assert!(pids.exists() && survivors(&pids).is_empty());
+}
+
+fn at_terminal(place: &Place, arguments: &[&str]) -> Terminal {
+    let state = place.dir.path().to_str().unwrap();
+    let arguments = [&["run", "--state-dir", state], arguments].concat();
+    Terminal::run(HOLDGATE, &arguments, &[("PS1", "> "), ("HISTFILE", "")])
+}
+
+#[tokio::test]
+async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
+    let place = Place::new();
+    let mut terminal = at_terminal(&place, &["bash", "--norc", "--noprofile", "-i"]);
+    let size = |rows, columns| Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    terminal.shows("> ").await;
+    // Keys of the line editor: back, insert, end of line.
+    terminal
+        .keys
+        .write_all(b"echo ad\x1b[Db\x05; stty -a | head -1\r")
+        .unwrap();
+    terminal.shows("\nabd").await;
+    tcsetwinsize(&terminal.keys, size(41, 97)).unwrap();
+    eventually("the new size", || {
+        terminal.keys.write_all(b"stty size\r").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        terminal.screen().contains("41 97")
+    })
+    .await;
+    // Ctrl-C ends what runs in the foreground, not the shell; jobs can be stopped and go on.
+    terminal
+        .keys
+        .write_all(b"echo be''gin; sleep 600\r")
+        .unwrap();
+    terminal.shows("begin").await;
+    terminal.keys.write_all(b"\x03").unwrap();
+    terminal.keys.write_all(b"echo af''ter $?\r").unwrap();
+    terminal.shows("after 130").await;
+    terminal.keys.write_all(b"sleep 601\r").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.keys.write_all(b"\x1a").unwrap();
+    terminal.shows("Stopped").await;
+    terminal.keys.write_all(b"kill %1; exit 0\r").unwrap();
+    terminal.keys.write_all(b"exit 0\r").unwrap();
+    let (success, screen) = terminal.ends().await;
+    assert!(success, "{screen}");
+    assert!(screen.contains("holdgate: 0 calls judged"), "{screen}");
+}
+
+#[tokio::test]
+async fn a_closed_terminal_leaves_no_orphan() {
+    let place = Place::new();
+    let pids = place.path("pids");
+    let arguments = ["sh", "-c", STUBBORN, "sh", pids.to_str().unwrap()];
+    let mut terminal = at_terminal(&place, &arguments);
+    terminal.shows("ready").await;
+    let members = survivors(&pids);
+    assert_eq!(members.len(), 5);
+    // The reader of the screen has the other descriptor; ending the session is what closing does.
+    let path = format!("/proc/{0}/task/{0}/children", terminal.child.id());
+    let leader = std::fs::read_to_string(path).unwrap();
+    let run: u32 = leader.trim().parse().unwrap_or(terminal.child.id());
+    send(run, Signal::HUP);
+    eventually("all are gone", || survivors(&pids).is_empty()).await;
+    terminal.ends().await;
+}
+
+#[tokio::test]
+async fn a_suspended_agent_gives_the_terminal_back() {
+    let place = Place::new();
+    // The outer shell has job control, as the user's has; the agent stops itself, as some do.
+    let run = format!(
+        "{HOLDGATE} run --state-dir {} sh -c 'echo agent; kill -STOP $$; echo again'",
+        place.dir.path().display()
+    );
+    let mut terminal = Terminal::run(
+        "bash",
+        &["--norc", "--noprofile", "-i"],
+        &[("PS1", "> "), ("HISTFILE", "")],
+    );
+    terminal.shows("> ").await;
+    terminal
+        .keys
+        .write_all(format!("{run}\r").as_bytes())
+        .unwrap();
+    terminal.shows("\nagent").await;
+    terminal.shows("Stopped").await;
+    terminal
+        .keys
+        .write_all(b"stty -a | grep -o ' icanon'\r")
+        .unwrap();
+    terminal.shows("\n icanon").await;
+    terminal.keys.write_all(b"fg\r").unwrap();
+    terminal.shows("\nagain").await;
+    terminal.keys.write_all(b"exit 0\r").unwrap();
+    terminal.ends().await;
+}
