@@ -148,7 +148,9 @@ async fn next(signal: Option<&mut tokio::signal::unix::Signal>) -> Option<()> {
 }
 
 fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
-    monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(Process::is_stopped))
+    // What has ended stands still, too.
+    let suspended = |agent: Process| agent.is_stopped() && agent.is_alive();
+    monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(suspended))
 }
 
 /// Gives the terminal back to the shell, as the agent would have. When the shell lets us go on, so

@@ -281,7 +281,11 @@ async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     terminal.keys.write_all(b"\x1a").unwrap();
     terminal.shows("Stopped").await;
-    terminal.keys.write_all(b"kill %1; exit 0\r").unwrap();
+    terminal.keys.write_all(b"fg; echo ba''ck $?\r").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.keys.write_all(b"\x03").unwrap();
+    terminal.keys.write_all(b"echo la''st\r").unwrap();
+    terminal.shows("last").await;
     terminal.keys.write_all(b"exit 0\r").unwrap();
     let (success, screen) = terminal.ends().await;
     assert!(success, "{screen}");
@@ -297,11 +301,8 @@ async fn a_closed_terminal_leaves_no_orphan() {
     terminal.shows("ready").await;
     let members = survivors(&pids);
     assert_eq!(members.len(), 5);
-    // The reader of the screen has the other descriptor; ending the session is what closing does.
-    let path = format!("/proc/{0}/task/{0}/children", terminal.child.id());
-    let leader = std::fs::read_to_string(path).unwrap();
-    let run: u32 = leader.trim().parse().unwrap_or(terminal.child.id());
-    send(run, Signal::HUP);
+    // What the system sends when a terminal is closed; the agent ignores it.
+    send(terminal.child.id(), Signal::HUP);
     eventually("all are gone", || survivors(&pids).is_empty()).await;
     terminal.ends().await;
 }
@@ -333,6 +334,7 @@ async fn a_suspended_agent_gives_the_terminal_back() {
     terminal.shows("\n icanon").await;
     terminal.keys.write_all(b"fg\r").unwrap();
     terminal.shows("\nagain").await;
+    terminal.shows("0 calls judged").await;
     terminal.keys.write_all(b"exit 0\r").unwrap();
     terminal.ends().await;
 }
