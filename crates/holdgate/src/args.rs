@@ -102,7 +102,7 @@ pub struct ProxyArgs {
 /// `holdgate run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// What the agent is there for: YAML front matter with goal, acceptance_criteria and scope, or
+    /// What the agent is there for, its goal, acceptance criteria and scope: YAML front matter, or
     /// plain Markdown.
     #[arg(long, value_name = "FILE")]
     pub work_order: Option<PathBuf>,

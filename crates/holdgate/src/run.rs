@@ -135,16 +135,13 @@ fn keeper_command(
     if let Some(cgroup) = cgroup {
         command.arg("--cgroup").arg(cgroup.dir());
     }
-    match terminal {
-        Some(terminal) => {
-            command.arg("--terminal").arg(terminal.path());
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-        }
-        None => {
-            // Standard input is the agent's own.
-            command.args(["--group", &number(getpgrp())]);
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        }
+    if let Some(terminal) = terminal {
+        command.arg("--terminal").arg(terminal.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+    } else {
+        // Standard input is the agent's own.
+        command.args(["--group", &number(getpgrp())]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     let program = args.command.first().map(|word| word.to_string_lossy());
     let set = |name: &str| std::env::var(name).ok();

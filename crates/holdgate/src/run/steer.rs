@@ -91,7 +91,7 @@ async fn steer(
                 raw.again()?;
                 terminal.resize();
             },
-            Some(_) = next(suspend.as_mut()) => if let Some((_, raw)) = terminal {
+            Some(()) = next(suspend.as_mut()) => if let Some((_, raw)) = terminal {
                 stop_ourselves(raw, monitor);
             },
             _ = look.tick(), if terminal.is_some() => if let Some((_, raw)) = terminal
@@ -188,7 +188,7 @@ impl Questions {
 
     async fn changed(&mut self) {
         if self.attended.is_none() || self.changes.changed().await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

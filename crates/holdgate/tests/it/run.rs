@@ -277,15 +277,18 @@ async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
     terminal.keys.write_all(b"\x03").unwrap();
     terminal.keys.write_all(b"echo af''ter $?\r").unwrap();
     terminal.shows("after 130").await;
-    terminal.keys.write_all(b"sleep 601\r").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let job = b"sh -c 'echo ru\"\"n; exec sleep 601'\r";
+    terminal.keys.write_all(job).unwrap();
+    terminal.shows("\nrun").await;
     terminal.keys.write_all(b"\x1a").unwrap();
     terminal.shows("Stopped").await;
-    terminal.keys.write_all(b"fg; echo ba''ck $?\r").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    terminal.keys.write_all(b"\x03").unwrap();
-    terminal.keys.write_all(b"echo la''st\r").unwrap();
-    terminal.shows("last").await;
+    terminal.keys.write_all(b"fg\r").unwrap();
+    eventually("the job ends", || {
+        terminal.keys.write_all(b"\x03echo la''st\r").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        terminal.screen().contains("\nlast")
+    })
+    .await;
     terminal.keys.write_all(b"exit 0\r").unwrap();
     let (success, screen) = terminal.ends().await;
     assert!(success, "{screen}");
