@@ -8,7 +8,7 @@ use holdgate::args::{
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::expert::{self, OperatorSocket};
 use holdgate::proxy::Proxy;
-use holdgate::run::{self, keeper};
+use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
 use holdgate_core::json::Json;
@@ -18,12 +18,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let ended = match Args::parse().command {
-        Command::Run(args) => agent(&args),
-        Command::Keep(args) => keeper::run(&args),
-        command => carry_out(command).map(|yes| ExitCode::from(u8::from(!yes))),
-    };
-    let error = match ended {
+    let error = match run(Args::parse().command) {
         Ok(code) => return code,
         Err(error) => error,
     };
@@ -40,24 +35,24 @@ fn main() -> ExitCode {
     ExitCode::from(1)
 }
 
-/// Whether the answer is yes: the call passes, the check holds, the work is done.
-fn carry_out(command: Command) -> anyhow::Result<bool> {
+fn run(command: Command) -> anyhow::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     match command {
         Command::Demo => demo::run(&mut out)?,
         Command::Proxy(args) => proxy(&args)?,
         Command::Check(args) => {
             let config = load(&args.place.flags())?;
-            return check::run(&args, &config, &mut out);
+            return check::run(&args, &config, &mut out).map(answer);
         }
         Command::Rules(command) => {
             let place = command.place().map(args::Place::flags);
             let config = place.map(|flags| load(&flags)).transpose()?;
-            return rules::run(&command, config, &mut out);
+            return rules::run(&command, config, &mut out).map(answer);
         }
         Command::Approve(args) => {
             let config = load(&args.place.flags())?;
-            return asks::approve::run(&args, &config.state_dir, &mut out);
+            let answered = asks::approve::run(&args, &config.state_dir, &mut out);
+            return answered.map(answer);
         }
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
@@ -101,9 +96,15 @@ fn carry_out(command: Command) -> anyhow::Result<bool> {
         Command::Eval(args) => eval::run(&args.options(), &mut out)?,
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.
-        Command::Run(_) | Command::Keep(_) => {}
+        Command::Run(args) => return agent(&args),
+        Command::Keep(args) => return keeper::run(&args),
     }
-    Ok(true)
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the answer is yes: the call passes, the check holds.
+fn answer(yes: bool) -> ExitCode {
+    ExitCode::from(u8::from(!yes))
 }
 
 fn load(flags: &Flags) -> Result<Config, ConfigError> {
@@ -124,7 +125,7 @@ fn agent(args: &RunArgs) -> anyhow::Result<ExitCode> {
         upstream: args.upstream.clone(),
         ..args.place.flags()
     };
-    run::run(args, load(&flags)?).map(ExitCode::from)
+    holdgate::run::run(args, load(&flags)?).map(ExitCode::from)
 }
 
 fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {

@@ -62,6 +62,8 @@ pub struct Timings {
     pub verified: bool,
     /// From the question to the answer.
     pub asked: Duration,
+    /// From the hit until all that could be found at once was sent SIGKILL.
+    pub signalled: Option<Duration>,
     /// From the hit until the tree was killed or went on.
     pub acted: Duration,
 }
@@ -143,6 +145,9 @@ impl Incident {
         if let Some(frozen) = self.timings.frozen {
             json.set("frozen_us", micros(frozen).into());
             json.set("frozen_whole", Json::Bool(self.timings.verified));
+        }
+        if let Some(signalled) = self.timings.signalled {
+            json.set("signalled_us", micros(signalled).into());
         }
         if let Done::Killed { processes, left } = &self.done {
             let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);

@@ -5,6 +5,7 @@
 //! in the same hands; one more asks about the rest, one hit after the other. The agent goes on when no
 //! question is open.
 
+mod carry;
 pub mod cgroup;
 pub mod incident;
 pub mod process;
@@ -14,16 +15,14 @@ pub mod tree;
 use crate::ledger::Ledger;
 use incident::{Decided, Done, Incident, Timings, outcome};
 use seam::{Arbiter, Context, Hit, Opinion, Ruling, Watch};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
-use tree::{Frozen, Killed, Tree};
+use std::time::{Instant, SystemTime};
+use tree::{Frozen, Tree};
 
-/// Bytes that are carried at once.
-const CHUNK: usize = 64 << 10;
 /// Questions that may wait; a stream that has more waits itself.
 const MAX_WAITING: usize = 64;
 /// Incidents that are kept in memory; the ledger has all.
@@ -154,7 +153,7 @@ impl StreamMonitor {
         for output in agent.outputs {
             let (shared, found) = (shared.clone(), found.clone());
             let name = output.name;
-            carriers.push(spawn(name, move || carry(output, &shared, &found))?);
+            carriers.push(spawn(name, move || carry::carry(output, &shared, &found))?);
         }
         Ok(StreamMonitor { shared, carriers })
     }
@@ -219,8 +218,9 @@ impl Shared {
             return;
         }
         if !certain.is_empty() {
-            let mut done = state.kill();
+            let (mut done, first) = state.kill();
             let acted = since.elapsed();
+            let signalled = Some(first.saturating_duration_since(since));
             drop(state);
             for hit in certain {
                 let found = Found {
@@ -229,6 +229,7 @@ impl Shared {
                     at,
                     since,
                     timings: Timings {
+                        signalled,
                         acted,
                         ..Timings::default()
                     },
@@ -288,64 +289,15 @@ impl Shared {
 }
 
 impl State {
-    fn kill(&mut self) -> Done {
+    /// Kills the tree, and tells also when the first round of it was done.
+    fn kill(&mut self) -> (Done, Instant) {
         self.killed = true;
-        let Killed {
-            processes, left, ..
-        } = self.tree.kill();
-        let left = left.iter().map(|process| process.pid).collect();
-        Done::Killed { processes, left }
+        let begin = Instant::now();
+        let killed = self.tree.kill();
+        let left = killed.left.iter().map(|process| process.pid).collect();
+        let processes = killed.processes;
+        (Done::Killed { processes, left }, begin + killed.first)
     }
-}
-
-/// Carries one stream to its end.
-fn carry(mut output: Output, shared: &Shared, asked: &SyncSender<Found>) {
-    let mut watch = (shared.settings.watches)();
-    let mut chunk = vec![0; CHUNK];
-    let mut hits = Vec::new();
-    loop {
-        let read = match output.from.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            // The other end of a terminal is closed.
-            Err(_) => break,
-        };
-        let bytes = chunk.get(..read).unwrap_or_default();
-        if shared.watching.load(Ordering::Acquire) {
-            let since = Instant::now();
-            watch.feed(bytes, &mut hits);
-            if !hits.is_empty() {
-                shared.found(std::mem::take(&mut hits), output.name, since, asked);
-            }
-        }
-        // If nobody reads any more, neither do we: the agent is told as it would be without us.
-        if pass_on(bytes, &mut output.to).is_err() {
-            return;
-        }
-    }
-    if shared.watching.load(Ordering::Acquire) {
-        watch.finish(&mut hits);
-        if !hits.is_empty() {
-            shared.found(hits, output.name, Instant::now(), asked);
-        }
-    }
-}
-
-fn pass_on(mut bytes: &[u8], to: &mut Box<dyn Write + Send>) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match to.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Others may have made the user's end so.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    to.flush()
 }
 
 /// Asks about what was found, one after the other, until all streams have ended.
@@ -364,7 +316,12 @@ fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Ru
         let done = match opinion {
             Opinion::Safe => Done::LetGo,
             Opinion::Warn => Done::Warned,
-            Opinion::Kill => shared.lock().kill(),
+            Opinion::Kill => {
+                let (done, first) = shared.lock().kill();
+                let since = first.saturating_duration_since(found.since);
+                found.timings.signalled = Some(since);
+                done
+            }
         };
         found.timings.acted = found.since.elapsed();
         shared.record(found, Decided::ByRuling(ruling), done);

@@ -328,3 +328,22 @@ async fn a_control_group_holds_what_is_in_it() {
     })
     .await;
 }
+
+/// How long a certain pattern takes to SIGKILL: `cargo test --test it measured -- --ignored --nocapture`.
+#[tokio::test]
+#[ignore = "a measurement"]
+async fn measured_time_to_kill() {
+    let script = "sleep 600 & sleep 0.1; echo certain; while :; do sleep 0.02; done";
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        let watched = Watched::start(script, None, NOW, true);
+        watched.incidents(1).await;
+        let timings = watched.monitor.incidents().remove(0).timings;
+        times.push((timings.signalled.unwrap(), timings.acted));
+    }
+    times.sort_unstable();
+    println!(
+        "to SIGKILL and to the end: p50 {:?}, p99 {:?}",
+        times[49], times[98]
+    );
+}
