@@ -93,7 +93,9 @@ impl Incident {
     /// Why it was decided so.
     pub fn reason(&self) -> String {
         match &self.decided {
-            Decided::ByPattern => "the pattern is certain: nobody is asked".to_owned(),
+            Decided::ByPattern => {
+                format!("{}; that is certain, so nobody was asked", self.hit.because)
+            }
             Decided::ByRuling(Ruling::Said { reason, .. }) => reason.clone(),
             Decided::ByRuling(Ruling::Down { why }) => format!(
                 "the judge is down ({why}), so the severity decides: {}",

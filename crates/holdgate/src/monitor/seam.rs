@@ -37,6 +37,8 @@ pub struct Hit {
     pub severity: Severity,
     /// Whether there is nothing to ask: the agent is stopped for good.
     pub certain: bool,
+    /// Why, as a phrase.
+    pub because: String,
     /// What was found.
     pub evidence: String,
     /// The output up to it, plain.

@@ -51,6 +51,7 @@ impl Watch for Words {
                 family: "words".to_owned(),
                 severity,
                 certain,
+                because: "a word".to_owned(),
                 evidence: word.to_owned(),
                 context: text.clone(),
             })
@@ -342,7 +343,7 @@ async fn measured_time_to_kill() {
         times.push((timings.signalled.unwrap(), timings.acted));
     }
     times.sort_unstable();
-    println!(
+    eprintln!(
         "to SIGKILL and to the end: p50 {:?}, p99 {:?}",
         times[49], times[98]
     );
