@@ -13,7 +13,7 @@ mod provider;
 mod quote;
 mod settings;
 
-pub use outcome::{Outcome, Severity, outcome};
+pub use outcome::{Outcome, outcome};
 pub use settings::{JudgeSettings, Provider};
 
 use crate::judging::SystemClock;
@@ -21,6 +21,7 @@ use crate::proxy::body::full;
 use crate::proxy::upstream;
 use fault::Fault;
 use holdgate_core::stack::Clock;
+use holdgate_core::watch::Hit;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
@@ -39,23 +40,15 @@ const LEAST_PAUSE: Duration = Duration::from_millis(20);
 /// How often a question is asked when the service is busy.
 const MAX_TRIES: usize = 3;
 
-/// What the judge is asked about.
-#[derive(Clone, Debug, Default)]
-pub struct Question {
-    /// The work order's goal.
+/// What the agent is there for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkContext {
+    /// What it is to reach.
     pub goal: String,
     /// What must hold when the work is done.
     pub acceptance: Vec<String>,
-    /// What the work may touch.
+    /// What the work may touch, and what it may not.
     pub scope: Vec<String>,
-    /// The name of the pattern that matched.
-    pub pattern: String,
-    /// Why that is watched.
-    pub why: String,
-    /// What matched.
-    pub flagged: String,
-    /// What the agent wrote up to there; its last 2,000 characters are shown.
-    pub recent: String,
 }
 
 /// What the judge thinks of the agent.
@@ -146,13 +139,13 @@ impl Judge {
     }
 
     /// Asks, unless the same was judged before. Takes no longer than the time-out.
-    pub async fn ask(&self, question: &Question) -> Ruling {
-        let evidence = Evidence::of(question);
+    pub async fn ask(&self, hit: &Hit, work: &WorkContext) -> Ruling {
+        let evidence = Evidence::of(hit, work);
         let known = lock(&self.memory).recall(&evidence, self.clock.now());
         if let Some((verdict, reason)) = known {
             return Ruling::Said { verdict, reason };
         }
-        match self.ask_model(question).await {
+        match self.ask_model(hit, work).await {
             Ok((verdict, reason)) => {
                 let now = self.clock.now();
                 lock(&self.memory).keep(&evidence, verdict, &reason, now);
@@ -164,9 +157,9 @@ impl Judge {
         }
     }
 
-    async fn ask_model(&self, question: &Question) -> Result<(Verdict, String), Fault> {
+    async fn ask_model(&self, hit: &Hit, work: &WorkContext) -> Result<(Verdict, String), Fault> {
         let door = self.door.as_ref().map_err(Fault::clone)?;
-        let prompt = Prompt::new(question, &boundary()?);
+        let prompt = Prompt::new(hit, work, &boundary()?);
         let (provider, model) = (self.settings.provider, &self.settings.model);
         let body = provider::body(provider, model, &prompt);
         lock(&self.limits).admit(self.clock.now())?;

@@ -9,22 +9,24 @@ pub mod terminal;
 
 use crate::args::RunArgs;
 use crate::config::Config;
+use crate::judge::{Judge, WorkContext};
 use crate::log;
 use crate::monitor::cgroup::Cgroup;
 use crate::monitor::incident::{Done, Incident};
 use crate::monitor::process::Process;
-use crate::monitor::seam::{Context, NoArbiter, NoWatch};
 use crate::monitor::tree::{Orphans, Tree};
 use crate::monitor::{Agent, Output, Settings, StreamMonitor};
 use crate::proxy::Proxy;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::json::shorten;
+use holdgate_core::watch::Patterns;
 use hyper::Uri;
 use rustix::process::{getpgrp, getpid, set_child_subreaper};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -35,7 +37,13 @@ const VENDOR: &str = "api.anthropic.com";
 
 /// Runs the agent to its end, and gives its exit code.
 pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
-    let context = context(args)?;
+    let work = work(args)?;
+    let (freeze, key) = (
+        config.output_judge.freeze,
+        config.output_judge.private_key_variable(),
+    );
+    let judge = Arc::new(Judge::new(config.output_judge.clone())?);
+    let patterns = Patterns::built_in().map_err(anyhow::Error::msg)?;
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if config.upstream.host() == Some(VENDOR) {
         // Who has come through another gateway so far goes on to do so.
@@ -47,6 +55,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
                 parsed.with_context(|| format!("ANTHROPIC_BASE_URL is no address: `{url}`"))?;
         }
     }
+    let here = std::env::current_dir().context("this folder")?;
     let first_party = config.upstream.host() == Some(VENDOR);
     let proxy = Proxy::start(config)?;
     let session = session_id();
@@ -60,20 +69,23 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     // From the main thread: the keeper goes by its death.
-    let mut keeper = keeper_command(args, &base, cgroup.as_ref(), terminal.as_ref())
-        .spawn()
-        .context("cannot start")?;
+    let mut keeper = keeper_command(args, &base, cgroup.as_ref(), terminal.as_ref());
+    if let Some(key) = key {
+        keeper.env_remove(key);
+    }
+    let mut keeper = keeper.spawn().context("cannot start")?;
     let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
     let tree = Tree::below(root.context("/proc is not there")?, Orphans::All).in_cgroup(cgroup);
     let outputs = outputs(&mut keeper, terminal.as_ref())?;
     let settings = Settings {
-        freeze: true,
+        freeze,
         session,
         ledger: proxy.ledger().clone(),
-        watches: Arc::new(|| Box::new(NoWatch)),
-        arbiter: Arc::new(NoArbiter),
+        patterns,
+        commands: proxy.commands(here.to_str()),
+        judge,
     };
-    let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, context, settings)?;
+    let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;
     let raw = interactive.then(Raw::enter).transpose()?;
     let steered = steer::to_the_end(
         &mut keeper,
@@ -103,15 +115,15 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn context(args: &RunArgs) -> anyhow::Result<Context> {
-    let mut context = match &args.work_order {
+fn work(args: &RunArgs) -> anyhow::Result<WorkContext> {
+    let mut work = match &args.work_order {
         Some(path) => order::read(path)?,
-        None => Context::default(),
+        None => WorkContext::default(),
     };
     if let Some(goal) = &args.goal {
-        context.goal.clone_from(goal);
+        work.goal.clone_from(goal);
     }
-    Ok(context)
+    Ok(work)
 }
 
 /// An id that no other run has.
@@ -161,7 +173,7 @@ fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Ve
     if let Some(terminal) = terminal {
         return Ok(vec![Output {
             name: "terminal",
-            from: Box::new(terminal.master()?),
+            from: terminal.master()?,
             to: Box::new(own(rustix::stdio::stdout())?),
         }]);
     }
@@ -169,12 +181,12 @@ fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Ve
     Ok(vec![
         Output {
             name: "stdout",
-            from: Box::new(stdout.context("no standard output")?),
+            from: File::from(OwnedFd::from(stdout.context("no standard output")?)),
             to: Box::new(own(rustix::stdio::stdout())?),
         },
         Output {
             name: "stderr",
-            from: Box::new(stderr.context("no standard error")?),
+            from: File::from(OwnedFd::from(stderr.context("no standard error")?)),
             to: Box::new(own(rustix::stdio::stderr())?),
         },
     ])

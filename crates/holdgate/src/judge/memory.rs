@@ -1,7 +1,8 @@
 //! Verdicts on evidence that was judged before.
 
 use super::quote::clean;
-use super::{Question, Verdict};
+use super::{Verdict, WorkContext};
+use holdgate_core::watch::Hit;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -19,27 +20,27 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    pub(super) fn of(question: &Question) -> Evidence {
-        let flagged = clean(&question.flagged);
+    pub(super) fn of(hit: &Hit, work: &WorkContext) -> Evidence {
+        let flagged = clean(&hit.evidence);
         let words: Vec<&str> = flagged.split_whitespace().collect();
         let flagged = words.join(" ");
         Evidence {
-            exact: key(question, &flagged),
-            any_numbers: key(question, &without_numbers(&flagged)),
+            exact: key(hit, work, &flagged),
+            any_numbers: key(hit, work, &without_numbers(&flagged)),
         }
     }
 }
 
-fn key(question: &Question, flagged: &str) -> Key {
+fn key(hit: &Hit, work: &WorkContext, flagged: &str) -> Key {
     let mut hash = Sha256::new();
     let mut field = |text: &str| {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     };
-    field(&question.pattern);
+    field(&hit.pattern);
     field(flagged);
-    field(&question.goal);
-    for list in [&question.acceptance, &question.scope] {
+    field(&work.goal);
+    for list in [&work.acceptance, &work.scope] {
         field(&list.len().to_string());
         for item in list {
             field(item);
@@ -118,12 +119,22 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holdgate_core::watch::Severity;
+
+    fn hit(evidence: &str) -> Hit {
+        Hit {
+            pattern: "p".into(),
+            family: "f".into(),
+            severity: Severity::High,
+            certain: false,
+            because: String::new(),
+            evidence: evidence.to_owned(),
+            context: String::new(),
+        }
+    }
 
     fn evidence(flagged: &str) -> Evidence {
-        Evidence::of(&Question {
-            flagged: flagged.to_owned(),
-            ..Question::default()
-        })
+        Evidence::of(&hit(flagged), &WorkContext::default())
     }
 
     #[test]
@@ -146,11 +157,12 @@ mod tests {
     fn another_work_order_is_another_question() {
         let mut memory = Memory::new(9, Duration::from_secs(9));
         let question = |acceptance: &[&str], scope: &[&str]| {
-            Evidence::of(&Question {
+            let work = WorkContext {
                 acceptance: acceptance.iter().map(|&t| t.to_owned()).collect(),
                 scope: scope.iter().map(|&t| t.to_owned()).collect(),
-                ..Question::default()
-            })
+                ..WorkContext::default()
+            };
+            Evidence::of(&hit("a"), &work)
         };
         let asked = question(&["a"], &["b"]);
         memory.keep(&asked, Verdict::Safe, "r", Duration::ZERO);

@@ -1,17 +1,7 @@
 //! What becomes of the agent: one table, which docs/operating.md shows.
 
 use super::{Ruling, Verdict};
-
-/// How grave a pattern is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Odd.
-    Low,
-    /// Harm is possible.
-    Medium,
-    /// Harm is likely, and cannot be undone.
-    High,
-}
+use holdgate_core::watch::Severity;
 
 /// What becomes of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

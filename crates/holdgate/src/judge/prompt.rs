@@ -1,7 +1,8 @@
 //! The question as the model reads it.
 
-use super::Question;
+use super::WorkContext;
 use super::quote::{both_ends, clean, ending, one_line, quote};
+use holdgate_core::watch::Hit;
 
 /// Characters of the agent's last output.
 const RECENT: usize = 2_000;
@@ -20,33 +21,29 @@ pub(super) struct Prompt {
 
 impl Prompt {
     /// Writes the question. `boundary` is new and random for each.
-    pub(super) fn new(question: &Question, boundary: &str) -> Prompt {
+    pub(super) fn new(hit: &Hit, work: &WorkContext, boundary: &str) -> Prompt {
         let mut text = String::from("WORK ORDER, what the operator wants from the agent\n");
-        section("Goal", &question.goal, boundary, &mut text);
+        section("Goal", &work.goal, boundary, &mut text);
         let list = |items: &[String]| {
             let items = items.iter().map(|item| format!("- {item}"));
             items.collect::<Vec<_>>().join("\n")
         };
-        let acceptance = list(&question.acceptance);
+        let acceptance = list(&work.acceptance);
         section("Acceptance criteria", &acceptance, boundary, &mut text);
-        section("Scope", &list(&question.scope), boundary, &mut text);
+        section("Scope", &list(&work.scope), boundary, &mut text);
 
         text.push_str("\nFINDING\n");
-        let pattern = one_line(&question.pattern, PATTERN);
+        let pattern = one_line(&hit.pattern, PATTERN);
         text.push_str(&format!("Pattern that matched: {pattern}\n"));
-        let why = one_line(&question.why, WHY);
+        let why = one_line(&hit.because, WHY);
         text.push_str(&format!("Why it is watched: {why}\n"));
         text.push_str("Flagged content:\n");
-        let flagged = both_ends(&clean(&question.flagged), FLAGGED);
+        let flagged = both_ends(&clean(&hit.evidence), FLAGGED);
         quote(&flagged, boundary, &mut text);
         text.push_str(&format!(
             "\nLast {RECENT} characters of the agent's output:\n"
         ));
-        quote(
-            ending(&clean(&question.recent), RECENT),
-            boundary,
-            &mut text,
-        );
+        quote(ending(&clean(&hit.context), RECENT), boundary, &mut text);
         text.push_str(DECIDE);
         Prompt {
             system: SYSTEM.replace("{boundary}", boundary),

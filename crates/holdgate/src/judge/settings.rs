@@ -85,6 +85,15 @@ pub struct JudgeSettings {
 }
 
 impl JudgeSettings {
+    /// The variable that holds the key, if it is for the judge alone: one of the usual names may be
+    /// the agent's own as well.
+    pub fn private_key_variable(&self) -> Option<String> {
+        let providers = [Provider::Gemini, Provider::Anthropic, Provider::OpenAi];
+        let usual = providers.map(Provider::usual_key_variable);
+        let name = &self.api_key_env;
+        (!usual.contains(&name.as_str())).then(|| name.clone())
+    }
+
     /// The usual settings for a provider and a model of it.
     pub fn new(provider: Provider, model: &str) -> JudgeSettings {
         JudgeSettings {

@@ -1,21 +1,40 @@
 //! One stream of an agent: each piece is looked at, then passed on.
 
 use super::{Found, Output, Shared};
-use std::io::{self, ErrorKind, Write};
+use holdgate_core::watch::{Hit, OutputWatch, Severity};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 /// Bytes that are carried at once.
 const CHUNK: usize = 64 << 10;
+/// After so long without output, an unfinished line is looked at as it is.
+const SILENCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 300_000_000,
+};
 
 /// Carries one stream to its end.
-pub(super) fn carry(mut output: Output, shared: &Shared, asked: &SyncSender<Found>) {
-    let mut watch = (shared.settings.watches)();
+pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) {
+    let Output {
+        name,
+        mut from,
+        mut to,
+    } = output;
+    let mut watching = Watching::new(shared, name, asked);
     let mut chunk = vec![0; CHUNK];
-    let mut hits = Vec::new();
+    let mut unfinished = false;
     loop {
-        let read = match output.from.read(&mut chunk) {
+        if unfinished && is_silent(&from) {
+            watching.look(OutputWatch::pause);
+            unfinished = false;
+            continue;
+        }
+        let read = match from.read(&mut chunk) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -23,24 +42,74 @@ pub(super) fn carry(mut output: Output, shared: &Shared, asked: &SyncSender<Foun
             Err(_) => break,
         };
         let bytes = chunk.get(..read).unwrap_or_default();
-        if shared.watching.load(Ordering::Acquire) {
-            let since = Instant::now();
-            watch.feed(bytes, &mut hits);
-            if !hits.is_empty() {
-                shared.found(std::mem::take(&mut hits), output.name, since, asked);
-            }
-        }
+        watching.look(|watch, hits| watch.feed(bytes, hits));
+        unfinished = !bytes.ends_with(b"\n");
         // If nobody reads any more, neither do we: the agent is told as it would be without us.
-        if pass_on(bytes, &mut output.to).is_err() {
+        if pass_on(bytes, &mut to).is_err() {
             return;
         }
     }
-    if shared.watching.load(Ordering::Acquire) {
-        watch.finish(&mut hits);
-        if !hits.is_empty() {
-            shared.found(hits, output.name, Instant::now(), asked);
+    watching.look(OutputWatch::finish);
+}
+
+/// The watch over a stream, and where its hits go.
+struct Watching<'a> {
+    watch: OutputWatch,
+    shared: &'a Shared,
+    stream: &'static str,
+    asked: &'a SyncSender<Found>,
+}
+
+impl<'a> Watching<'a> {
+    fn new(shared: &'a Shared, stream: &'static str, asked: &'a SyncSender<Found>) -> Watching<'a> {
+        Watching {
+            watch: watch(shared),
+            shared,
+            stream,
+            asked,
         }
     }
+
+    /// Has the watch look, and sees to what it finds.
+    fn look(&mut self, look: impl FnOnce(&mut OutputWatch, &mut Vec<Hit>)) {
+        if !self.shared.watching.load(Ordering::Acquire) {
+            return;
+        }
+        let since = Instant::now();
+        let mut hits = Vec::new();
+        let looked = catch_unwind(AssertUnwindSafe(|| look(&mut self.watch, &mut hits)));
+        if looked.is_err() {
+            self.watch = watch(self.shared);
+            hits = vec![unwatched()];
+        }
+        if !hits.is_empty() {
+            self.shared.found(hits, self.stream, since, self.asked);
+        }
+    }
+}
+
+fn watch(shared: &Shared) -> OutputWatch {
+    let settings = &shared.settings;
+    OutputWatch::new(settings.patterns.clone(), settings.commands.clone())
+}
+
+/// Output that the watch could not take: it is as suspicious as can be.
+fn unwatched() -> Hit {
+    Hit {
+        pattern: "watch-failure".into(),
+        family: "holdgate".into(),
+        severity: Severity::High,
+        certain: false,
+        because: "this output could not be looked at, which is a fault of Holdgate's".to_owned(),
+        evidence: String::new(),
+        context: String::new(),
+    }
+}
+
+fn is_silent(from: &File) -> bool {
+    let mut waiting = [PollFd::new(from, PollFlags::IN)];
+    // What goes wrong here is told by reading.
+    matches!(poll(&mut waiting, Some(&SILENCE)), Ok(0))
 }
 
 fn pass_on(mut bytes: &[u8], to: &mut Box<dyn Write + Send>) -> io::Result<()> {

@@ -1,8 +1,9 @@
 //! What the monitor did and why, as it goes into the ledger.
 
-use super::seam::{Hit, Opinion, Ruling, Severity};
+use crate::judge::Ruling;
 use holdgate_core::json::{Json, shorten};
 use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::watch::Hit;
 use std::time::{Duration, SystemTime};
 
 /// Characters of output that are kept.
@@ -26,6 +27,12 @@ pub enum Done {
 }
 
 impl Done {
+    /// There was nobody to kill any more.
+    pub(super) const NOTHING_LEFT: Done = Done::Killed {
+        processes: 0,
+        left: Vec::new(),
+    };
+
     fn word(&self) -> &'static str {
         match self {
             Done::LetGo => "let-go",
@@ -49,8 +56,10 @@ impl Done {
 pub enum Decided {
     /// The pattern is certain: nobody was asked.
     ByPattern,
-    /// Somebody was asked.
+    /// The judge was asked.
     ByRuling(Ruling),
+    /// The tree was killed because of something else before it was this one's turn.
+    AlreadyKilled,
 }
 
 /// How long it all took.
@@ -101,6 +110,12 @@ impl Incident {
                 "the judge is down ({why}), so the severity decides: {}",
                 self.hit.severity.word()
             ),
+            Decided::AlreadyKilled => {
+                format!(
+                    "{}; the agent was killed before anybody was asked",
+                    self.hit.because
+                )
+            }
         }
     }
 
@@ -108,8 +123,8 @@ impl Incident {
     pub fn verdict(&self) -> &'static str {
         match &self.decided {
             Decided::ByPattern => "certain",
-            Decided::ByRuling(Ruling::Said { opinion, .. }) => opinion.word(),
-            Decided::ByRuling(Ruling::Down { .. }) => "judge_down",
+            Decided::ByRuling(ruling) => ruling.word(),
+            Decided::AlreadyKilled => "not_asked",
         }
     }
 
@@ -118,7 +133,7 @@ impl Incident {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let finding = Finding {
             layer: "monitor",
-            rule: self.hit.pattern.clone().into(),
+            rule: self.hit.pattern.to_string().into(),
             verdict: self.done.verdict(),
             reason: self.reason(),
             evidence: Some(shorten(&self.hit.evidence, EVIDENCE_KEPT)),
@@ -136,8 +151,8 @@ impl Incident {
                 "at",
                 humantime::format_rfc3339_micros(self.at).to_string().into(),
             ),
-            ("pattern", self.hit.pattern.clone().into()),
-            ("family", self.hit.family.clone().into()),
+            ("pattern", self.hit.pattern.to_string().into()),
+            ("family", self.hit.family.to_string().into()),
             ("severity", self.hit.severity.word().into()),
             ("judge", self.verdict().into()),
             ("output", last(&self.hit.context, OUTPUT_KEPT).into()),
@@ -160,15 +175,6 @@ impl Incident {
         let text = json.text();
         let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
         inside.unwrap_or_default().to_owned()
-    }
-}
-
-/// What a ruling means: whether the agent is to end.
-pub(super) fn outcome(ruling: &Ruling, severity: Severity) -> Opinion {
-    match (ruling, severity) {
-        (Ruling::Said { opinion, .. }, _) => *opinion,
-        (Ruling::Down { .. }, Severity::High) => Opinion::Kill,
-        (Ruling::Down { .. }, Severity::Low | Severity::Medium) => Opinion::Warn,
     }
 }
 

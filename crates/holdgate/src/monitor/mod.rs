@@ -9,13 +9,15 @@ mod carry;
 pub mod cgroup;
 pub mod incident;
 pub mod process;
-pub mod seam;
 pub mod tree;
 
+use crate::judge::{Judge, Outcome, Ruling, WorkContext, outcome};
 use crate::ledger::Ledger;
-use incident::{Decided, Done, Incident, Timings, outcome};
-use seam::{Arbiter, Context, Hit, Opinion, Ruling, Watch};
-use std::io::{self, Read, Write};
+use holdgate_core::watch::{Commands, Hit, Patterns};
+use incident::{Decided, Done, Incident, Timings};
+use std::fs::File;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,11 +30,8 @@ const MAX_WAITING: usize = 64;
 /// Incidents that are kept in memory; the ledger has all.
 const MAX_KEPT: usize = 4096;
 
-/// Makes a watch for a stream.
-pub type Watches = Arc<dyn Fn() -> Box<dyn Watch> + Send + Sync>;
-
 /// How to monitor.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// Whether the tree stands still while a question is open.
     pub freeze: bool,
@@ -40,19 +39,12 @@ pub struct Settings {
     pub session: String,
     /// Where they go.
     pub ledger: Arc<Ledger>,
-    /// Who looks at the output.
-    pub watches: Watches,
+    /// What is suspicious,
+    pub patterns: Arc<Patterns>,
+    /// also as a command.
+    pub commands: Commands,
     /// Who is asked.
-    pub arbiter: Arc<dyn Arbiter>,
-}
-
-impl std::fmt::Debug for Settings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
-            .field("freeze", &self.freeze)
-            .field("session", &self.session)
-            .finish_non_exhaustive()
-    }
+    pub judge: Arc<Judge>,
 }
 
 /// A running agent: its processes, and what it writes.
@@ -69,7 +61,7 @@ pub struct Output {
     /// `stdout`, `stderr`, `terminal`.
     pub name: &'static str,
     /// The agent's end.
-    pub from: Box<dyn Read + Send>,
+    pub from: File,
     /// The user's end.
     pub to: Box<dyn Write + Send>,
 }
@@ -89,22 +81,15 @@ pub struct StreamMonitor {
     carriers: Vec<JoinHandle<()>>,
 }
 
+#[derive(Debug)]
 struct Shared {
     settings: Settings,
-    context: Context,
+    work: WorkContext,
     watching: AtomicBool,
     state: Mutex<State>,
     /// Told when the last open question is decided.
     settled: Condvar,
     number: AtomicU64,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
 }
 
 #[derive(Debug)]
@@ -117,7 +102,7 @@ struct State {
     count: u64,
 }
 
-/// A hit on its way to the arbiter.
+/// A hit on its way to the judge.
 struct Found {
     hit: Hit,
     stream: &'static str,
@@ -128,10 +113,14 @@ struct Found {
 
 impl StreamMonitor {
     /// Carries and watches the agent's output from now on.
-    pub fn attach(agent: Agent, context: Context, settings: Settings) -> io::Result<StreamMonitor> {
+    pub fn attach(
+        agent: Agent,
+        work: WorkContext,
+        settings: Settings,
+    ) -> io::Result<StreamMonitor> {
         let shared = Arc::new(Shared {
             settings,
-            context,
+            work,
             watching: AtomicBool::new(true),
             state: Mutex::new(State {
                 tree: agent.tree,
@@ -235,10 +224,7 @@ impl Shared {
                     },
                 };
                 self.record(found, Decided::ByPattern, done);
-                done = Done::Killed {
-                    processes: 0,
-                    left: Vec::new(),
-                };
+                done = Done::NOTHING_LEFT;
             }
             return;
         }
@@ -258,9 +244,19 @@ impl Shared {
                 since,
                 timings,
             };
-            // The decider lives as long as there are streams.
-            let _ = asked.send(found);
+            if asked.send(found).is_err() {
+                // Nobody decides any more, so nobody would let it go on either.
+                self.lock().kill();
+            }
         }
+    }
+
+    fn ask(&self, hit: &Hit, runtime: &tokio::runtime::Runtime) -> Ruling {
+        let asking = || runtime.block_on(self.settings.judge.ask(hit, &self.work));
+        // Whatever happens, the tree must not stand still for ever.
+        catch_unwind(AssertUnwindSafe(asking)).unwrap_or_else(|_| Ruling::Down {
+            why: "asking it failed, which is a fault of Holdgate's".to_owned(),
+        })
     }
 
     fn record(&self, found: Found, decided: Decided, done: Done) {
@@ -303,28 +299,26 @@ impl State {
 /// Asks about what was found, one after the other, until all streams have ended.
 fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Runtime) {
     while let Ok(mut found) = asked.recv() {
-        let gone = shared.lock().killed;
-        let begin = Instant::now();
-        let ruling = if gone {
-            let why = "the agent was killed before this was asked".to_owned();
-            Ruling::Down { why }
+        let (decided, done) = if shared.lock().killed {
+            (Decided::AlreadyKilled, Done::NOTHING_LEFT)
         } else {
-            runtime.block_on(shared.settings.arbiter.ask(&found.hit, &shared.context))
-        };
-        found.timings.asked = begin.elapsed();
-        let opinion = outcome(&ruling, found.hit.severity);
-        let done = match opinion {
-            Opinion::Safe => Done::LetGo,
-            Opinion::Warn => Done::Warned,
-            Opinion::Kill => {
-                let (done, first) = shared.lock().kill();
-                let since = first.saturating_duration_since(found.since);
-                found.timings.signalled = Some(since);
-                done
-            }
+            let begin = Instant::now();
+            let ruling = shared.ask(&found.hit, runtime);
+            found.timings.asked = begin.elapsed();
+            let done = match outcome(&ruling, found.hit.severity) {
+                Outcome::Thaw => Done::LetGo,
+                Outcome::Warn => Done::Warned,
+                Outcome::Kill => {
+                    let (done, first) = shared.lock().kill();
+                    let since = first.saturating_duration_since(found.since);
+                    found.timings.signalled = Some(since);
+                    done
+                }
+            };
+            (Decided::ByRuling(ruling), done)
         };
         found.timings.acted = found.since.elapsed();
-        shared.record(found, Decided::ByRuling(ruling), done);
+        shared.record(found, decided, done);
         let mut state = shared.lock();
         state.open -= 1;
         if state.open == 0 {

@@ -31,6 +31,7 @@ use holdgate_core::request::Request;
 use holdgate_core::session::{self, Sessions, SharedSession};
 use holdgate_core::stack::Clock;
 use holdgate_core::verdict::Finding;
+use holdgate_core::watch::Commands;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -246,6 +247,21 @@ impl Proxy {
     /// Where decisions are recorded.
     pub fn ledger(&self) -> &Arc<Ledger> {
         &self.app.ledger
+    }
+
+    /// What judges commands that an agent in this folder shows, by the rules that are in force now.
+    pub fn commands(&self, folder: Option<&str>) -> Commands {
+        let world = self.app.world(folder);
+        let in_force = self.app.in_force();
+        let project = world.project.as_deref();
+        if let Some(news) = project.and_then(|project| in_force.look_at(project)) {
+            self.app.report(&news);
+        }
+        Commands::new(
+            in_force.rules(project),
+            self.app.know.clone(),
+            world.clone(),
+        )
     }
 
     /// Whether `holdgate approve` can reach this proxy.

@@ -1,7 +1,7 @@
 //! Work orders: what an agent is there for, from a file with YAML front matter or in plain Markdown.
 
 use crate::args::WrongUse;
-use crate::monitor::seam::Context;
+use crate::judge::WorkContext;
 use serde::Deserialize;
 use std::io::Read as _;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl From<Points> for Vec<String> {
 }
 
 /// Reads a work order.
-pub fn read(path: &Path) -> anyhow::Result<Context> {
+pub fn read(path: &Path) -> anyhow::Result<WorkContext> {
     let mut text = String::new();
     let named = |what: &dyn std::fmt::Display| WrongUse(format!("{}: {what}", path.display()));
     let file = std::fs::File::open(path).map_err(|e| named(&e))?;
@@ -59,14 +59,14 @@ pub fn read(path: &Path) -> anyhow::Result<Context> {
     Ok(parse(&text).map_err(|e| named(&e))?)
 }
 
-fn parse(text: &str) -> Result<Context, String> {
+fn parse(text: &str) -> Result<WorkContext, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((yaml, body)) = front_matter(text) else {
         return Ok(markdown(text));
     };
     let front: FrontMatter = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
     let below = markdown(body);
-    let mut context = Context {
+    let mut context = WorkContext {
         goal: front.goal.or(front.title).unwrap_or_default(),
         acceptance: front.acceptance_criteria.into(),
         scope: front.scope.into(),
@@ -130,8 +130,8 @@ impl Section {
 }
 
 /// Headings say what is below them; without a goal, the first heading or the first text is one.
-fn markdown(text: &str) -> Context {
-    let mut context = Context::default();
+fn markdown(text: &str) -> WorkContext {
+    let mut context = WorkContext::default();
     let (mut title, mut first) = (None, None);
     let mut section = Section::Other;
     let mut goal = Vec::new();
@@ -170,7 +170,7 @@ fn markdown(text: &str) -> Context {
     bounded(context)
 }
 
-fn bounded(mut context: Context) -> Context {
+fn bounded(mut context: WorkContext) -> WorkContext {
     let cut = |text: &mut String| *text = text.chars().take(MAX_TEXT).collect();
     cut(&mut context.goal);
     for list in [&mut context.acceptance, &mut context.scope] {

@@ -1,11 +1,10 @@
 //! Judges that give no verdict: each fault is a state of its own, in which the severity decides.
 
-use crate::judge::{Hand, KEY, judge, question, said, settings, why};
+use crate::judge::{Hand, KEY, ask, judge, said, settings, why};
 use crate::judge_server::{JudgeServer, Reply};
-use holdgate::judge::{
-    Judge, JudgeSettings, Outcome, Provider, Ruling, Severity, Verdict, outcome,
-};
+use holdgate::judge::{Judge, JudgeSettings, Outcome, Provider, Ruling, Verdict, outcome};
 use holdgate_core::json::Json;
+use holdgate_core::watch::Severity;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ async fn the_other_providers_faults_are_no_verdicts_either() {
     let openai = judge(with(Provider::OpenAi));
     let check = async |judge: &Judge, body: String, expected: &str| {
         server.set(Reply::new(200, &body));
-        let why = why(judge.ask(&question("a")).await);
+        let why = why(ask(&judge, "a").await);
         assert_eq!(why, expected, "{body}");
     };
     let message = |stop: &str| {
@@ -57,7 +56,7 @@ async fn a_judge_that_gives_no_verdict_is_down() {
     let check = async |reply: Reply, expected: &str| {
         server.set(reply);
         let before = server.asked().len();
-        let ruling = judge.ask(&question("a")).await;
+        let ruling = ask(&judge, "a").await;
         assert_eq!(ruling.word(), "judge_down");
         assert_eq!(outcome(&ruling, Severity::High), Outcome::Kill);
         assert_eq!(outcome(&ruling, Severity::Medium), Outcome::Warn);
@@ -150,13 +149,13 @@ async fn a_judge_that_gives_no_verdict_is_down() {
 #[tokio::test]
 async fn a_judge_that_cannot_be_reached_or_breaks_off_is_down() {
     let server = JudgeServer::start([Reply::verdict("SAFE").cut()]).await;
-    let cut = why(judge(settings(&server.url())).ask(&question("a")).await);
+    let cut = why(ask(&judge(settings(&server.url())), "a").await);
     assert!(cut.starts_with("it cannot be reached: "), "{cut}");
 
     let url = server.url();
     drop(server);
     tokio::task::yield_now().await;
-    let refused = why(judge(settings(&url)).ask(&question("a")).await);
+    let refused = why(ask(&judge(settings(&url)), "a").await);
     assert!(refused.starts_with("it cannot be reached: "), "{refused}");
 }
 
@@ -169,7 +168,7 @@ async fn nobody_waits_longer_than_the_time_out() {
         ..settings(&server.url())
     };
     let begun = Instant::now();
-    let why = why(judge(settings).ask(&question("a")).await);
+    let why = why(ask(&judge(settings), "a").await);
     assert_eq!(why, "it did not answer within 50ms");
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
@@ -183,7 +182,7 @@ async fn a_busy_judge_is_asked_again_when_it_says_so() {
         Reply::verdict("KILL"),
     ])
     .await;
-    let ruling = judge(settings(&server.url())).ask(&question("a")).await;
+    let ruling = ask(&judge(settings(&server.url())), "a").await;
     assert_eq!(ruling, said(Verdict::Kill, "because of KILL"));
     assert_eq!(server.asked().len(), 3);
 }
@@ -203,7 +202,7 @@ async fn a_judge_that_fails_is_left_alone_and_its_budget_holds() {
         ..settings(&server.url())
     };
     let judge = Judge::with(settings, None, clock.clone()).unwrap();
-    let ask = async |flagged: &str| match judge.ask(&question(flagged)).await {
+    let ask = async |flagged: &str| match ask(&judge, flagged).await {
         Ruling::Said { .. } => "said".to_owned(),
         Ruling::Down { why } => why,
     };

@@ -3,6 +3,7 @@
 use holdgate_core::json::{Json, LoneSurrogates};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -17,6 +18,7 @@ pub(crate) struct Reply {
     body: String,
     delay: Duration,
     cut: bool,
+    watched: Option<PathBuf>,
 }
 
 impl Reply {
@@ -28,6 +30,7 @@ impl Reply {
             body: body.to_owned(),
             delay: Duration::ZERO,
             cut: false,
+            watched: None,
         }
     }
 
@@ -76,6 +79,12 @@ impl Reply {
         self
     }
 
+    /// With a look at this file, before and after the delay.
+    pub(crate) fn watching(mut self, file: &Path) -> Reply {
+        self.watched = Some(file.to_owned());
+        self
+    }
+
     /// With a connection that breaks in mid-body.
     pub(crate) fn cut(mut self) -> Reply {
         self.cut = true;
@@ -117,6 +126,8 @@ fn text_of(body: &Json<'_>, list: &str) -> String {
 pub(crate) struct JudgeServer {
     pub(crate) address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
+    /// How long the watched file was, before and after each delay.
+    pub(crate) lengths: Arc<Mutex<Vec<(u64, u64)>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
     accepting: JoinHandle<()>,
 }
@@ -128,19 +139,21 @@ impl JudgeServer {
         let address = listener.local_addr().unwrap();
         let replies = Arc::new(Mutex::new(VecDeque::from_iter(replies)));
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (coming, heard) = (Arc::clone(&replies), Arc::clone(&asked));
+        let lengths = Arc::new(Mutex::new(Vec::new()));
+        let (coming, heard, seen) = (replies.clone(), asked.clone(), lengths.clone());
         let accepting = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                let (replies, heard) = (Arc::clone(&coming), Arc::clone(&heard));
+                let (replies, heard, seen) = (coming.clone(), heard.clone(), seen.clone());
                 tokio::spawn(async move {
                     // A client that gave up has ended the connection.
-                    let _ = answer(socket, &replies, &heard).await;
+                    let _ = answer(socket, &replies, &heard, &seen).await;
                 });
             }
         });
         JudgeServer {
             address,
             asked,
+            lengths,
             replies,
             accepting,
         }
@@ -172,6 +185,7 @@ async fn answer(
     mut socket: TcpStream,
     replies: &Mutex<VecDeque<Reply>>,
     heard: &Mutex<Vec<Asked>>,
+    seen: &Mutex<Vec<(u64, u64)>>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(&mut socket);
     let mut target = String::new();
@@ -206,7 +220,14 @@ async fn answer(
         }
         next
     };
+    let length = || {
+        std::fs::metadata(reply.watched.as_ref()?)
+            .ok()
+            .map(|m| m.len())
+    };
+    let before = length();
     tokio::time::sleep(reply.delay).await;
+    seen.lock().unwrap().extend(before.zip(length()));
     let length = reply.body.len() + usize::from(reply.cut);
     let head = format!(
         "HTTP/1.1 {} Scripted\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n{}\r\n",

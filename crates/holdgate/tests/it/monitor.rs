@@ -1,18 +1,25 @@
 //! The monitor on real processes: what it freezes stands still, what it kills is gone, and nothing
-//! else is touched. Watch and arbiter are simple stand-ins.
+//! else is touched. The patterns are simple words, the judge is a local server.
 
+use crate::judge::{judge, settings as judge_settings};
+use crate::judge_server::{JudgeServer, Reply};
 use crate::setup::{eventually, ledger};
 use holdgate::config::{Config, Flags};
+use holdgate::judge::WorkContext;
 use holdgate::ledger::Ledger;
 use holdgate::monitor::cgroup::Cgroup;
 use holdgate::monitor::incident::Done;
 use holdgate::monitor::process::Process;
-use holdgate::monitor::seam::{Arbiter, Asking, Context, Hit, Opinion, Ruling, Severity, Watch};
 use holdgate::monitor::tree::{Orphans, Tree};
 use holdgate::monitor::{Agent, Output, Settings, StreamMonitor};
+use holdgate_core::action::Knowledge;
+use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::watch::{Commands, PatternFile, Patterns};
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -39,56 +46,24 @@ pub(crate) fn survivors(file: &Path) -> Vec<i32> {
         .collect()
 }
 
-/// Finds the words `certain`, `doubtful` and `minor` in a chunk.
-struct Words;
+/// Finds the words `certain`, `doubtful` and `minor`.
+const PATTERNS: &str = r#"
+- { id: certain, family: words, severity: high, certain: true, words: [certain], regex: 'certain',
+    because: a word, examples: { trips: [certain], passes: [x] } }
+- { id: doubtful, family: words, severity: high, words: [doubtful], regex: 'doubtful',
+    because: a word, examples: { trips: [doubtful], passes: [x] } }
+- { id: minor, family: words, severity: medium, words: [minor], regex: 'minor',
+    because: a word, examples: { trips: [minor], passes: [x] } }
+"#;
 
-impl Watch for Words {
-    fn feed(&mut self, chunk: &[u8], hits: &mut Vec<Hit>) {
-        let text = String::from_utf8_lossy(chunk).into_owned();
-        let hit = |word: &str, severity, certain| {
-            text.contains(word).then(|| Hit {
-                pattern: word.to_owned(),
-                family: "words".to_owned(),
-                severity,
-                certain,
-                because: "a word".to_owned(),
-                evidence: word.to_owned(),
-                context: text.clone(),
-            })
-        };
-        hits.extend(hit("certain", Severity::High, true));
-        hits.extend(hit("doubtful", Severity::High, false));
-        hits.extend(hit("minor", Severity::Low, false));
-    }
+/// A judge that says so.
+fn says(verdict: &str) -> Reply {
+    Reply::verdict(verdict)
 }
 
-/// Looks at a file while it thinks.
-struct Thinker {
-    file: PathBuf,
-    think: Duration,
-    say: Option<Opinion>,
-    /// The file's length at the beginning and at the end.
-    seen: Mutex<Vec<(u64, u64)>>,
-}
-
-impl Arbiter for Thinker {
-    fn ask<'a>(&'a self, _: &'a Hit, context: &'a Context) -> Asking<'a> {
-        Box::pin(async {
-            assert_eq!(context.goal, "a test");
-            let before = length(&self.file);
-            tokio::time::sleep(self.think).await;
-            self.seen.lock().unwrap().push((before, length(&self.file)));
-            match self.say {
-                Some(opinion) => Ruling::Said {
-                    opinion,
-                    reason: "so it is".to_owned(),
-                },
-                None => Ruling::Down {
-                    why: "it sleeps".to_owned(),
-                },
-            }
-        })
-    }
+/// A judge that cannot.
+fn is_down() -> Reply {
+    Reply::new(503, "it sleeps")
 }
 
 fn length(file: &Path) -> u64 {
@@ -98,16 +73,17 @@ fn length(file: &Path) -> u64 {
 struct Watched {
     monitor: StreamMonitor,
     child: Child,
-    thinker: Arc<Thinker>,
+    judge: JudgeServer,
     file: PathBuf,
     dir: TempDir,
 }
 
 impl Watched {
     /// A shell that runs `script` with the file `$1`.
-    fn start(script: &str, say: Option<Opinion>, think: Duration, freeze: bool) -> Watched {
+    async fn start(script: &str, reply: Reply, freeze: bool) -> Watched {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
+        let server = JudgeServer::start([reply.watching(&file)]).await;
         // As `holdgate run` does for itself: orphans come to us.
         let own = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(own)).unwrap();
@@ -121,42 +97,43 @@ impl Watched {
             .unwrap();
         let root = Process::of(i32::try_from(child.id()).unwrap()).unwrap();
         let orphans = Orphans::Marked(format!("MONITOR_TEST={mark}"));
-        let thinker = Arc::new(Thinker {
-            file: file.clone(),
-            think,
-            say,
-            seen: Mutex::default(),
-        });
         let state = dir.path().join("state");
         let flags = Flags {
             state_dir: Some(state.clone()),
             ..Flags::default()
         };
         let config = Config::load(&flags, []).unwrap();
+        let patterns = PatternFile {
+            name: "words",
+            text: PATTERNS,
+        };
+        let rules = RuleSet::built_in(Profile::default()).unwrap();
+        let know = Knowledge::built_in().unwrap();
         let settings = Settings {
             freeze,
             session: "test".to_owned(),
             ledger: Arc::new(Ledger::open(&state, config.ledger).unwrap()),
-            watches: Arc::new(|| Box::new(Words)),
-            arbiter: thinker.clone(),
+            patterns: Arc::new(Patterns::read(&[patterns]).unwrap()),
+            commands: Commands::new(rules, know, Arc::default()),
+            judge: Arc::new(judge(judge_settings(&server.url()))),
         };
         let output = Output {
             name: "stdout",
-            from: Box::new(child.stdout.take().unwrap()),
+            from: File::from(OwnedFd::from(child.stdout.take().unwrap())),
             to: Box::new(std::io::sink()),
         };
         let agent = Agent {
             tree: Tree::of(root, orphans),
             outputs: vec![output],
         };
-        let context = Context {
+        let work = WorkContext {
             goal: "a test".to_owned(),
-            ..Context::default()
+            ..WorkContext::default()
         };
         Watched {
-            monitor: StreamMonitor::attach(agent, context, settings).unwrap(),
+            monitor: StreamMonitor::attach(agent, work, settings).unwrap(),
             child,
-            thinker,
+            judge: server,
             file,
             dir,
         }
@@ -178,13 +155,11 @@ impl Drop for Watched {
     }
 }
 
-const NOW: Duration = Duration::ZERO;
-
 #[tokio::test]
 async fn a_kill_reaches_the_whole_tree_and_nothing_else() {
     let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
     let script = format!("{}\n", STUBBORN.replace("echo ready", "echo certain"));
-    let watched = Watched::start(&script, None, NOW, true);
+    let watched = Watched::start(&script, says("SAFE"), true).await;
     watched.incidents(1).await;
     let incident = watched.monitor.incidents().remove(0);
     let Done::Killed { processes, left } = &incident.done else {
@@ -208,7 +183,7 @@ async fn a_kill_reaches_the_whole_tree_and_nothing_else() {
         assert!(ledger.contains(part), "{part} in {ledger}");
     }
     // Nobody was asked.
-    assert!(watched.thinker.seen.lock().unwrap().is_empty());
+    assert!(watched.judge.asked().is_empty());
 }
 
 /// Writes into its file from three processes, one of them in another session.
@@ -224,9 +199,9 @@ while :; do printf x >> "$1"; done
 #[tokio::test]
 async fn nothing_is_written_while_the_judge_thinks() {
     let think = Duration::from_secs(2);
-    let watched = Watched::start(BUSY, Some(Opinion::Safe), think, true);
+    let watched = Watched::start(BUSY, says("SAFE").after(think), true).await;
     watched.incidents(1).await;
-    let (before, after) = watched.thinker.seen.lock().unwrap()[0];
+    let (before, after) = watched.judge.lengths.lock().unwrap()[0];
     assert!(before > 0);
     assert_eq!(before, after);
     eventually("it goes on", || length(&watched.file) > after).await;
@@ -239,9 +214,9 @@ async fn nothing_is_written_while_the_judge_thinks() {
 #[tokio::test]
 async fn without_freezing_it_goes_on_until_the_judge_has_spoken() {
     let think = Duration::from_millis(300);
-    let watched = Watched::start(BUSY, Some(Opinion::Kill), think, false);
+    let watched = Watched::start(BUSY, says("KILL").after(think), false).await;
     watched.incidents(1).await;
-    let (before, after) = watched.thinker.seen.lock().unwrap()[0];
+    let (before, after) = watched.judge.lengths.lock().unwrap()[0];
     assert!(after > before);
     let members = watched.monitor.with_tree(Tree::members);
     assert!(members.is_empty(), "{members:?}");
@@ -251,13 +226,13 @@ async fn without_freezing_it_goes_on_until_the_judge_has_spoken() {
 #[tokio::test]
 async fn without_a_judge_the_severity_decides() {
     let script = "echo minor; sleep 0.2; echo doubtful; while :; do sleep 0.02; done";
-    let watched = Watched::start(script, None, NOW, true);
+    let watched = Watched::start(script, is_down(), true).await;
     watched.incidents(2).await;
     let incidents = watched.monitor.incidents();
     assert_eq!(incidents[0].done, Done::Warned);
     assert!(matches!(incidents[1].done, Done::Killed { .. }));
     assert!(incidents.iter().all(|i| i.verdict() == "judge_down"));
-    assert!(incidents[1].reason().contains("it sleeps"));
+    assert!(incidents[1].reason().contains("503"));
     assert!(watched.monitor.with_tree(Tree::members).is_empty());
 }
 
@@ -267,7 +242,7 @@ async fn what_the_agent_has_stopped_itself_stays_stopped() {
         sh -c 'echo $$ > "$1"; kill -STOP $$; echo >> "$1"' x "$1" &
         while [ ! -s "$1" ]; do sleep 0.01; done
         sleep 0.2; echo minor; while :; do sleep 0.02; done"#;
-    let watched = Watched::start(script, Some(Opinion::Warn), NOW, true);
+    let watched = Watched::start(script, says("WARN"), true).await;
     watched.incidents(1).await;
     let stopped: i32 = std::fs::read_to_string(&watched.file)
         .unwrap()
@@ -284,7 +259,7 @@ async fn what_the_agent_has_stopped_itself_stays_stopped() {
 async fn after_detaching_output_is_carried_and_not_watched() {
     let script =
         "while [ ! -s \"$1\" ]; do sleep 0.01; done; echo certain; sleep 0.2; echo > \"$1.end\"";
-    let mut watched = Watched::start(script, None, NOW, true);
+    let mut watched = Watched::start(script, says("SAFE"), true).await;
     watched.monitor.detach();
     std::fs::write(&watched.file, "go").unwrap();
     watched.monitor.finish();
@@ -337,7 +312,7 @@ async fn measured_time_to_kill() {
     let script = "sleep 600 & sleep 0.1; echo certain; while :; do sleep 0.02; done";
     let mut times = Vec::new();
     for _ in 0..100 {
-        let watched = Watched::start(script, None, NOW, true);
+        let watched = Watched::start(script, says("SAFE"), true).await;
         watched.incidents(1).await;
         let timings = watched.monitor.incidents().remove(0).timings;
         times.push((timings.signalled.unwrap(), timings.acted));
