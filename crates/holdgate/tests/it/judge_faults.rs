@@ -21,7 +21,7 @@ async fn the_other_providers_faults_are_no_verdicts_either() {
     let openai = judge(with(Provider::OpenAi));
     let check = async |judge: &Judge, body: String, expected: &str| {
         server.set(Reply::new(200, &body));
-        let why = why(ask(&judge, "a").await);
+        let why = why(ask(judge, "a").await);
         assert_eq!(why, expected, "{body}");
     };
     let message = |stop: &str| {

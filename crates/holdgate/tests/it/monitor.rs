@@ -47,14 +47,14 @@ pub(crate) fn survivors(file: &Path) -> Vec<i32> {
 }
 
 /// Finds the words `certain`, `doubtful` and `minor`.
-const PATTERNS: &str = r#"
+const PATTERNS: &str = r"
 - { id: certain, family: words, severity: high, certain: true, words: [certain], regex: 'certain',
     because: a word, examples: { trips: [certain], passes: [x] } }
 - { id: doubtful, family: words, severity: high, words: [doubtful], regex: 'doubtful',
     because: a word, examples: { trips: [doubtful], passes: [x] } }
 - { id: minor, family: words, severity: medium, words: [minor], regex: 'minor',
     because: a word, examples: { trips: [minor], passes: [x] } }
-"#;
+";
 
 /// A judge that says so.
 fn says(verdict: &str) -> Reply {
