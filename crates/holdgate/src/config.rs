@@ -33,7 +33,12 @@ const MACHINE_RULES: &str = "/etc/holdgate/rules";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
 /// Variables that are no settings of the file.
-const OTHER_VARIABLES: &[&str] = &["HOLDGATE_CONFIG", "HOLDGATE_STATE_DIR", "HOLDGATE_RUN"];
+const OTHER_VARIABLES: &[&str] = &[
+    "HOLDGATE_CONFIG",
+    "HOLDGATE_STATE_DIR",
+    "HOLDGATE_RUN",
+    crate::judge::OWN_KEY,
+];
 
 /// A section of the file: every setting optional, unknown ones errors.
 macro_rules! section {
@@ -298,10 +303,13 @@ impl Config {
             let Some(name) = key.strip_prefix("HOLDGATE_") else {
                 continue;
             };
+            if OTHER_VARIABLES.contains(&key.as_str()) {
+                continue;
+            }
             let section = name.split('_').next().unwrap_or_default().to_lowercase();
             if SECTIONS.contains(&section.as_str()) && name.contains('_') {
                 written.overlay(read_variable(key, value)?);
-            } else if !OTHER_VARIABLES.contains(&key.as_str()) {
+            } else {
                 ignored.push(key.clone());
             }
         }

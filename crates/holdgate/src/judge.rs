@@ -14,7 +14,7 @@ mod quote;
 mod settings;
 
 pub use outcome::{Outcome, outcome};
-pub use settings::{JudgeSettings, Provider};
+pub use settings::{JudgeSettings, OWN_KEY, Provider};
 
 use crate::judging::SystemClock;
 use crate::proxy::body::full;
@@ -112,9 +112,15 @@ struct Door {
 }
 
 impl Judge {
-    /// A judge whose key is taken from the variable that the settings name.
+    /// A judge whose key is in [`OWN_KEY`], or else in the variable that the settings name.
     pub fn new(settings: JudgeSettings) -> anyhow::Result<Judge> {
-        let key = std::env::var(&settings.api_key_env).ok();
+        let variables = [OWN_KEY, &settings.api_key_env];
+        let set = |name: &str| {
+            std::env::var(name)
+                .ok()
+                .filter(|key| !key.trim().is_empty())
+        };
+        let key = variables.into_iter().find_map(set);
         Judge::with(settings, key, Arc::new(SystemClock::default()))
     }
 
@@ -136,6 +142,14 @@ impl Judge {
             memory: Mutex::new(Memory::new(settings.cache, settings.cache_for)),
             settings,
         })
+    }
+
+    /// Why nobody can ever be asked, if that is not what the settings want.
+    pub fn lacks(&self) -> Option<String> {
+        match &self.door {
+            Ok(_) | Err(Fault::Nobody) => None,
+            Err(fault) => Some(self.without_key(&fault.to_string())),
+        }
     }
 
     /// Asks, unless the same was judged before. Takes no longer than the time-out.
@@ -256,7 +270,7 @@ impl Door {
         let header = |key: &str| {
             let (name, value) = provider::key_header(provider, key);
             let value = HeaderValue::from_str(&value);
-            let mut value = value.map_err(|_| Fault::BadKey(settings.api_key_env.clone()))?;
+            let mut value = value.map_err(|_| Fault::BadKey)?;
             value.set_sensitive(true);
             Ok((name, value))
         };

@@ -35,14 +35,20 @@ use terminal::{Raw, Terminal};
 /// Where requests go that nobody has said anything about.
 const VENDOR: &str = "api.anthropic.com";
 
+/// Warnings that are told at the end.
+const MAX_TOLD: usize = 5;
+
 /// Runs the agent to its end, and gives its exit code.
 pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let work = work(args)?;
-    let (freeze, key) = (
-        config.output_judge.freeze,
-        config.output_judge.private_key_variable(),
-    );
+    let freeze = config.output_judge.freeze;
+    let private = config.output_judge.private_variables();
     let judge = Arc::new(Judge::new(config.output_judge.clone())?);
+    if let Some(what) = judge.lacks() {
+        log::warn(&format!(
+            "no judge for suspicious output ({what}): what is grave ends the agent, the rest is recorded"
+        ));
+    }
     let patterns = Patterns::built_in().map_err(anyhow::Error::msg)?;
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if config.upstream.host() == Some(VENDOR) {
@@ -70,8 +76,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     // From the main thread: the keeper goes by its death.
     let mut keeper = keeper_command(args, &base, cgroup.as_ref(), terminal.as_ref());
-    if let Some(key) = key {
-        keeper.env_remove(key);
+    for variable in private {
+        keeper.env_remove(variable);
     }
     let mut keeper = keeper.spawn().context("cannot start")?;
     let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
@@ -195,14 +201,28 @@ fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Ve
 /// What happened, in a line.
 fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
     let incidents = monitor.incidents();
-    let killed = |incident: &&Incident| matches!(incident.done, Done::Killed { .. });
-    if let Some(incident) = incidents.iter().find(killed) {
+    let tell = |incident: &Incident, what: &str| {
         log::warn(&format!(
-            "the agent was killed: {}: {} (incident {})",
+            "{what}: {}: {} (incident {})",
             shorten(&incident.hit.pattern, 100),
             shorten(&incident.reason(), 400),
             incident.id
         ));
+    };
+    // Not when they happen: the terminal is the agent's, and so may be standard error.
+    let mut warned = incidents.iter().filter(|i| i.done == Done::Warned);
+    for incident in warned.by_ref().take(MAX_TOLD) {
+        tell(incident, "suspicious output");
+    }
+    let untold = warned.count();
+    if untold > 0 {
+        log::warn(&format!(
+            "and {untold} more: `holdgate incidents --door monitor`"
+        ));
+    }
+    let killed = |incident: &&Incident| matches!(incident.done, Done::Killed { .. });
+    if let Some(incident) = incidents.iter().find(killed) {
+        tell(incident, "the agent was killed");
     }
     let tally = proxy.ledger().tally();
     let plural = |count: u64, word: &str| match count {

@@ -15,10 +15,10 @@ const MAX_DEPTH: usize = 32;
 pub(super) enum Fault {
     #[error("no judge is set: `[judge] provider` is `none`")]
     Nobody,
-    #[error("there is no key: the variable `{0}` is not set")]
+    #[error("there is no key: neither `HOLDGATE_JUDGE_API_KEY` nor `{0}` is set")]
     NoKey(String),
-    #[error("the key in the variable `{0}` has characters that no key has")]
-    BadKey(String),
+    #[error("its key has characters that no key has")]
+    BadKey,
     #[error("its address is unusable: {0}")]
     BadAddress(String),
     #[error("its budget of {0} requests an hour is used up")]
@@ -58,7 +58,7 @@ impl Fault {
             | Fault::Refused { .. } => true,
             Fault::Nobody
             | Fault::NoKey(_)
-            | Fault::BadKey(_)
+            | Fault::BadKey
             | Fault::BadAddress(_)
             | Fault::OverBudget(_)
             | Fault::Resting(_)

@@ -3,6 +3,9 @@
 use hyper::Uri;
 use std::time::Duration;
 
+/// The variable for a key of the judge's own.
+pub const OWN_KEY: &str = "HOLDGATE_JUDGE_API_KEY";
+
 /// Whose API the judge speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
@@ -85,13 +88,14 @@ pub struct JudgeSettings {
 }
 
 impl JudgeSettings {
-    /// The variable that holds the key, if it is for the judge alone: one of the usual names may be
-    /// the agent's own as well.
-    pub fn private_key_variable(&self) -> Option<String> {
+    /// The variables with keys that are for the judge alone. One of the usual names may be the
+    /// agent's own as well.
+    pub fn private_variables(&self) -> Vec<String> {
         let providers = [Provider::Gemini, Provider::Anthropic, Provider::OpenAi];
         let usual = providers.map(Provider::usual_key_variable);
-        let name = &self.api_key_env;
-        (!usual.contains(&name.as_str())).then(|| name.clone())
+        let named = Some(self.api_key_env.as_str()).filter(|name| !usual.contains(name));
+        let private = [OWN_KEY].into_iter().chain(named);
+        private.map(str::to_owned).collect()
     }
 
     /// The usual settings for a provider and a model of it.

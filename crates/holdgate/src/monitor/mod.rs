@@ -15,6 +15,7 @@ use crate::judge::{Judge, Outcome, Ruling, WorkContext, outcome};
 use crate::ledger::Ledger;
 use holdgate_core::watch::{Commands, Hit, Patterns};
 use incident::{Decided, Done, Incident, Timings};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -202,6 +203,7 @@ impl Shared {
     ) {
         let at = SystemTime::now();
         let (certain, doubtful): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.certain);
+        let doubtful = gravest(doubtful);
         let mut state = self.lock();
         if state.killed {
             return;
@@ -328,6 +330,14 @@ fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Ru
             shared.settled.notify_all();
         }
     }
+}
+
+/// Of several hits of a family on the same text, the gravest: one question is enough.
+fn gravest(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by_key(|hit| std::cmp::Reverse(hit.severity));
+    let mut seen = HashSet::new();
+    hits.retain(|hit| seen.insert((hit.family.clone(), hit.evidence.clone())));
+    hits
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {

@@ -139,7 +139,7 @@ async fn without_a_key_only_servers_of_ones_own_are_asked() {
     let why_not = why(ask(&judge, "a").await);
     assert_eq!(
         why_not,
-        "there is no key: the variable `GEMINI_API_KEY` is not set"
+        "there is no key: neither `HOLDGATE_JUDGE_API_KEY` nor `GEMINI_API_KEY` is set"
     );
     let nobody = JudgeSettings::new(Provider::Nobody, "none");
     let judge = Judge::with(nobody, None, clock()).unwrap();
