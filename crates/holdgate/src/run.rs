@@ -35,6 +35,8 @@ use terminal::{Raw, Terminal};
 /// Where requests go that nobody has said anything about.
 const VENDOR: &str = "api.anthropic.com";
 
+/// The exit code after SIGKILL.
+const KILLED: u8 = 137;
 /// Warnings that are told at the end.
 const MAX_TOLD: usize = 5;
 
@@ -116,6 +118,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         ));
     }
     drop(raw);
+    if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
+        terminal::calm_screen();
+    }
     let code = steered?;
     sum_up(&monitor, &proxy);
     Ok(code)

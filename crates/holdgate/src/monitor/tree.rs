@@ -168,6 +168,7 @@ impl Tree {
         let begin = Instant::now();
         let mut hit = HashSet::new();
         if let Some(cgroup) = &self.cgroup {
+            hit.extend(cgroup.pids());
             cgroup.kill();
         }
         self.kill_at_once(&mut hit);
@@ -188,7 +189,8 @@ impl Tree {
                     process.send(Signal::STOP);
                 }
             }
-            hit.extend(left.iter().filter(|process| process.send(Signal::KILL)));
+            let killed = left.iter().filter(|process| process.send(Signal::KILL));
+            hit.extend(killed.map(|process| process.pid));
             if !left.is_empty() {
                 std::thread::sleep(PAUSE);
             }
@@ -203,7 +205,8 @@ impl Tree {
     }
 
     /// What can be found quickly, before all of `/proc` is looked at.
-    fn kill_at_once(&self, hit: &mut HashSet<Process>) {
+    fn kill_at_once(&self, hit: &mut HashSet<i32>) {
+        let mut done = HashSet::new();
         let mut next = if self.spare_root {
             self.root.children_now()
         } else {
@@ -211,10 +214,10 @@ impl Tree {
         };
         while let Some(process) = next.pop() {
             // A stopped parent forks no more while its children are looked up.
-            if process.pid != own_pid() && !hit.contains(&process) && process.send(Signal::STOP) {
+            if process.pid != own_pid() && done.insert(process) && process.send(Signal::STOP) {
                 next.extend(process.children_now());
                 process.send(Signal::KILL);
-                hit.insert(process);
+                hit.insert(process.pid);
             }
         }
     }

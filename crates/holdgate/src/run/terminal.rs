@@ -66,6 +66,19 @@ impl Terminal {
     }
 }
 
+/// What programs that draw screens switch on and, when killed, do not switch off: the other screen,
+/// a hidden cursor, reports of the mouse, of focus and of pasting, other keyboards, colours.
+const CALM: &[u8] = b"\x1b[?1047l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\
+\x1b[?2004l\x1b[?2026l\x1b[<u\x1b[>4m\x1b[0m\r\n";
+
+/// Puts the user's screen back in order after a program that could not do it itself.
+pub fn calm_screen() {
+    // A terminal that is gone needs nothing.
+    let _ = io::stdout()
+        .write_all(CALM)
+        .and_then(|()| io::stdout().flush());
+}
+
 /// The user's terminal, passing on every key as it is typed. Back to before when dropped.
 #[derive(Debug)]
 pub struct Raw {
