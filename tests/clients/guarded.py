@@ -346,11 +346,40 @@ CHECKS = [
 ]
 
 
+# Writes down how long it has lived since it said what is certain to be its end.
+DYING = r"""
+import os, struct, time
+file = os.open("lived", os.O_WRONLY | os.O_CREAT)
+said = time.monotonic_ns()
+os.write(1, b"$ dd if=/dev/zero of=/dev/nvme0n1 bs=1M\n")
+while True:
+    os.pwrite(file, struct.pack("q", time.monotonic_ns() - said), 0)
+"""
+
+
+def measure(stage, count):
+    """How long an agent lives after the byte that completes a certain pattern."""
+    for load in (0, 2 * os.cpu_count()):
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(load)]
+        lived = []
+        for number in range(count):
+            outcome = stage.play(f"dying-{load}-{number}", [sys.executable, "-c", DYING], "text")
+            lived.append(struct.unpack("q", (outcome.folder / "work/lived").read_bytes())[0] / 1e6)
+        for process in busy:
+            process.kill()
+            process.wait()
+        lived.sort()
+        p50, p99 = lived[len(lived) // 2], lived[max(0, -(-len(lived) * 99 // 100) - 1)]
+        print(f"from the byte to the end, {load} busy loops: p50 {p50:.2f} ms, p99 {p99:.2f} ms, "
+              f"worst {lived[-1]:.2f} ms of {count}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = clients.ROOT
     parser.add_argument("--binary", type=Path, default=root / "target/release/holdgate")
     parser.add_argument("--only", help="part of a check's name")
+    parser.add_argument("--measure", type=int, metavar="N", help="instead: time N certain kills")
     parser.add_argument("--work", type=Path, default=root / "target/clients/guarded", help="is emptied first")
     parser.add_argument("--cache", type=Path, default=root / "target/clients", help="where clients are installed")
     options = parser.parse_args()
@@ -365,6 +394,8 @@ def main():
     script = [options.binary, "script", "--listen", "127.0.0.1:0", "--record", options.work / "record"]
     with clients.server(script, options.work / "script.log") as (_, model):
         stage = Stage(options, model, claude)
+        if options.measure:
+            return measure(stage, options.measure)
         for check in CHECKS:
             if options.only and options.only not in check.__name__:
                 continue

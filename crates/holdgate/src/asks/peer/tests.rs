@@ -132,6 +132,7 @@ fn an_agents_environment_gives_it_away() {
     }
     check(PEER, "CLAUDECODE=1", true);
     check(SHELL, "CLAUDECODE=1", true);
+    check(SHELL, "HOLDGATE_RUN=run-1", true);
     check(TERMINAL, "CLAUDE_CODE_ENTRYPOINT=cli", true);
     check(PEER, "ANTHROPIC_BASE_URL=http://127.0.0.1:8787/s/x", true);
     check(SHELL, "OPENAI_BASE_URL=http://localhost:8787", true);
