@@ -27,9 +27,10 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
     } = output;
     let mut watching = Watching::new(shared, name, asked);
     let mut chunk = vec![0; CHUNK];
+    warm_up(shared, &from);
     let mut unfinished = false;
     loop {
-        if unfinished && is_silent(&from) {
+        if unfinished && is_silent(&from, &SILENCE) {
             watching.look(OutputWatch::pause);
             unfinished = false;
             continue;
@@ -106,10 +107,32 @@ fn unwatched() -> Hit {
     }
 }
 
-fn is_silent(from: &File) -> bool {
+/// What is looked for is made ready on first use. That is done now, as long as the agent is silent, and
+/// not when something has been found.
+fn warm_up(shared: &Shared, from: &File) {
+    let now = Timespec::default();
+    let examples = shared.settings.patterns.iter().flat_map(|p| &p.examples);
+    for example in examples {
+        if !is_silent(from, &now) {
+            return;
+        }
+        let mut nobody = Vec::new();
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            let mut watch = watch(shared);
+            watch.feed(example.text.as_bytes(), &mut nobody);
+            watch.finish(&mut nobody);
+        }));
+        if looked.is_err() {
+            return;
+        }
+    }
+}
+
+/// Whether there is no output for so long.
+fn is_silent(from: &File, time: &Timespec) -> bool {
     let mut waiting = [PollFd::new(from, PollFlags::IN)];
     // What goes wrong here is told by reading.
-    matches!(poll(&mut waiting, Some(&SILENCE)), Ok(0))
+    matches!(poll(&mut waiting, Some(time)), Ok(0))
 }
 
 fn pass_on(mut bytes: &[u8], to: &mut Box<dyn Write + Send>) -> io::Result<()> {

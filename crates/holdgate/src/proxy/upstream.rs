@@ -8,6 +8,7 @@ use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder}
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// A client with its pool of connections.
@@ -35,13 +36,8 @@ pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(connect_timeout));
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    let tls = rustls::ClientConfig::builder_with_provider(provider.into())
-        .with_safe_default_protocol_versions()?
-        .try_with_platform_verifier()?
-        .with_no_client_auth();
     let connector = HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
+        .with_tls_config(tls()?)
         .https_or_http()
         .enable_all_versions()
         .wrap_connector(http);
@@ -51,6 +47,19 @@ pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
         .pool_idle_timeout(POOL_IDLE)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .build(connector))
+}
+
+/// One for all clients: reading the system's certificates takes a while.
+fn tls() -> anyhow::Result<rustls::ClientConfig> {
+    static TLS: LazyLock<Result<rustls::ClientConfig, rustls::Error>> = LazyLock::new(|| {
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        let tls = rustls::ClientConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()?
+            .try_with_platform_verifier()?
+            .with_no_client_auth();
+        Ok(tls)
+    });
+    Ok(TLS.clone()?)
 }
 
 /// `path` below the upstream's own path.
