@@ -29,9 +29,10 @@ pub struct Step {
     pub tool: String,
     /// What became of it.
     pub outcome: Outcome,
-    /// What it did, or would have done. Empty if it was too much to keep.
+    /// What it did, or would have done. Empty if it was too much to keep, or is not known.
     pub effects: Vec<Effect>,
-    /// The kinds of effects that it had, if they were too many to keep.
+    /// The kinds of effects that it had, if they were too many to keep, or may have had, if that is
+    /// not known.
     pub cut: Vec<Kind>,
     /// Whether it ran where the agent works, and not at the provider.
     pub local: bool,
@@ -71,6 +72,13 @@ impl Step {
         if step.effects.len() > MAX_EFFECTS {
             step.cut();
         }
+        step
+    }
+
+    /// A step that may have done anything.
+    pub(crate) fn unknown(call: &str, tool: &str, outcome: Outcome) -> Self {
+        let mut step = Step::new(call, tool, outcome, Vec::new());
+        step.cut = Kind::ALL.to_vec();
         step
     }
 

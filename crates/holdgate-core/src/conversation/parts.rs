@@ -1,6 +1,6 @@
 //! What one message of a conversation says about calls.
 
-use crate::action::effect::Effect;
+use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
 use crate::action::{self, Knowledge};
 use crate::fuel::Fuel;
@@ -45,7 +45,8 @@ pub(super) enum Part {
 }
 
 impl CallReader<'_> {
-    /// What `message` says about calls, in order. Only `room` calls are understood.
+    /// What `message` says about calls, in order. Only `room` calls are understood; the others may
+    /// have done anything.
     pub(super) fn parts(
         &self,
         message: &[u8],
@@ -114,24 +115,33 @@ impl CallReader<'_> {
                 *room = left;
                 self.effects(block, runs)
             }
-            None => Vec::new(),
+            None => None,
         };
-        let mut step = Step::new(id, tool, Outcome::Done, effects);
+        let mut step = match effects {
+            Some(effects) => Step::new(id, tool, Outcome::Done, effects),
+            None => Step::unknown(id, tool, Outcome::Done),
+        };
         step.local = local;
         step.digest = keys.hash_one((tool, block.get("input").map(Json::text)));
         Some(Part::Call(Arc::new(step)))
     }
 
-    /// What the call did. One that cannot be read was refused when it came, so it did nothing.
-    fn effects(&self, block: &Json<'_>, runs: Runs) -> Vec<Effect> {
+    /// What the call did, if that can be told. Under guard one that cannot be read is refused, but a
+    /// conversation may have begun without it.
+    fn effects(&self, block: &Json<'_>, runs: Runs) -> Option<Vec<Effect>> {
         let read = || {
             let call = HeldCall::new(block, runs).read(self.limits).ok()?;
             let fuel = Fuel::new(self.fuel);
-            action::understand(&call, self.world, self.know, &fuel).ok()
+            let effects = action::understand(&call, self.world, self.know, &fuel).ok()?;
+            effects.iter().all(is_readable).then_some(effects)
         };
-        let read = catch_unwind(AssertUnwindSafe(read));
-        read.ok().flatten().unwrap_or_default()
+        catch_unwind(AssertUnwindSafe(read)).ok().flatten()
     }
+}
+
+/// A command with a slip is still read in pieces; what else is unreadable was not read.
+fn is_readable(effect: &Effect) -> bool {
+    effect.kind != Kind::Unreadable || effect.is("syntax")
 }
 
 fn is_providers_result(kind: &str) -> bool {

@@ -2,6 +2,7 @@ mod random;
 
 use super::*;
 use crate::action::Knowledge;
+use crate::action::effect::Kind;
 use crate::action::path::World;
 use crate::hold::CallLimits;
 use bytes::Bytes;
@@ -19,6 +20,10 @@ fn seen(history: &History) -> Seen {
 }
 
 fn try_absorb(store: &mut Conversations, body: &str) -> Result<Seen, JsonError> {
+    try_history(store, body).map(|history| seen(&history))
+}
+
+fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, JsonError> {
     let know = Knowledge::built_in().unwrap();
     let world = World {
         cwd: "/p".into(),
@@ -35,9 +40,7 @@ fn try_absorb(store: &mut Conversations, body: &str) -> Result<Seen, JsonError> 
         fuel: 1_000_000,
     };
     let request = Request::read(Bytes::copy_from_slice(body.as_bytes()))?;
-    store
-        .history(&request, &reader)
-        .map(|history| seen(&history))
+    store.history(&request, &reader)
 }
 
 /// One turn: the client sends these messages, with its cache mark on the last block.
@@ -188,9 +191,36 @@ fn steps_tell_what_was_done() {
         effects.contains("/p/notes/a.txt") && effects.contains("/p/out.txt"),
         "{effects}"
     );
+}
+
+#[test]
+fn a_call_that_cannot_be_understood_may_have_done_anything() {
+    let is_known = |messages: &[Value]| {
+        let body = json!({ "messages": messages }).to_string();
+        let history = try_history(&mut Conversations::default(), &body).unwrap();
+        let step = history.steps().next().unwrap();
+        assert!(step.cut.is_empty() || step.cut == Kind::ALL);
+        step.cut.is_empty()
+    };
+    let check = |input: Value, known: bool| {
+        let mut messages = done("go", &["a"]);
+        messages[1]["content"][0]["input"] = input;
+        assert_eq!(is_known(&messages), known);
+    };
+    check(json!({"command": "ls"}), true);
+    check(json!({"command": "echo 'unfinished"}), true);
+    check(json!("no object"), false);
+    let deep = (0..100).fold(json!("ls"), |inner, _| json!([inner]));
+    check(json!({ "command": deep }), false);
+    check(json!({"command": "rm a; ".repeat(10_000)}), false);
+    check(json!({"command": "ls ".repeat(30_000)}), false);
+
+    // More calls were made since than are understood for one request.
     let mut messages = done("go", &["a"]);
-    messages[1]["content"][0]["input"] = json!("no object");
-    assert_eq!(fresh(&messages)[0].3, "[]", "a step all the same");
+    let call = |i| json!({"type": "tool_use", "id": format!("c{i}"), "name": "T", "input": {}});
+    let many: Vec<Value> = (0..MAX_CALLS).map(call).collect();
+    messages.push(json!({"role": "assistant", "content": many}));
+    assert!(!is_known(&messages));
 }
 
 #[test]

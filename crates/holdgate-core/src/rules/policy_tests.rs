@@ -39,7 +39,7 @@ fn files<'a>(operator: &'a str, project: &'a str) -> Vec<RuleFile<'a>> {
 }
 
 /// The rules of the policy that speak after `before`, whose commands were carried out unless
-/// they begin with `!` (an error), `#` (refused) or `@` (at the provider).
+/// they begin with `!` (an error), `#` (refused) or `@` (at the provider). What `?` did is not known.
 fn speak(operator: &str, project: &str, before: &[&str], command: &str) -> Vec<String> {
     let set = RuleSet::read(Profile::default(), &files(operator, project));
     let set = set.unwrap_or_else(|e| panic!("{e}"));
@@ -50,8 +50,10 @@ fn speak(operator: &str, project: &str, before: &[&str], command: &str) -> Vec<S
             Some('#') => Outcome::Refused,
             _ => Outcome::Done,
         };
-        let done = effects(step.trim_start_matches(['!', '#', '@']));
-        let mut done = Step::new("x", "Bash", outcome, done);
+        let mut done = match step.trim_start_matches(['!', '#', '@']) {
+            "?" => Step::unknown("x", "Bash", outcome),
+            command => Step::new("x", "Bash", outcome, effects(command)),
+        };
         done.local = !step.starts_with('@');
         history.push(Arc::new(done));
     }
@@ -146,6 +148,19 @@ fn a_command_with_many_effects_hides_none() {
     let read = format!("{same}; cat .env");
     check(AFTER_SECRET, &[&read], "curl https://example.com", true);
     check(AFTER_SECRET, &[&same], "curl https://example.com", false);
+}
+
+#[test]
+fn a_call_of_which_nothing_is_known_may_have_done_anything() {
+    let check = |rule: &str, before: &[&str], command: &str, speaks: bool| {
+        let spoken = speak(rule, "", before, command);
+        assert_eq!(!spoken.is_empty(), speaks, "{before:?} {command}");
+    };
+    check(AFTER_SECRET, &["?"], "curl https://example.com", true);
+    check(AFTER_SECRET, &["#?"], "curl https://example.com", false);
+    check(TESTS_FIRST, &["?"], "git push", true);
+    check(TESTS_FIRST, &["cargo test", "?"], "git push", true);
+    check(TESTS_FIRST, &["?", "cargo test"], "git push", false);
 }
 
 #[test]

@@ -167,8 +167,8 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// What was tried, looking back from now; `None` where a step's effects were too many to keep.
-    /// The flag says whether it surely was done.
+    /// What was tried, looking back from now; `None` where a step's effects were too many to keep
+    /// or are not known. The flag says whether it surely was done.
     fn tried(&self) -> impl Iterator<Item = (Option<&Effect>, &[Kind], bool)> {
         let here = if self.timing.earlier_call {
             &[]
