@@ -153,20 +153,12 @@ pub(super) fn calls_itself_twice(name: &str, body: &Node) -> bool {
     };
     let count: usize = block
         .iter()
-        .map(|node| match node.tight() {
-            Node::Pipe(nodes) => nodes.iter().filter(|n| calls(n)).count(),
-            Node::Simple(_)
-            | Node::Maybe(_)
-            | Node::Loose(_)
-            | Node::Subshell(..)
-            | Node::Group(..)
-            | Node::If(..)
-            | Node::Loop { .. }
-            | Node::For { .. }
-            | Node::Case { .. }
-            | Node::Function { .. }
-            | Node::Test(..)
-            | Node::Arithmetic(_) => usize::from(calls(node)),
+        .map(|node| {
+            if let Node::Pipe(nodes) = node.tight() {
+                nodes.iter().filter(|n| calls(n)).count()
+            } else {
+                usize::from(calls(node))
+            }
         })
         .sum();
     count >= 2
