@@ -1,10 +1,12 @@
 //! What programs do with their arguments: a command line to effects.
 
 mod args;
+mod argument;
 mod find;
 mod folder;
 mod git;
 mod network;
+mod outcome;
 mod reads;
 mod role;
 mod spec;
@@ -16,9 +18,9 @@ pub use spec::CommandTable;
 
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
-use crate::action::value::{HOLE, Origins, Value};
+use crate::action::value::{Origins, Value};
 use args::Parsed;
-use spec::{Prints, Spec};
+use spec::Spec;
 use std::sync::Arc;
 
 /// What a program is run with.
@@ -117,7 +119,7 @@ fn run_spec(
         }
     }
     for (at, operand) in parsed.operands.iter().enumerate() {
-        if role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
+        if argument::role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
             actor.tags.extend(values::mode_tags(&operand.text));
         }
     }
@@ -149,7 +151,7 @@ fn run_spec(
             let other = chosen
                 .and_then(|s| s.options.get(&given.name))
                 .and_then(|m| m.value);
-            act(
+            argument::act(
                 scene,
                 other.unwrap_or(*role),
                 value,
@@ -159,8 +161,8 @@ fn run_spec(
             )?;
         }
     }
-    operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    argument::operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
+    argument::standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
     network::downloads(scene, call, &parsed, &gathered.urls);
     network::unpacks(scene, call.program, &parsed, &gathered.input);
     let target = gathered
@@ -192,7 +194,7 @@ fn run_spec(
             }
         }
     }
-    let output = finish(scene, &parsed, chosen, &actor, gathered)?;
+    let output = outcome::finish(scene, &parsed, chosen, &actor, gathered)?;
     let output = reads::listing(scene, call.program, &parsed).unwrap_or(output);
     scene.positional.clear();
     special::links(scene, call.program, &parsed);
@@ -227,388 +229,4 @@ fn does(
         scene.emit(effect.about(&text))?;
     }
     Ok(())
-}
-
-fn operands(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    chosen: Option<&Spec>,
-    call: &Call<'_>,
-    actor: &Actor,
-    gathered: &mut Gathered,
-) -> Done {
-    let roles = match chosen {
-        Some(spec) if !spec.operands.is_empty() => &spec.operands,
-        _ => &parsed.spec.operands,
-    };
-    let count = parsed.operands.len();
-    if !parsed.command.is_empty() {
-        gathered.output = Some(scene.argv(&parsed.command, call.stdin)?);
-    }
-    for (at, operand) in parsed.operands.iter().enumerate() {
-        let role = role_of(roles, at, count);
-        if matches!(role, Role::Argv | Role::ArgvAndInput) {
-            let words = parsed.operands.get(at..).unwrap_or(&[]);
-            // `sudo NAME=value program`
-            let is_assignment = |w: &&Value| {
-                w.text
-                    .split_once('=')
-                    .is_some_and(|(n, _)| special::is_name(n))
-            };
-            let assigned = words.iter().take_while(is_assignment).count();
-            for word in words.iter().take(assigned) {
-                special::environment(scene, actor, word)?;
-            }
-            let words = words.get(assigned..).unwrap_or(&[]);
-            let listed = gathered.reads.then(|| gathered.input.clone());
-            let input = listed.as_ref().or(call.stdin);
-            let mark = parsed
-                .options
-                .iter()
-                .find(|o| matches!(o.name.as_str(), "-I" | "--replace" | "-i"));
-            let mark = mark
-                .and_then(|o| o.value.as_ref())
-                .map_or("{}", |(_, v)| v.text.as_str());
-            let words = values::with_input(words, role, input, mark);
-            gathered.output = Some(scene.argv(&words, call.stdin.filter(|_| role == Role::Argv))?);
-            break;
-        }
-        if role == Role::Module {
-            let words = parsed.operands.get(at..).unwrap_or(&[]);
-            gathered.output = Some(scene.argv(words, call.stdin)?);
-            break;
-        }
-        act(scene, role, operand, call, actor, gathered)?;
-    }
-    Ok(())
-}
-
-/// The role of operand `at` of `count`. What follows a repeating role is counted from the end.
-fn role_of(roles: &[(Role, bool)], at: usize, count: usize) -> Role {
-    let Some(repeating) = roles.iter().position(|(_, repeats)| *repeats) else {
-        return roles.get(at).map_or(Role::Data, |(role, _)| *role);
-    };
-    let after = roles.len() - repeating - 1;
-    let index = if at < repeating {
-        at
-    } else if count - at <= after && at > repeating {
-        roles.len() - (count - at)
-    } else {
-        repeating
-    };
-    roles.get(index).map_or(Role::Data, |(role, _)| *role)
-}
-
-fn standard_input(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    chosen: Option<&Spec>,
-    call: &Call<'_>,
-    actor: &Actor,
-    gathered: &mut Gathered,
-) -> Done {
-    let Some(stdin) = call.stdin else {
-        return Ok(());
-    };
-    let role = chosen.and_then(|s| s.stdin).or(parsed.spec.stdin);
-    let dash = parsed
-        .operands
-        .iter()
-        .any(|o| o.text == "-" || o.text == "/dev/stdin");
-    // An interpreter that was given a script or code reads its data from there, not its code.
-    let runs_it = |role: Role| {
-        matches!(
-            role,
-            Role::Shell
-                | Role::Code(_)
-                | Role::Script(_)
-                | Role::Source
-                | Role::Module
-                | Role::Argv
-                | Role::Sql
-        )
-    };
-    let count = parsed.operands.len();
-    let has_code = (0..count).any(|at| runs_it(role_of(&parsed.spec.operands, at, count)))
-        || parsed
-            .options
-            .iter()
-            .any(|o| matches!(&o.value, Some((role, _)) if runs_it(*role)));
-    let forced = parsed
-        .options
-        .iter()
-        .any(|o| matches!(o.name.as_str(), "-s" | "-i"));
-    if let Some(role) = role {
-        let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
-        if call.program == "ssh" && has_code {
-            // The command over there reads it.
-            if let Some(host) = gathered.connections.first().cloned() {
-                let mut actor = actor.clone();
-                actor.tags.push("transfer".into());
-                scene.send(&actor, &host, stdin)?;
-            }
-            return Ok(());
-        }
-        if !runs || !has_code || dash || forced {
-            let stdin = values::schedule_lines(call.program, stdin);
-            return act(scene, role, &stdin, call, actor, gathered);
-        }
-        return Ok(());
-    }
-    if !gathered.reads || dash {
-        gathered.input.push(stdin);
-    }
-    Ok(())
-}
-
-/// What one argument does.
-fn act(
-    scene: &mut Scene<'_>,
-    role: Role,
-    value: &Value,
-    call: &Call<'_>,
-    actor: &Actor,
-    gathered: &mut Gathered,
-) -> Done {
-    scene.fuel.spend(2)?;
-    let is_dash = value.text == "-";
-    match role {
-        Role::Data
-        | Role::Cwd
-        | Role::Argv
-        | Role::ArgvAndInput
-        | Role::Module
-        | Role::ModeBits => {}
-        Role::Read | Role::Write if is_dash => {}
-        Role::Read => {
-            let content = if value.text.contains("://") && !value.text.starts_with("file:") {
-                scene.fetch(actor, value)?
-            } else {
-                scene.read(actor, value)?
-            };
-            gathered.input.push(&content);
-            gathered.reads = true;
-        }
-        Role::Write => gathered.writes.push((value.clone(), actor.is("append"))),
-        Role::Append => gathered.writes.push((value.clone(), true)),
-        Role::Delete if is_root_if_unset(value) => {
-            let mut actor = actor.clone();
-            actor.tag(["root-if-unset".into()]);
-            scene.delete(&actor, value)?;
-        }
-        Role::Delete => scene.delete(actor, value)?,
-        Role::Move => {
-            let content = scene.content(value);
-            gathered.input.push(&content);
-            scene.touch(actor, Kind::Move, value)?;
-        }
-        Role::Mode => scene.touch(actor, Kind::Mode, value)?,
-        Role::Fetch => gathered.urls.push(value.clone()),
-        Role::Send => {
-            let data = network::data_to_send(scene, actor, value, call.stdin)?;
-            gathered.sent.push(data);
-        }
-        Role::SendFile => {
-            let data = if is_dash {
-                call.stdin.cloned().unwrap_or_default()
-            } else {
-                scene.read(actor, value)?
-            };
-            gathered.sent.push(data);
-        }
-        Role::Connect => {
-            gathered.connections.push(value.clone());
-            let host = scene.know.hosts.host(value);
-            scene.emit(actor.does(Kind::Connect).with(host).about(&value.text))?;
-        }
-        Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
-        Role::Transfer => gathered.transfers.push(value.clone()),
-        Role::Shell => gathered.commands.push(value.clone()),
-        Role::Code(language) => {
-            // What is piped in is what the code reads from its standard input.
-            let name = crate::action::code::STANDARD_INPUT;
-            if let Some(stdin) = call.stdin {
-                scene.variables.insert(name.to_owned(), vec![stdin.clone()]);
-            }
-            let mut code = value.clone();
-            let stays = call.words.iter().any(|w| w.text == "-i");
-            if let Some(stdin) = call.stdin.filter(|s| stays && s.is_known()) {
-                // It goes on with what it reads.
-                code.push_text("\n");
-                code.push(stdin);
-            }
-            gathered.output = Some(scene.interpret(actor, language, &code)?);
-            scene.variables.remove(name);
-        }
-        Role::Script(language) if is_dash => {
-            if let Some(stdin) = call.stdin {
-                gathered.output = Some(scene.interpret(actor, language, stdin)?);
-            }
-        }
-        Role::Script(language) => {
-            if actor.is("shows-source") {
-                scene.read(actor, value)?;
-            }
-            if !is_dash {
-                gathered.output = Some(scene.script(actor, language, value)?);
-            }
-        }
-        Role::Source => {
-            let code = scene.read(actor, value)?;
-            if code.is_known()
-                || code
-                    .origins
-                    .any(Origins::FETCHED | Origins::DECODED | Origins::OUTPUT)
-            {
-                gathered.output = Some(scene.shell(actor, &code)?);
-            }
-        }
-        Role::Env => special::environment(scene, actor, value)?,
-        Role::GitConfig => git::config(scene, actor, value)?,
-        Role::ExecAction => {
-            if let Some(command) = value.text.strip_prefix("exec=") {
-                scene.shell(actor, &value.map(command.to_owned()))?;
-            }
-        }
-        Role::Patch => {
-            let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
-            if is_file && value.is_known() {
-                scene.read(actor, value)?;
-            } else if value.is_known() && !value.text.trim().is_empty() {
-                crate::action::patch::apply(scene, actor, value)?;
-            }
-        }
-        Role::Mount => values::mount(scene, actor, value)?,
-        Role::Sql => values::sql(scene, actor, value)?,
-        Role::Install => network::install(scene, actor, value)?,
-        Role::Kill => special::kill(scene, actor, value)?,
-        Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
-    }
-    Ok(())
-}
-
-/// `$UNSET/*`: all there is, if nothing has set the variable.
-fn is_root_if_unset(value: &Value) -> bool {
-    let rest = value.text.trim_start_matches(HOLE);
-    value.origins == Origins::UNKNOWN
-        && rest.len() < value.text.len()
-        && matches!(rest, "/" | "/*" | "/.*" | "/**")
-}
-
-/// What needs all arguments at once: sending, transfers, and where the output goes.
-fn finish(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    chosen: Option<&Spec>,
-    actor: &Actor,
-    gathered: Gathered,
-) -> Done<Value> {
-    let Gathered {
-        mut input,
-        urls,
-        sent,
-        writes,
-        transfers,
-        commands,
-        output,
-        connections,
-        ..
-    } = gathered;
-    let mut output = output;
-    if !commands.is_empty() {
-        let mut code = Value::default();
-        for (at, command) in commands.iter().enumerate() {
-            if at > 0 {
-                code.push_text(" ");
-            }
-            code.push(command);
-        }
-        output = Some(scene.shell(actor, &code)?);
-        if actor.is("network") && (!connections.is_empty() || actor.is("listen")) {
-            // What it runs, it joins to the connection.
-            let host = connections.first().map(|c| scene.know.hosts.host(c));
-            let mut effect = actor.does(Kind::RemoteShell);
-            effect.host = host;
-            scene.emit(effect)?;
-        }
-    }
-    if !transfers.is_empty() {
-        network::transfer(scene, actor, &transfers)?;
-    }
-    let mut fetched = Value::default();
-    for url in &urls {
-        for data in &sent {
-            fetched.push(&scene.send(actor, url, data)?);
-        }
-        if sent.is_empty() {
-            fetched.push(&scene.fetch(actor, url)?);
-        }
-    }
-    if urls.is_empty() && !sent.is_empty() {
-        let nowhere = [Value::unknown(Origins::UNKNOWN)];
-        let targets = if connections.is_empty() {
-            &nowhere[..]
-        } else {
-            &connections
-        };
-        for (target, data) in targets
-            .iter()
-            .flat_map(|t| sent.iter().map(move |d| (t, d)))
-        {
-            scene.send(actor, target, data)?;
-        }
-    }
-    if !urls.is_empty() {
-        input.push(&fetched);
-    }
-    let prints = match chosen {
-        Some(spec) if spec.prints != Prints::Input => spec.prints,
-        _ => parsed.spec.prints,
-    };
-    let mut printed = match prints {
-        Prints::Input => {
-            if let Some(mut output) = output {
-                if output.text.is_empty() {
-                    output.text.push(HOLE);
-                }
-                output.taint(&input);
-                output
-            } else {
-                // What a program makes of its input is not known, but where it comes from is.
-                let known = input.origins | Origins::OUTPUT;
-                let mut made = Value::unknown(known);
-                made.taint(&input);
-                made
-            }
-        }
-        Prints::Report => Value::unknown(Origins::OUTPUT),
-        Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
-        Prints::Secret => {
-            scene.emit(actor.does(Kind::Read).tagged("secret-store"))?;
-            Value::unknown(Origins::SECRET).with_source(&actor.program)
-        }
-        Prints::Decoded => {
-            let mut made = Value::unknown(Origins::DECODED);
-            made.taint(&input);
-            made
-        }
-    };
-    for (path, append) in &writes {
-        // A program such as `tee` or `cp` writes what it read, to the letter.
-        let copies = matches!(
-            &*actor.program,
-            "tee" | "cp" | "mv" | "dd" | "install" | "ln" | "sponge"
-        );
-        let content = if copies { &input } else { &printed };
-        let content = if content.is_known() || copies {
-            content.clone()
-        } else {
-            printed.clone()
-        };
-        scene.write(actor, path, &content, *append)?;
-    }
-    if matches!(&*actor.program, "tee" | "cat") {
-        printed = input;
-    }
-    Ok(printed)
 }
