@@ -101,15 +101,7 @@ fn is_file_name(path: &str) -> bool {
 }
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
-pub(super) fn destinations(
-    scene: &mut Scene<'_>,
-    program: &str,
-    parsed: &Parsed,
-    actor: &Actor,
-) -> Done {
-    if program != "git" {
-        return Ok(());
-    }
+pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
     if actor.is("remote") && (actor.is("add") || actor.is("set-url")) {
         if let [name, url, ..] = parsed.operands.as_slice() {
             scene.remotes.insert(name.text.clone(), url.clone());

@@ -173,8 +173,10 @@ fn run_spec(
     if let Some(target) = target {
         network::carried(scene, call, &target, &actor)?;
     }
-    git::destinations(scene, call.program, &parsed, &actor)?;
-    reads::revisions(scene, call.program, &parsed, &actor)?;
+    if call.program == "git" {
+        git::destinations(scene, &parsed, &actor)?;
+        reads::revisions(scene, &parsed, &actor)?;
+    }
     reads::searches_here(scene, call, &parsed, &actor)?;
     folder::runs_what_lies_here(scene, call.program, &parsed, &actor)?;
     if !gathered.commands.is_empty() && actor.is("interpreter") {

@@ -70,15 +70,7 @@ pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor)
 }
 
 /// git shows what is, or once was, in a file.
-pub(super) fn revisions(
-    scene: &mut Scene<'_>,
-    program: &str,
-    parsed: &Parsed,
-    actor: &Actor,
-) -> Done {
-    if program != "git" {
-        return Ok(());
-    }
+pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
     let given = |names: &[&str]| {
         let mut options = parsed.options.iter();
         options.any(|o| names.contains(&o.name.as_str()))
