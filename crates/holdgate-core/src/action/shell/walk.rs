@@ -8,10 +8,8 @@ use crate::action::value::{Origins, Value};
 
 /// Commands in commands, also through functions and child shells: it bounds the stack.
 const MAX_NESTING: u32 = 100;
-
 /// Rounds over plain words that act: the next ones do the same.
 const MAX_ALIKE: usize = 8;
-
 /// Rounds of a loop that are walked one by one.
 const MAX_ROUNDS: usize = 64;
 
