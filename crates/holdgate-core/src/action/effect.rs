@@ -3,90 +3,70 @@
 use crate::action::host::Host;
 use crate::action::path::Place;
 use crate::action::value::Origins;
+use crate::action::worded::worded;
 use crate::json::Json;
 use std::sync::Arc;
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// What kind of thing is done.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Kind { $($(#[$doc])* $name,)* }
-
-        impl Kind {
-            /// All kinds.
-            pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
-
-            /// The word for it in rules and records.
-            pub fn word(self) -> &'static str {
-                match self { $(Kind::$name => $word,)* }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// A program runs.
-    Run = "run",
-    /// A file or folder is read.
-    Read = "read",
-    /// A file is created or changed.
-    Write = "write",
-    /// A file or folder is deleted.
-    Delete = "delete",
-    /// A file or folder goes away from where it was.
-    Move = "move",
-    /// Permissions, owners or attributes change.
-    Mode = "mode",
-    /// Something is asked of a host.
-    Fetch = "fetch",
-    /// Data leaves for a host.
-    Send = "send",
-    /// A raw connection to a host.
-    Connect = "connect",
-    /// A port is opened for others.
-    Listen = "listen",
-    /// A shell whose input or output is a network connection.
-    RemoteShell = "remote-shell",
-    /// Code runs that came from the network.
-    ExecuteFetched = "execute-fetched",
-    /// Code runs that was decoded from something else.
-    ExecuteDecoded = "execute-decoded",
-    /// Code runs that cannot be known.
-    ExecuteOpaque = "execute-opaque",
-    /// Rights are raised.
-    Elevate = "elevate",
-    /// Something will run again later: at login, at boot, by time.
-    Persist = "persist",
-    /// A process is stopped.
-    Kill = "kill",
-    /// An environment variable is set for what follows.
-    Env = "env",
-    /// A version control system changes something.
-    Vcs = "vcs",
-    /// A package is installed.
-    Install = "install",
-    /// A container is started or changed.
-    Container = "container",
-    /// A database is changed.
-    Database = "database",
-    /// A system service is controlled.
-    Service = "service",
-    /// The system's own configuration changes: users, kernel, network, mounts, firewall.
-    System = "system",
-    /// Something is published or changed in the cloud, a cluster or a registry.
-    Remote = "remote",
-    /// Another agent is started.
-    Agent = "agent",
-    /// It exhausts the machine: a fork bomb, an endless write.
-    Exhaust = "exhaust",
-    /// A command that cannot be read.
-    Unreadable = "unreadable",
-}
-
-impl Kind {
-    /// The kind that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|k| k.word() == word)
+worded! {
+    /// What kind of thing is done.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Kind {
+        /// A program runs.
+        Run = "run",
+        /// A file or folder is read.
+        Read = "read",
+        /// A file is created or changed.
+        Write = "write",
+        /// A file or folder is deleted.
+        Delete = "delete",
+        /// A file or folder goes away from where it was.
+        Move = "move",
+        /// Permissions, owners or attributes change.
+        Mode = "mode",
+        /// Something is asked of a host.
+        Fetch = "fetch",
+        /// Data leaves for a host.
+        Send = "send",
+        /// A raw connection to a host.
+        Connect = "connect",
+        /// A port is opened for others.
+        Listen = "listen",
+        /// A shell whose input or output is a network connection.
+        RemoteShell = "remote-shell",
+        /// Code runs that came from the network.
+        ExecuteFetched = "execute-fetched",
+        /// Code runs that was decoded from something else.
+        ExecuteDecoded = "execute-decoded",
+        /// Code runs that cannot be known.
+        ExecuteOpaque = "execute-opaque",
+        /// Rights are raised.
+        Elevate = "elevate",
+        /// Something will run again later: at login, at boot, by time.
+        Persist = "persist",
+        /// A process is stopped.
+        Kill = "kill",
+        /// An environment variable is set for what follows.
+        Env = "env",
+        /// A version control system changes something.
+        Vcs = "vcs",
+        /// A package is installed.
+        Install = "install",
+        /// A container is started or changed.
+        Container = "container",
+        /// A database is changed.
+        Database = "database",
+        /// A system service is controlled.
+        Service = "service",
+        /// The system's own configuration changes: users, kernel, network, mounts, firewall.
+        System = "system",
+        /// Something is published or changed in the cloud, a cluster or a registry.
+        Remote = "remote",
+        /// Another agent is started.
+        Agent = "agent",
+        /// It exhausts the machine: a fork bomb, an endless write.
+        Exhaust = "exhaust",
+        /// A command that cannot be read.
+        Unreadable = "unreadable",
     }
 }
 

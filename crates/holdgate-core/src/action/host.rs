@@ -1,51 +1,31 @@
 //! Which host a text names, and what kind of host that is.
 
 use crate::action::value::{HOLE, Value};
+use crate::action::worded::worded;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-macro_rules! host_classes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// What kind of host.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum HostClass { $($(#[$doc])* $name,)* }
-
-        impl HostClass {
-            /// All classes.
-            pub const ALL: &'static [HostClass] = &[$(HostClass::$name,)*];
-
-            /// The word for it in rules and records.
-            pub fn word(self) -> &'static str {
-                match self { $(HostClass::$name => $word,)* }
-            }
-        }
-    };
-}
-
-host_classes! {
-    /// This machine.
-    Loopback = "loopback",
-    /// The network around it.
-    Private = "private",
-    /// A cloud's metadata service.
-    Metadata = "metadata",
-    /// A well-known installer: a host, or a path on one.
-    Installer = "installer",
-    /// A well-known source of packages and code.
-    Registry = "registry",
-    /// A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.
-    Drop = "drop",
-    /// Any other host.
-    External = "external",
-    /// It cannot be known.
-    Unknown = "unknown",
-}
-
-impl HostClass {
-    /// The class that `word` stands for.
-    pub fn from_word(word: &str) -> Option<HostClass> {
-        HostClass::ALL.iter().copied().find(|c| c.word() == word)
+worded! {
+    /// What kind of host.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HostClass {
+        /// This machine.
+        Loopback = "loopback",
+        /// The network around it.
+        Private = "private",
+        /// A cloud's metadata service.
+        Metadata = "metadata",
+        /// A well-known installer: a host, or a path on one.
+        Installer = "installer",
+        /// A well-known source of packages and code.
+        Registry = "registry",
+        /// A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.
+        Drop = "drop",
+        /// Any other host.
+        External = "external",
+        /// It cannot be known.
+        Unknown = "unknown",
     }
 }
 

@@ -16,6 +16,7 @@ pub mod text;
 pub mod tools;
 pub mod value;
 pub(crate) mod views;
+mod worded;
 
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::hold::ToolCall;
