@@ -17,6 +17,7 @@ mod library;
 mod list;
 mod names;
 mod postfix;
+mod value;
 
 use crate::action::code::Language;
 use crate::action::code::act::Network;
@@ -30,8 +31,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-pub(super) use call::{Arguments, constant, parent_of};
+pub(super) use call::Arguments;
 pub(super) use names::module;
+pub(super) use value::{constant, parent_of};
 
 /// Brackets in brackets, functions in functions.
 const MAX_DEPTH: u32 = 64;
