@@ -3,101 +3,16 @@
 //! Forgiving: what is not understood becomes a mark of one character, and nothing is an error.
 //! Linear: no byte is looked at more than a fixed number of times.
 
+mod here;
 mod quote;
+mod special;
 mod text;
+mod token;
 
 pub(super) use text::{Part, parts};
+pub(super) use token::{Escapes, Holes, Kind, Meaning, Quote, Token, Tokens};
 
 use crate::action::code::Language;
-
-/// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A name, a variable with its sigil, or a keyword.
-    Name,
-    /// A number.
-    Number,
-    /// A literal; the token's text is what stands between the quotes.
-    Text(Quote),
-    /// An operator or a bracket.
-    Mark,
-    /// The start of a line, with its indentation.
-    Line(u32),
-}
-
-/// How a literal is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quote {
-    pub(super) escapes: Escapes,
-    pub(super) holes: Holes,
-    pub(super) meaning: Meaning,
-}
-
-/// Which backslashes mean something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Escapes {
-    /// None: raw text.
-    None,
-    /// Only the backslash itself and the quote.
-    Quotes,
-    /// All that the language has.
-    All,
-}
-
-/// Which code may stand inside a literal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holes {
-    None,
-    /// `{x}`
-    Braces,
-    /// `${x}`
-    DollarBraces,
-    /// `#{x}`
-    HashBraces,
-    /// `$x`, `${x}`, `@x`
-    Sigils,
-}
-
-/// What a literal stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    Text,
-    /// A shell runs it.
-    Command,
-    /// A list of words.
-    Words,
-    /// A pattern or the like: never a command or a path.
-    Pattern,
-}
-
-/// A piece of code.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
-    pub(super) kind: Kind,
-    pub(super) text: &'a str,
-    /// Where it stands in the code, quotes included.
-    pub(super) start: u32,
-    pub(super) end: u32,
-    /// Whether white space stands before it.
-    pub(super) spaced: bool,
-}
-
-impl Token<'_> {
-    pub(super) fn is_mark(&self, mark: &str) -> bool {
-        self.kind == Kind::Mark && self.text == mark
-    }
-}
-
-/// Code as tokens, with the partner of each bracket.
-#[derive(Debug, Default)]
-pub(super) struct Tokens<'a> {
-    pub(super) code: &'a str,
-    pub(super) list: Vec<Token<'a>>,
-    /// For an opening bracket the index of the closing one; else 0.
-    pub(super) partners: Vec<u32>,
-    /// The lines that start outside of all brackets, with their indentation.
-    pub(super) lines: Vec<(usize, u32)>,
-}
 
 /// Cuts `code` into tokens.
 pub(super) fn tokens(code: &str, language: Language) -> Tokens<'_> {
