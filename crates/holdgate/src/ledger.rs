@@ -3,19 +3,25 @@
 //! Several processes may share a state directory: each append takes a lock and looks whether
 //! another has written since. A line that a crash tore is set aside when the file is next opened.
 
+mod files;
+mod verify;
+
+pub use files::files;
+pub use verify::{Verified, verify};
+
 use crate::config::LedgerSettings;
+use files::{CURRENT, last_line, newest_rotated, private};
 use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::json::{Json, LoneSurrogates, write_string};
 use holdgate_core::verdict::Finding;
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-const CURRENT: &str = "ledger.jsonl";
 /// The hash before the first record.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// How long to wait for another process that writes.
@@ -272,13 +278,6 @@ impl Current {
     }
 }
 
-/// Files only for the user.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    options
-}
-
 /// Releases the lock when it goes.
 struct LockGuard<'f>(&'f File);
 
@@ -304,71 +303,6 @@ fn take_lock(file: &File) -> io::Result<LockGuard<'_>> {
     }
 }
 
-/// The last whole line, and where it ends.
-fn last_line(file: &mut File, len: u64) -> io::Result<(u64, Option<String>)> {
-    let mut tail = Vec::new();
-    let mut from = len;
-    loop {
-        // Grows by doubling, so that a long line costs no more than twice its length.
-        let step = (tail.len() as u64).max(64 << 10).min(from);
-        from -= step;
-        let mut piece = vec![0; usize::try_from(step).unwrap_or_default()];
-        file.seek(SeekFrom::Start(from))?;
-        file.read_exact(&mut piece)?;
-        piece.extend_from_slice(&tail);
-        tail = piece;
-        let Some(end) = tail.iter().rposition(|&b| b == b'\n') else {
-            if from == 0 {
-                return Ok((0, None));
-            }
-            continue;
-        };
-        let line = tail.get(..end).unwrap_or_default();
-        let start = line.iter().rposition(|&b| b == b'\n');
-        if start.is_none() && from > 0 {
-            continue;
-        }
-        let line = line.get(start.map_or(0, |s| s + 1)..).unwrap_or_default();
-        let whole = from + end as u64 + 1;
-        return Ok((whole, Some(String::from_utf8_lossy(line).into_owned())));
-    }
-}
-
-fn newest_rotated(dir: &Path) -> io::Result<Option<String>> {
-    let mut files = files(dir)?;
-    files.retain(|path| !path.ends_with(CURRENT));
-    let Some(path) = files.pop() else {
-        return Ok(None);
-    };
-    let mut file = File::open(path)?;
-    let len = file.metadata()?.len();
-    Ok(last_line(&mut file, len)?.1)
-}
-
-/// The files of the ledger, oldest first.
-pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut rotated = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = path
-            .file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or_default();
-        let number = name
-            .strip_prefix("ledger-")
-            .and_then(|n| n.strip_suffix(".jsonl"));
-        if number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
-            rotated.push(path);
-        }
-    }
-    rotated.sort();
-    let current = dir.join(CURRENT);
-    if current.exists() {
-        rotated.push(current);
-    }
-    Ok(rotated)
-}
-
 fn seq_and_hash(line: &str) -> Option<(u64, String)> {
     let json = Json::read(line.as_bytes(), 128, LoneSurrogates::Refuse).ok()?;
     let hash = json.get("hash")?.as_str()?.to_owned();
@@ -391,72 +325,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 fn seal(body: &str, hash: &str) -> String {
     let open = body.strip_suffix('}').unwrap_or(body);
     format!("{open},\"hash\":\"{hash}\"}}")
-}
-
-/// What a check of the whole ledger found.
-#[derive(Debug)]
-pub struct Verified {
-    /// Records.
-    pub records: u64,
-    /// Files.
-    pub files: usize,
-    /// The numbers of the first and last record.
-    pub range: Option<(u64, u64)>,
-    /// The last hash.
-    pub hash: String,
-}
-
-/// Checks every line of the ledger in `dir`; the error says where it breaks.
-pub fn verify(dir: &Path) -> anyhow::Result<Verified> {
-    use anyhow::{Context as _, bail};
-    let files = files(dir).with_context(|| format!("{}", dir.display()))?;
-    let mut verified = Verified {
-        records: 0,
-        files: files.len(),
-        range: None,
-        hash: GENESIS.to_owned(),
-    };
-    for path in &files {
-        let mut reader = BufReader::new(File::open(path)?);
-        let mut line = String::new();
-        for number in 1.. {
-            line.clear();
-            if reader.read_line(&mut line)? == 0 {
-                break;
-            }
-            let at = format!("{}:{number}", path.display());
-            let Some(text) = line.strip_suffix('\n') else {
-                bail!("{at}: the last line is torn; it is repaired when holdgate next writes");
-            };
-            let json = Json::read(text.as_bytes(), 128, LoneSurrogates::Refuse)
-                .with_context(|| format!("{at}: not a record"))?;
-            let field = |key: &str| json.get(key).and_then(Json::as_str).unwrap_or_default();
-            let seq = json.get("seq").and_then(Json::as_u64).unwrap_or_default();
-            let body = text.strip_suffix(&format!(",\"hash\":\"{}\"}}", field("hash")));
-            let Some(body) = body.map(|body| format!("{body}}}")) else {
-                bail!("{at}: record {seq} has no hash at its end");
-            };
-            if hash(&body) != field("hash") {
-                bail!("{at}: record {seq} was changed");
-            }
-            match verified.range {
-                // Older files may have been archived elsewhere: the chain starts where it starts.
-                None if seq == 1 && field("prev") != GENESIS => {
-                    bail!("{at}: record 1 does not begin the chain");
-                }
-                None => verified.range = Some((seq, seq)),
-                Some((first, last)) => {
-                    if field("prev") != verified.hash || seq != last + 1 {
-                        bail!("{at}: record {seq} does not follow record {last}");
-                    }
-                    verified.range = Some((first, seq));
-                }
-            }
-            field("hash").clone_into(&mut verified.hash);
-            verified.records += 1;
-        }
-    }
-    Ok(verified)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use super::*;
 use holdgate_core::incident::Record;
 use proptest::prelude::*;
+use std::fs::OpenOptions;
 use std::sync::Arc;
 
 const SETTINGS: LedgerSettings = LedgerSettings {
