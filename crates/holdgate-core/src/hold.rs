@@ -67,6 +67,20 @@ pub struct ToolCall {
     pub envelope: Json<'static>,
 }
 
+impl ToolCall {
+    /// A call that stands in no response, such as an example's. `input` is an object.
+    pub(crate) fn alone(id: &str, name: &str, input: Json<'static>) -> Self {
+        ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            runs: Runs::AtClient,
+            text: Arc::new(input.text()),
+            input,
+            envelope: Json::Null,
+        }
+    }
+}
+
 /// Why a call cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {

@@ -1,5 +1,4 @@
 use super::*;
-use crate::hold::Runs;
 use proptest::prelude::*;
 
 fn json() -> impl Strategy<Value = Json<'static>> {
@@ -57,14 +56,7 @@ proptest! {
         ],
         input in json(),
     ) {
-        let call = ToolCall {
-            id: String::new(),
-            name,
-            runs: Runs::AtClient,
-            text: Arc::new(input.text()),
-            input,
-            envelope: Json::Null,
-        };
+        let call = ToolCall::alone("", &name, input);
         let know = Knowledge::built_in().unwrap();
         let _ = understand(&call, &World::default(), &know, &Fuel::new(1_000_000));
     }

@@ -8,7 +8,7 @@ use crate::action::path::{self, Facts, World};
 use crate::action::{self, Knowledge};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::{History, Outcome, Step};
-use crate::hold::{Runs, ToolCall};
+use crate::hold::ToolCall;
 use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
@@ -163,14 +163,7 @@ impl Trial<'_> {
         world: &World,
         history: &History,
     ) -> Result<Judged, OutOfFuel> {
-        let call = ToolCall {
-            id: "example".to_owned(),
-            name: tool.to_owned(),
-            runs: Runs::AtClient,
-            text: Arc::new(input.text()),
-            input: input.clone(),
-            envelope: Json::Null,
-        };
+        let call = ToolCall::alone("example", tool, input.clone());
         let fuel = Fuel::new(FUEL);
         let effects = action::understand(&call, world, self.know, &fuel)?;
         let mut findings = Vec::new();

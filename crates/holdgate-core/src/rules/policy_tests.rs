@@ -5,7 +5,7 @@ use crate::action::path::World;
 use crate::action::{Knowledge, understand};
 use crate::fuel::Fuel;
 use crate::history::{History, Outcome, Step};
-use crate::hold::{Runs, ToolCall};
+use crate::hold::ToolCall;
 use crate::json::Json;
 use crate::verdict::Verdict;
 use std::sync::Arc;
@@ -14,14 +14,7 @@ const FUEL: u64 = 1_000_000;
 
 fn effects(command: &str) -> Vec<crate::action::effect::Effect> {
     let input = Json::object([("command", command.to_owned().into())]);
-    let call = ToolCall {
-        id: "x".to_owned(),
-        name: "Bash".to_owned(),
-        runs: Runs::AtClient,
-        text: Arc::new(input.text()),
-        input,
-        envelope: Json::Null,
-    };
+    let call = ToolCall::alone("x", "Bash", input);
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/home/dev/project");
     understand(&call, &world, &know, &Fuel::new(FUEL)).unwrap()

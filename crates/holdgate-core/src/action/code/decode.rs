@@ -30,12 +30,7 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
         b'/' | b'_' => Some(63),
         _ => None,
     };
-    let bits = text
-        .bytes()
-        .filter(|b| !b.is_ascii_whitespace())
-        .take_while(|b| *b != b'=')
-        .map(digit);
-    regroup(bits, 6)
+    regroup(unpadded(text).map(digit), 6)
 }
 
 /// Base32.
@@ -45,12 +40,7 @@ pub(super) fn base32(text: &str) -> Option<Vec<u8>> {
         digit @ b'2'..=b'7' => Some(digit - b'2' + 26),
         _ => None,
     };
-    let bits = text
-        .bytes()
-        .filter(|b| !b.is_ascii_whitespace())
-        .take_while(|b| *b != b'=')
-        .map(digit);
-    regroup(bits, 5)
+    regroup(unpadded(text).map(digit), 5)
 }
 
 /// Hexadecimal digits, two for each byte; white space, `:`, `\x` and `0x` ignored.
@@ -64,6 +54,12 @@ pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
             u8::try_from(digit).ok()
         });
     regroup(bits, 4)
+}
+
+/// The bytes before the padding, white space left out.
+fn unpadded(text: &str) -> impl Iterator<Item = u8> {
+    let dense = text.bytes().filter(|b| !b.is_ascii_whitespace());
+    dense.take_while(|b| *b != b'=')
 }
 
 fn regroup(digits: impl Iterator<Item = Option<u8>>, width: u32) -> Option<Vec<u8>> {

@@ -3,22 +3,14 @@ use crate::action::effect::Effect;
 use crate::action::path::World;
 use crate::action::{Knowledge, understand};
 use crate::fuel::Fuel;
-use crate::hold::{Runs, ToolCall};
+use crate::hold::ToolCall;
 use crate::json::{Json, LoneSurrogates};
-use std::sync::Arc;
 
 fn understood(name: &str, input: &str) -> Vec<Effect> {
     let input = Json::read(input.as_bytes(), 64, LoneSurrogates::Refuse)
         .unwrap()
         .into_owned();
-    let call = ToolCall {
-        id: "1".to_owned(),
-        name: name.to_owned(),
-        runs: Runs::AtClient,
-        text: Arc::new(input.text()),
-        input,
-        envelope: Json::Null,
-    };
+    let call = ToolCall::alone("1", name, input);
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/home/dev/app");
     understand(&call, &world, &know, &Fuel::new(10_000_000)).unwrap()

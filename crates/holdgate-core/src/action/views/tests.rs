@@ -1,20 +1,11 @@
 use super::*;
 use crate::action::Knowledge;
-use crate::hold::Runs;
 use proptest::prelude::*;
-use std::sync::Arc;
 
 fn views(name: &str, input: &str) -> Vec<(String, &'static str)> {
     let input = Json::read(input.as_bytes(), 64, LoneSurrogates::Refuse).unwrap();
     let input = input.into_owned();
-    let call = ToolCall {
-        id: "1".to_owned(),
-        name: name.to_owned(),
-        runs: Runs::AtClient,
-        text: Arc::new(input.text()),
-        input,
-        envelope: Json::Null,
-    };
+    let call = ToolCall::alone("1", name, input);
     let know = Knowledge::built_in().unwrap();
     others(&call, &World::lexical("/home/dev/app"), &know.tools)
         .into_iter()
