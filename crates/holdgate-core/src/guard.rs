@@ -5,28 +5,26 @@
 //! to do comes out as [`Output`]s, in order.
 
 mod asking;
+mod ending;
 mod ruling;
+mod settings;
 mod sink;
 mod whole;
 
+pub use settings::{GuardSettings, Judge, OnBlock};
 pub use whole::{MessageGuard, guard_message};
 
 use crate::event::{Event, Part, Violation};
-use crate::history::History;
 use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
 use crate::question::{Answer, Question};
-use crate::request::RequestFacts;
-use crate::session::SharedSession;
 use crate::sse::{self, Decoder, Piece};
-use crate::stack::Stack;
 use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
 use asking::Asked;
 use bytes::Bytes;
 use ruling::{Judged, Ruling};
 use sink::Sink;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Events without meaning that one response may have.
@@ -44,57 +42,6 @@ pub enum Output {
     Ask(Box<Question>),
     /// Break the connection off: nothing was sent that could be ended properly.
     Abort,
-}
-
-/// What stands in a refused call's place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnBlock {
-    /// A text.
-    Explain,
-    /// A text, and a call that cannot run, so that the agent's loop goes on.
-    Continue,
-}
-
-/// How responses are guarded.
-#[derive(Clone, Debug)]
-pub struct GuardSettings {
-    /// What stands in a refused call's place.
-    pub on_block: OnBlock,
-    /// Keep all calls of a message until its end, and release none before all are judged.
-    pub hold_all: bool,
-    /// The longest silence towards the client while a call is held.
-    pub keep_alive: Duration,
-    /// How long a person has to answer a question; `None` if nobody is asked.
-    pub ask: Option<Duration>,
-    /// Kinds of block that the operator has declared harmless.
-    pub inert_blocks: Arc<[String]>,
-    /// Bytes of one event.
-    pub max_event_bytes: usize,
-    /// Bytes held for one response.
-    pub max_held_bytes: usize,
-    /// Calls in one response.
-    pub max_calls: usize,
-}
-
-/// Whose response it is, and what judges it.
-#[derive(Clone, Debug)]
-pub struct Judge {
-    /// The layers.
-    pub stack: Arc<Stack>,
-    /// The agent's session.
-    pub session: SharedSession,
-    /// The finished calls of the conversation.
-    pub history: Arc<History>,
-    /// Whether the operator has lifted the gate for this request.
-    pub expert: bool,
-    /// The session's id, for records.
-    pub session_id: String,
-    /// This response's id: incidents are numbered below it.
-    pub response_id: String,
-    /// What the request told.
-    pub request: Arc<RequestFacts>,
-    /// How responses are guarded.
-    pub settings: Arc<GuardSettings>,
 }
 
 /// One streamed response under guard.
@@ -323,69 +270,6 @@ impl StreamGuard {
             let answer = judged.answer.map(|(answer, _)| answer);
             sink.send(self.writer.notice(refusal, &judged.incident, answer));
         }
-    }
-
-    /// The upstream has ended the body.
-    pub fn finish(&mut self, out: &mut Vec<Output>) {
-        let all_said = self.state == State::Ending && self.hold.is_empty();
-        if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // Only the very last event is missing, which some servers forget.
-            self.state = State::Complete;
-            out.push(Output::Send(anthropic::message_stop()));
-            return;
-        }
-        let all_come = self.state == State::Ending && self.question.is_some();
-        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // The same, behind a call that waits for an answer.
-            self.state = State::Complete;
-            let stop = anthropic::message_stop();
-            self.hold.push_frame(&stop, Part::MessageStop);
-            return;
-        }
-        self.cut(
-            "the upstream ended the response in the middle of the message",
-            out,
-        );
-    }
-
-    /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
-    /// success.
-    pub fn cut(&mut self, why: &str, out: &mut Vec<Output>) {
-        if self.is_over() {
-            return;
-        }
-        let mut sink = Sink::new(&Bytes::new(), out);
-        sink.record(self.ruling.stream_record("upstream-cut", why));
-        if self.seen_frame {
-            sink.send(anthropic::error_event(&format!("[holdgate] {why}")));
-            sink.finish();
-        } else {
-            // Without a first event, clients try again as they would without us.
-            out.push(Output::Abort);
-        }
-        self.state = State::Failed;
-        self.let_go();
-    }
-
-    /// Forgets all that waits. A question is no longer open.
-    fn let_go(&mut self) {
-        self.hold.take();
-        self.question = None;
-    }
-
-    fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
-        sink.record(
-            self.ruling
-                .stream_record("stream-protocol", &violation.to_string()),
-        );
-        let message = format!(
-            "[holdgate] The response was stopped, because what follows cannot be judged: \
-             {violation}. No tool call after this point was passed on. (rule stream-protocol)"
-        );
-        sink.send(self.writer.failure(&message));
-        self.last_frame = Fate::Gone;
-        self.state = State::Failed;
-        self.let_go();
     }
 
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.

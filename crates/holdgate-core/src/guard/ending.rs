@@ -1,0 +1,72 @@
+//! How a response ends: well, cut off, or stopped by us.
+
+use super::sink::Sink;
+use super::{Fate, Output, State, StreamGuard};
+use crate::event::{Part, Violation};
+use crate::wire::anthropic;
+use bytes::Bytes;
+
+impl StreamGuard {
+    /// The upstream has ended the body.
+    pub fn finish(&mut self, out: &mut Vec<Output>) {
+        let all_said = self.state == State::Ending && self.hold.is_empty();
+        if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+            // Only the very last event is missing, which some servers forget.
+            self.state = State::Complete;
+            out.push(Output::Send(anthropic::message_stop()));
+            return;
+        }
+        let all_come = self.state == State::Ending && self.question.is_some();
+        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+            // The same, behind a call that waits for an answer.
+            self.state = State::Complete;
+            let stop = anthropic::message_stop();
+            self.hold.push_frame(&stop, Part::MessageStop);
+            return;
+        }
+        self.cut(
+            "the upstream ended the response in the middle of the message",
+            out,
+        );
+    }
+
+    /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
+    /// success.
+    pub fn cut(&mut self, why: &str, out: &mut Vec<Output>) {
+        if self.is_over() {
+            return;
+        }
+        let mut sink = Sink::new(&Bytes::new(), out);
+        sink.record(self.ruling.stream_record("upstream-cut", why));
+        if self.seen_frame {
+            sink.send(anthropic::error_event(&format!("[holdgate] {why}")));
+            sink.finish();
+        } else {
+            // Without a first event, clients try again as they would without us.
+            out.push(Output::Abort);
+        }
+        self.state = State::Failed;
+        self.let_go();
+    }
+
+    /// Forgets all that waits. A question is no longer open.
+    pub(super) fn let_go(&mut self) {
+        self.hold.take();
+        self.question = None;
+    }
+
+    pub(super) fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {
+        sink.record(
+            self.ruling
+                .stream_record("stream-protocol", &violation.to_string()),
+        );
+        let message = format!(
+            "[holdgate] The response was stopped, because what follows cannot be judged: \
+             {violation}. No tool call after this point was passed on. (rule stream-protocol)"
+        );
+        sink.send(self.writer.failure(&message));
+        self.last_frame = Fate::Gone;
+        self.state = State::Failed;
+        self.let_go();
+    }
+}

@@ -1,0 +1,59 @@
+//! Whose response it is, and how it is guarded.
+
+use crate::history::History;
+use crate::request::RequestFacts;
+use crate::session::SharedSession;
+use crate::stack::Stack;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What stands in a refused call's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnBlock {
+    /// A text.
+    Explain,
+    /// A text, and a call that cannot run, so that the agent's loop goes on.
+    Continue,
+}
+
+/// How responses are guarded.
+#[derive(Clone, Debug)]
+pub struct GuardSettings {
+    /// What stands in a refused call's place.
+    pub on_block: OnBlock,
+    /// Keep all calls of a message until its end, and release none before all are judged.
+    pub hold_all: bool,
+    /// The longest silence towards the client while a call is held.
+    pub keep_alive: Duration,
+    /// How long a person has to answer a question; `None` if nobody is asked.
+    pub ask: Option<Duration>,
+    /// Kinds of block that the operator has declared harmless.
+    pub inert_blocks: Arc<[String]>,
+    /// Bytes of one event.
+    pub max_event_bytes: usize,
+    /// Bytes held for one response.
+    pub max_held_bytes: usize,
+    /// Calls in one response.
+    pub max_calls: usize,
+}
+
+/// Whose response it is, and what judges it.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The layers.
+    pub stack: Arc<Stack>,
+    /// The agent's session.
+    pub session: SharedSession,
+    /// The finished calls of the conversation.
+    pub history: Arc<History>,
+    /// Whether the operator has lifted the gate for this request.
+    pub expert: bool,
+    /// The session's id, for records.
+    pub session_id: String,
+    /// This response's id: incidents are numbered below it.
+    pub response_id: String,
+    /// What the request told.
+    pub request: Arc<RequestFacts>,
+    /// How responses are guarded.
+    pub settings: Arc<GuardSettings>,
+}
