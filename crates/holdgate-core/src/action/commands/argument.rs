@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::role::Role;
 use super::spec::Spec;
-use super::{Call, Gathered, git, network, special, values};
+use super::{Call, Gathered, git, network, packages, special, values};
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE, Origins, Value};
@@ -259,7 +259,7 @@ pub(super) fn act(
         }
         Role::Mount => values::mount(scene, actor, value)?,
         Role::Sql => values::sql(scene, actor, value)?,
-        Role::Install => network::install(scene, actor, value)?,
+        Role::Install => packages::install(scene, actor, value)?,
         Role::Kill => special::kill(scene, actor, value)?,
         Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
     }

@@ -7,10 +7,12 @@ mod folder;
 mod git;
 mod network;
 mod outcome;
+mod packages;
 mod reads;
 mod role;
 mod spec;
 mod special;
+mod transfer;
 pub(crate) mod values;
 
 pub(crate) use role::Role;
@@ -96,7 +98,7 @@ fn run_spec(
     }
     actor.tag(git::tags(call.program, &parsed));
     actor.tag(reads::tags(call.program, &parsed));
-    network::usual_index(scene, &parsed, &mut actor);
+    packages::usual_index(scene, &parsed, &mut actor);
     if let Some(handler) = &parsed.spec.handler
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {

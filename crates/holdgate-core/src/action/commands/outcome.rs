@@ -2,7 +2,7 @@
 
 use super::args::Parsed;
 use super::spec::{Prints, Spec};
-use super::{Gathered, network};
+use super::{Gathered, transfer};
 use crate::action::effect::{Actor, Kind};
 use crate::action::scene::{Done, Scene};
 use crate::action::value::{HOLE, Origins, Value};
@@ -45,7 +45,7 @@ pub(super) fn finish(
         }
     }
     if !transfers.is_empty() {
-        network::transfer(scene, actor, &transfers)?;
+        transfer::transfer(scene, actor, &transfers)?;
     }
     let mut fetched = Value::default();
     for url in &urls {

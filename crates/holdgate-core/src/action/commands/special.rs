@@ -2,7 +2,7 @@
 
 use super::args::Parsed;
 use super::role::Role;
-use super::{Call, find, folder, network, reads};
+use super::{Call, find, folder, packages, reads, transfer};
 use crate::action::effect::{Actor, Effect, Kind};
 use crate::action::host::HostClass;
 use crate::action::path::PathClass;
@@ -21,13 +21,13 @@ pub(super) fn handle(
     match handler {
         "find" => find::run(scene, call, actor).map(Some),
         "env" => env(scene, parsed, call, actor).map(Some),
-        "socat" => network::socat(scene, call, actor).map(Some),
+        "socat" => transfer::socat(scene, call, actor).map(Some),
         "vim" => vim(scene, call, actor).map(|()| None),
         "jq" => reads::named_files(scene, call, actor).map(|()| None),
         "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
-        "go-run" => network::run_module(scene, parsed, actor).map(|()| None),
+        "go-run" => packages::run_module(scene, parsed, actor).map(|()| None),
         "serves" => folder::serves(scene, parsed, actor).map(|()| None),
-        "put-lines" => network::put_lines(scene, parsed, call, actor).map(|()| None),
+        "put-lines" => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
         _ => Ok(None),
     }
 }
