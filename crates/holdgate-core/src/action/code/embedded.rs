@@ -4,6 +4,7 @@
 
 mod json;
 mod lines;
+mod yaml;
 
 use crate::action::code::Language;
 use crate::action::effect::{Actor, Kind};
