@@ -1,7 +1,7 @@
 //! What a call does: [`ToolCall`] to [`Effect`]s.
 //!
 //! `tools.rs` says which argument of which tool is a command, a path, a URL; `shell/` and `code/`
-//! read what runs; `commands.rs` knows what programs do with their arguments; all of them say it in
+//! read what runs; `commands/` knows what programs do with their arguments; all of them say it in
 //! the `Scene`.
 
 pub mod code;
