@@ -272,6 +272,10 @@ fn every_rule_file_is_built_in() {
     let listed = String::from_utf8(output.stdout).unwrap();
     for file in std::fs::read_dir(root.join("rules")).unwrap() {
         let path = file.unwrap().path();
+        if path.is_dir() {
+            // The watch's patterns have a list of their own.
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
         let first = text.lines().find_map(|l| l.strip_prefix("- id: "));
         let first = first.unwrap_or_else(|| panic!("no rule in {}", path.display()));
