@@ -203,21 +203,38 @@ fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Ve
     ])
 }
 
+/// Why the agent was killed.
+fn explain(incident: &Incident) -> String {
+    let hit = &incident.hit;
+    format!(
+        "the agent was killed because of its output (incident {})\n  \
+         Pattern: {} ({}, severity {})\n  \
+         Why: {}\n  \
+         Matched: {}\n  \
+         Instead: `holdgate incidents --door monitor --json` has what it wrote before; if this was \
+         honest work, a judge that is told the goal (`--work-order`) can tell, or an entry of \
+         `known_safe` (docs/watch.md)",
+        incident.id,
+        hit.pattern,
+        hit.family,
+        hit.severity.word(),
+        shorten(&incident.reason(), 600),
+        shorten(&hit.evidence, 300)
+    )
+}
+
 /// What happened, in a line.
 fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
     let incidents = monitor.incidents();
-    let tell = |incident: &Incident, what: &str| {
-        log::warn(&format!(
-            "{what}: {}: {} (incident {})",
-            shorten(&incident.hit.pattern, 100),
-            shorten(&incident.reason(), 400),
-            incident.id
-        ));
-    };
     // Not when they happen: the terminal is the agent's, and so may be standard error.
     let mut warned = incidents.iter().filter(|i| i.done == Done::Warned);
     for incident in warned.by_ref().take(MAX_TOLD) {
-        tell(incident, "suspicious output");
+        log::warn(&format!(
+            "suspicious output: {}: {} (incident {})",
+            incident.hit.pattern,
+            shorten(&incident.reason(), 400),
+            incident.id
+        ));
     }
     let untold = warned.count();
     if untold > 0 {
@@ -227,7 +244,7 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
     }
     let killed = |incident: &&Incident| matches!(incident.done, Done::Killed { .. });
     if let Some(incident) = incidents.iter().find(killed) {
-        tell(incident, "the agent was killed");
+        log::warn(&explain(incident));
     }
     let tally = proxy.ledger().tally();
     let plural = |count: u64, word: &str| match count {

@@ -15,6 +15,8 @@ const EVIDENCE_KEPT: usize = 400;
 pub enum Done {
     /// The agent went on.
     LetGo,
+    /// The agent went on, and it is written down.
+    Noted,
     /// The agent went on, and somebody should look at it.
     Warned,
     /// The whole tree was killed.
@@ -36,6 +38,7 @@ impl Done {
     fn word(&self) -> &'static str {
         match self {
             Done::LetGo => "let-go",
+            Done::Noted => "noted",
             Done::Warned => "warned",
             Done::Killed { left, .. } if left.is_empty() => "killed",
             Done::Killed { .. } => "kill-incomplete",
@@ -45,7 +48,7 @@ impl Done {
     fn verdict(&self) -> Verdict {
         match self {
             Done::LetGo => Verdict::Allow,
-            Done::Warned => Verdict::Audit,
+            Done::Noted | Done::Warned => Verdict::Audit,
             Done::Killed { .. } => Verdict::Kill,
         }
     }
@@ -58,6 +61,8 @@ pub enum Decided {
     ByPattern,
     /// The judge was asked.
     ByRuling(Ruling),
+    /// The pattern is of low severity: it is written down, and that is all.
+    Noted,
     /// The tree was killed because of something else before it was this one's turn.
     AlreadyKilled,
 }
@@ -99,24 +104,19 @@ pub struct Incident {
 }
 
 impl Incident {
-    /// Why it was decided so.
+    /// What is suspicious, and why it was decided so.
     pub fn reason(&self) -> String {
-        match &self.decided {
-            Decided::ByPattern => {
-                format!("{}; that is certain, so nobody was asked", self.hit.because)
-            }
-            Decided::ByRuling(Ruling::Said { reason, .. }) => reason.clone(),
+        let decided = match &self.decided {
+            Decided::ByPattern => "that is certain, so nobody was asked".to_owned(),
+            Decided::ByRuling(Ruling::Said { reason, .. }) => format!("the judge says: {reason}"),
             Decided::ByRuling(Ruling::Down { why }) => format!(
                 "the judge is down ({why}), so the severity decides: {}",
                 self.hit.severity.word()
             ),
-            Decided::AlreadyKilled => {
-                format!(
-                    "{}; the agent was killed before anybody was asked",
-                    self.hit.because
-                )
-            }
-        }
+            Decided::Noted => "that is only noted".to_owned(),
+            Decided::AlreadyKilled => "the agent was killed before anybody was asked".to_owned(),
+        };
+        format!("{}; {decided}", self.hit.because)
     }
 
     /// The word for the judge's answer.
@@ -124,7 +124,7 @@ impl Incident {
         match &self.decided {
             Decided::ByPattern => "certain",
             Decided::ByRuling(ruling) => ruling.word(),
-            Decided::AlreadyKilled => "not_asked",
+            Decided::Noted | Decided::AlreadyKilled => "not_asked",
         }
     }
 

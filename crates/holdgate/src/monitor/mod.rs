@@ -13,7 +13,7 @@ pub mod tree;
 
 use crate::judge::{Judge, Outcome, Ruling, WorkContext, outcome};
 use crate::ledger::Ledger;
-use holdgate_core::watch::{Commands, Hit, Patterns};
+use holdgate_core::watch::{Commands, Hit, Patterns, Severity};
 use incident::{Decided, Done, Incident, Timings};
 use std::collections::HashSet;
 use std::fs::File;
@@ -203,7 +203,20 @@ impl Shared {
     ) {
         let at = SystemTime::now();
         let (certain, doubtful): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.certain);
-        let doubtful = gravest(doubtful);
+        let (low, doubtful): (Vec<_>, Vec<_>) = gravest(doubtful)
+            .into_iter()
+            .partition(|hit| hit.severity == Severity::Low);
+        for hit in low {
+            let timings = Timings::default();
+            let found = Found {
+                hit,
+                stream,
+                at,
+                since,
+                timings,
+            };
+            self.record(found, Decided::Noted, Done::Noted);
+        }
         let mut state = self.lock();
         if state.killed {
             return;
@@ -228,6 +241,9 @@ impl Shared {
                 self.record(found, Decided::ByPattern, done);
                 done = Done::NOTHING_LEFT;
             }
+            return;
+        }
+        if doubtful.is_empty() {
             return;
         }
         let mut timings = Timings::default();

@@ -52,6 +52,8 @@ const PATTERNS: &str = r"
     because: a word, examples: { trips: [certain], passes: [x] } }
 - { id: doubtful, family: words, severity: high, words: [doubtful], regex: 'doubtful',
     because: a word, examples: { trips: [doubtful], passes: [x] } }
+- { id: trifle, family: words, severity: low, words: [trifle], regex: 'trifle',
+    because: a word, examples: { trips: [trifle], passes: [x] } }
 - { id: minor, family: words, severity: medium, words: [minor], regex: 'minor',
     because: a word, examples: { trips: [minor], passes: [x] } }
 ";
@@ -225,10 +227,12 @@ async fn without_freezing_it_goes_on_until_the_judge_has_spoken() {
 
 #[tokio::test]
 async fn without_a_judge_the_severity_decides() {
-    let script = "echo minor; sleep 0.2; echo doubtful; while :; do sleep 0.02; done";
+    let script = "echo trifle; echo minor; sleep 0.2; echo doubtful; while :; do sleep 0.02; done";
     let watched = Watched::start(script, is_down(), true).await;
-    watched.incidents(2).await;
-    let incidents = watched.monitor.incidents();
+    watched.incidents(3).await;
+    let mut incidents = watched.monitor.incidents();
+    let noted = incidents.remove(0);
+    assert_eq!((noted.done, noted.timings.frozen), (Done::Noted, None));
     assert_eq!(incidents[0].done, Done::Warned);
     assert!(matches!(incidents[1].done, Done::Killed { .. }));
     assert!(incidents.iter().all(|i| i.verdict() == "judge_down"));
@@ -303,23 +307,4 @@ async fn a_control_group_holds_what_is_in_it() {
         !group.exists() || std::fs::remove_dir(&group).is_ok()
     })
     .await;
-}
-
-/// How long a certain pattern takes to SIGKILL: `cargo test --test it measured -- --ignored --nocapture`.
-#[tokio::test]
-#[ignore = "a measurement"]
-async fn measured_time_to_kill() {
-    let script = "sleep 600 & sleep 0.1; echo certain; while :; do sleep 0.02; done";
-    let mut times = Vec::new();
-    for _ in 0..100 {
-        let watched = Watched::start(script, says("SAFE"), true).await;
-        watched.incidents(1).await;
-        let timings = watched.monitor.incidents().remove(0).timings;
-        times.push((timings.signalled.unwrap(), timings.acted));
-    }
-    times.sort_unstable();
-    eprintln!(
-        "to SIGKILL and to the end: p50 {:?}, p99 {:?}",
-        times[49], times[98]
-    );
 }
