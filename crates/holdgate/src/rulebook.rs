@@ -7,6 +7,7 @@
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
 use holdgate_core::rules::{Profile, RuleErrors, RuleFile, RuleSet, Tier};
+use holdgate_core::watch::{self, Commands, PatternFile, Patterns};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -37,6 +38,13 @@ pub struct RuleText {
 }
 
 impl RuleText {
+    fn patterns(&self) -> PatternFile<'_> {
+        PatternFile {
+            name: &self.name,
+            text: &self.text,
+        }
+    }
+
     fn file(&self) -> RuleFile<'_> {
         match self.tier {
             Tier::BuiltIn | Tier::Operator => RuleFile::operator(&self.name, &self.text),
@@ -56,6 +64,28 @@ pub fn set(
     }
     let files: Vec<RuleFile<'_>> = files.iter().map(RuleText::file).collect();
     RuleSet::load(profile, &files, know)
+}
+
+/// The built-in patterns for output and the operator's, from the folder `watch` in each of these, whose
+/// examples must hold.
+pub fn patterns(dirs: &[PathBuf], commands: &Commands) -> anyhow::Result<Arc<Patterns>> {
+    let dirs: Vec<PathBuf> = dirs.iter().map(|dir| dir.join("watch")).collect();
+    let files = operator_files(&dirs)?;
+    let built_in = Patterns::built_in()?;
+    if files.is_empty() {
+        return Ok(built_in);
+    }
+    let texts: Vec<PatternFile<'_>> = files.iter().map(RuleText::patterns).collect();
+    let patterns = Patterns::joined(&texts)?;
+    // Those of built-in ones may not hold any more, because the operator wants it so.
+    let own = |id: &str| built_in.iter().all(|pattern| *pattern.id != *id);
+    let tried = watch::try_examples(&patterns, commands, own);
+    let errors: Vec<_> = tried.into_iter().filter_map(|t| t.error).collect();
+    if errors.is_empty() {
+        Ok(patterns)
+    } else {
+        Err(RuleErrors(errors).into())
+    }
 }
 
 /// The operator's files in these folders, by folder and name. A folder that is not there is empty.

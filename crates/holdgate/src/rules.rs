@@ -8,6 +8,7 @@ use crate::args::{RuleFiles, RulesCommand, WrongUse};
 use crate::config::Config;
 use crate::in_force::InForce;
 use crate::incidents::verdict_style;
+use crate::rulebook;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
@@ -15,7 +16,9 @@ use holdgate_core::json::{Json, shorten};
 use holdgate_core::rules::{
     Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, nearest, try_examples,
 };
+use holdgate_core::watch::Commands;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Does what `holdgate rules …` asks for. Returns whether all is well.
@@ -31,13 +34,17 @@ pub fn run(
         .as_ref()
         .map(|c| c.state_dir.clone())
         .unwrap_or_default();
+    let dirs = config.as_ref().map(|c| c.rules.dirs.clone());
+    let dirs = dirs.unwrap_or_default();
     let here = || match config {
         Some(config) => rules_here(config),
         None => Ok((built_in()?, None)),
     };
     match command {
-        RulesCommand::Check(files) if files.files.is_empty() => check_here(here(), false, out),
-        RulesCommand::Test(files) if files.files.is_empty() => check_here(here(), true, out),
+        RulesCommand::Check(files) if files.files.is_empty() => {
+            check_here(here(), &dirs, false, out)
+        }
+        RulesCommand::Test(files) if files.files.is_empty() => check_here(here(), &dirs, true, out),
         RulesCommand::Check(files) => check(files, false, out),
         RulesCommand::Test(files) => check(files, true, out),
         RulesCommand::List { json, .. } => list(&warned(here()?), *json, out),
@@ -76,22 +83,36 @@ fn warned((rules, problem): Here) -> Arc<RuleSet> {
 /// Tries the examples of all rules that hold here.
 fn check_here(
     here: anyhow::Result<Here>,
+    dirs: &[PathBuf],
     verbose: bool,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let (set, problem) = match here {
-        Ok(here) => here,
-        Err(error) if error.is::<RuleErrors>() => {
-            writeln!(out, "{error}\n")?;
-            return Ok(false);
-        }
-        Err(error) => return Err(error),
+    let Some((set, problem)) = printed(here, out)? else {
+        return Ok(false);
     };
-    let hold = try_all(&set, |_| true, verbose, out)?;
+    let mut hold = try_all(&set, |_| true, verbose, out)?;
+    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let patterns = rulebook::patterns(dirs, &Commands::new(set, know, Arc::default()));
+    match printed(patterns, out)? {
+        Some(patterns) => writeln!(out, "{} patterns for output", patterns.iter().count())?,
+        None => hold = false,
+    }
     if let Some(problem) = &problem {
         writeln!(out, "{problem}\n")?;
     }
     Ok(hold && problem.is_none())
+}
+
+/// What was read; `None` if there are slips in it, which are printed.
+fn printed<T>(read: anyhow::Result<T>, out: &mut impl Write) -> anyhow::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.is::<RuleErrors>() => {
+            writeln!(out, "{error}\n")?;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads the rules of `files` and tries their examples.
@@ -149,7 +170,7 @@ fn try_all(
 
 /// Names and texts.
 fn read(files: &RuleFiles) -> anyhow::Result<Vec<(String, String)>> {
-    let one = |path: &std::path::PathBuf| {
+    let one = |path: &PathBuf| {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
         Ok((name, text))

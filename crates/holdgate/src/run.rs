@@ -17,10 +17,10 @@ use crate::monitor::process::Process;
 use crate::monitor::tree::{Orphans, Tree};
 use crate::monitor::{Agent, Output, Settings, StreamMonitor};
 use crate::proxy::Proxy;
+use crate::rulebook;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::json::shorten;
-use holdgate_core::watch::Patterns;
 use hyper::Uri;
 use rustix::process::{getpgrp, getpid, set_child_subreaper};
 use std::fs::File;
@@ -51,7 +51,6 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
             "no judge for suspicious output ({what}): what is grave ends the agent, the rest is recorded"
         ));
     }
-    let patterns = Patterns::built_in().map_err(anyhow::Error::msg)?;
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if config.upstream.host() == Some(VENDOR) {
         // Who has come through another gateway so far goes on to do so.
@@ -65,7 +64,10 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     }
     let here = std::env::current_dir().context("this folder")?;
     let first_party = config.upstream.host() == Some(VENDOR);
+    let rule_dirs = config.rules.dirs.clone();
     let proxy = Proxy::start(config)?;
+    let commands = proxy.commands(here.to_str());
+    let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();
     let base = Base {
         url: format!("http://{}/s/{session}", proxy.address()),
@@ -90,7 +92,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         session,
         ledger: proxy.ledger().clone(),
         patterns,
-        commands: proxy.commands(here.to_str()),
+        commands,
         judge,
     };
     let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;

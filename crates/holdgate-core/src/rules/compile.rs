@@ -3,7 +3,7 @@
 use super::condition::{Each, Reader, is_name};
 use super::report::{Mark, RuleError, Source, suggestion};
 use super::rule::{ExampleCall, RuleLayer, Tier};
-use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, FileSpec, RuleSpec};
+use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
 use super::{Example, Expect, Profile, Rule, RuleFile, Stage};
 use crate::json::Json;
@@ -62,7 +62,7 @@ pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
     };
-    let specs: FileSpec = serde_saphyr::from_str_with_options(text, options)
+    let specs: RuleFileSpec = serde_saphyr::from_str_with_options(text, options)
         .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
     let mut errors = Vec::new();
     let mut reader = Reader {
@@ -71,7 +71,7 @@ pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
         tier,
         layer: file.layer,
     };
-    let rules = specs.rules.into_iter().map(|spec| reader.rule(spec));
+    let rules = specs.entries.into_iter().map(|spec| reader.rule(spec));
     let rules = rules.collect();
     let adjusted = specs.adjust.iter().map(|spec| reader.adjustment(spec));
     let adjusted = adjusted.collect();

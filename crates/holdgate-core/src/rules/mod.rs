@@ -23,6 +23,7 @@ mod built_in;
 mod compile;
 mod condition;
 mod examples;
+mod file;
 mod index;
 mod reach;
 mod report;
@@ -34,6 +35,7 @@ mod when;
 
 pub(crate) use condition::is_name;
 pub use examples::{Tried, try_examples};
+pub(crate) use file::{Entry, FileSpec};
 pub(crate) use report::{Mark, Source, suggestion};
 pub use report::{RuleError, RuleErrors, nearest};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};

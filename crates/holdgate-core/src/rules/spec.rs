@@ -1,16 +1,10 @@
 //! A rule file as written. Every value knows its place, so that errors can point at it.
 
+use super::{Entry, FileSpec};
 use crate::json::Json;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use std::fmt;
-
-/// A file: a list of rules, or rules beside changes to the verdicts of others.
-#[derive(Debug, Default)]
-pub(super) struct FileSpec {
-    pub(super) rules: Vec<RuleSpec>,
-    pub(super) adjust: Vec<AdjustSpec>,
-}
 
 /// Another verdict for a rule that is there already.
 #[derive(Debug, serde::Deserialize)]
@@ -22,55 +16,13 @@ pub(super) struct AdjustSpec {
     pub(super) because: Spanned<String>,
 }
 
-impl<'de> Deserialize<'de> for FileSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields, expecting = "`rules` and `adjust`")]
-        struct Parts {
-            rules: Option<Vec<RuleSpec>>,
-            adjust: Option<Vec<AdjustSpec>>,
-        }
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = FileSpec;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of rules, or `rules` and `adjust`")
-            }
-
-            fn visit_unit<E: de::Error>(self) -> Result<FileSpec, E> {
-                // Half a file looks like that, too.
-                Err(E::custom("there is nothing in it: write `[]` for no rules"))
-            }
-
-            fn visit_none<E: de::Error>(self) -> Result<FileSpec, E> {
-                self.visit_unit()
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<FileSpec, A::Error> {
-                let mut rules = Vec::new();
-                while let Some(rule) = list.next_element()? {
-                    rules.push(rule);
-                }
-                let adjust = Vec::new();
-                Ok(FileSpec { rules, adjust })
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FileSpec, A::Error> {
-                let map = de::value::MapAccessDeserializer::new(map);
-                let Parts { rules, adjust } = Parts::deserialize(map)?;
-                if rules.is_none() && adjust.is_none() {
-                    return Err(de::Error::custom(
-                        "there is neither `rules` nor `adjust` in it",
-                    ));
-                }
-                let (rules, adjust) = (rules.unwrap_or_default(), adjust.unwrap_or_default());
-                Ok(FileSpec { rules, adjust })
-            }
-        }
-        deserializer.deserialize_any(Read)
-    }
+impl Entry for RuleSpec {
+    const NAME: &'static str = "rules";
+    const FIELDS: &'static [&'static str] = &["rules", "adjust"];
 }
+
+/// A file of rules.
+pub(super) type RuleFileSpec = FileSpec<RuleSpec, AdjustSpec>;
 
 /// One rule.
 #[derive(Debug, serde::Deserialize)]

@@ -15,11 +15,15 @@ pub struct Tried {
     pub error: Option<RuleError>,
 }
 
-/// Tries all examples: those that trip their pattern, and near misses that no pattern of weight may
-/// trip.
-pub fn try_examples(patterns: &Arc<Patterns>, commands: &Commands) -> Vec<Tried> {
+/// Tries the examples of the patterns that `which` picks by name: those that trip their pattern, and
+/// near misses that no pattern of weight may trip.
+pub fn try_examples(
+    patterns: &Arc<Patterns>,
+    commands: &Commands,
+    which: impl Fn(&str) -> bool,
+) -> Vec<Tried> {
     let mut tried = Vec::new();
-    for pattern in patterns.iter() {
+    for pattern in patterns.iter().filter(|pattern| which(&pattern.id)) {
         for example in &pattern.examples {
             let hits = hits(patterns, commands, &example.text);
             let own = hits.iter().any(|hit| hit.pattern == pattern.id);

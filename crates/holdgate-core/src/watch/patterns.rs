@@ -1,8 +1,8 @@
 //! Patterns, ready to look, and the quick look over raw bytes that most output never gets past.
 
 use super::Severity;
-use super::spec::{self, Example};
-use crate::rules::{Mark, RuleError, RuleErrors, Source};
+use super::spec::{self, Adjustment, Example};
+use crate::rules::{Mark, RuleError, RuleErrors, Source, suggestion};
 use regex::{Regex, bytes};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -147,13 +147,20 @@ impl Patterns {
 
     /// The patterns of these files alone. Their examples are not tried.
     pub fn read(files: &[PatternFile<'_>]) -> Result<Patterns, RuleErrors> {
-        let (mut list, mut errors) = (Vec::new(), Vec::new());
+        let (mut list, mut adjusted, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for file in files {
             match spec::read(file.name, file.text) {
-                Ok(patterns) => list.extend(patterns),
+                Ok((patterns, others)) => {
+                    list.extend(patterns);
+                    adjusted.extend(others);
+                }
                 Err(wrong) => errors.extend(wrong),
             }
         }
+        let unknown = adjusted
+            .into_iter()
+            .filter_map(|a| adjust(&mut list, a).err());
+        errors.extend(unknown);
         let mut seen: HashMap<&str, &Pattern> = HashMap::new();
         for pattern in &list {
             if seen.insert(&pattern.id, pattern).is_some() {
@@ -222,6 +229,23 @@ impl Patterns {
     pub(super) fn has_word(&self, text: &str) -> bool {
         self.words.is_match(text.as_bytes())
     }
+}
+
+/// Changes a pattern that is there already.
+fn adjust(list: &mut [Pattern], adjustment: Adjustment) -> Result<(), RuleError> {
+    let Some(pattern) = list.iter_mut().find(|p| *p.id == adjustment.pattern) else {
+        let known: Vec<&str> = list.iter().map(|pattern| &*pattern.id).collect();
+        let near = suggestion(&adjustment.pattern, &known);
+        let what = format!("there is no pattern `{}`, {near}", adjustment.pattern);
+        return Err(RuleError::new(&adjustment.source, adjustment.at, what));
+    };
+    if let Some(severity) = adjustment.severity {
+        pattern.severity = severity;
+        // Who gives it a weight wants it weighed.
+        pattern.certain = false;
+    }
+    pattern.known_safe.extend(adjustment.known_safe);
+    Ok(())
 }
 
 /// An expression for this word that needs to know nothing of Unicode.

@@ -3,7 +3,7 @@
 use super::Severity;
 use super::patterns::{KnownSafe, Looks, Pattern};
 use crate::json::shorten;
-use crate::rules::{Mark, RuleError, Source, is_name, suggestion};
+use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name, suggestion};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -42,6 +42,22 @@ struct PatternSpec {
     examples: ExamplesSpec,
 }
 
+impl Entry for PatternSpec {
+    const NAME: &'static str = "patterns";
+    const FIELDS: &'static [&'static str] = &["patterns", "adjust"];
+}
+
+/// What is otherwise about a pattern that is there already.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a pattern's name and what changes")]
+struct AdjustSpec {
+    pattern: Spanned<String>,
+    severity: Option<Spanned<String>>,
+    #[serde(default)]
+    known_safe: Vec<KnownSafeSpec>,
+    because: Spanned<String>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "`match` and `because`")]
 struct KnownSafeSpec {
@@ -67,8 +83,21 @@ pub struct Example {
     pub(super) at: Mark,
 }
 
-/// The patterns of one file.
-pub(super) fn read(name: &str, text: &str) -> Result<Vec<Pattern>, Vec<RuleError>> {
+/// A change to a pattern that is there already.
+#[derive(Debug)]
+pub(super) struct Adjustment {
+    pub(super) pattern: String,
+    pub(super) severity: Option<Severity>,
+    pub(super) known_safe: Vec<KnownSafe>,
+    pub(super) at: Mark,
+    pub(super) source: Arc<Source>,
+}
+
+/// The patterns of one file, and what it changes about others.
+pub(super) fn read(
+    name: &str,
+    text: &str,
+) -> Result<(Vec<Pattern>, Vec<Adjustment>), Vec<RuleError>> {
     let source = Arc::new(Source {
         name: name.to_owned(),
         text: text.to_owned(),
@@ -78,18 +107,19 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Pattern>, Vec<RuleError
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
     };
-    let specs: Vec<PatternSpec> = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
+    let file: FileSpec<PatternSpec, AdjustSpec> =
+        serde_saphyr::from_str_with_options(text, options)
+            .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
     let mut reader = Reader {
         source: &source,
         errors: Vec::new(),
     };
-    let patterns = specs
-        .into_iter()
-        .filter_map(|spec| reader.pattern(spec))
-        .collect();
+    let patterns = file.entries.into_iter();
+    let patterns = patterns.filter_map(|spec| reader.pattern(spec)).collect();
+    let adjusted = file.adjust.iter().map(|spec| reader.adjustment(spec));
+    let adjusted = adjusted.collect();
     if reader.errors.is_empty() {
-        Ok(patterns)
+        Ok((patterns, adjusted))
     } else {
         Err(reader.errors)
     }
@@ -114,20 +144,9 @@ impl Reader<'_> {
                 self.error(name.referenced, what);
             }
         }
-        let reasons = spec.known_safe.iter().map(|safe| &safe.because);
-        for text in std::iter::once(&spec.because).chain(reasons) {
-            if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-                self.error(text.referenced, "write a phrase, without a full stop");
-            }
-        }
+        self.phrase(&spec.because);
         let severity = self.severity(&spec.severity);
-        let known_safe = spec.known_safe.iter().filter_map(|safe| {
-            Some(KnownSafe {
-                regex: self.regex(&safe.regex)?,
-                because: safe.because.value.clone(),
-            })
-        });
-        let known_safe = known_safe.collect();
+        let known_safe = self.known_safe(&spec.known_safe);
         let looks = self.looks(&spec)?;
         let examples = self.examples(&spec.examples, &looks);
         Some(Pattern {
@@ -142,6 +161,38 @@ impl Reader<'_> {
             examples,
             source: self.source.clone(),
         })
+    }
+
+    fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
+        self.phrase(&spec.because);
+        if spec.severity.is_none() && spec.known_safe.is_empty() {
+            let what = "what changes? Write a `severity`, or what is `known_safe`";
+            self.error(spec.pattern.referenced, what);
+        }
+        Adjustment {
+            pattern: spec.pattern.value.clone(),
+            severity: spec.severity.as_ref().and_then(|s| self.severity(s)),
+            known_safe: self.known_safe(&spec.known_safe),
+            at: spec.pattern.referenced.into(),
+            source: self.source.clone(),
+        }
+    }
+
+    fn phrase(&mut self, text: &Spanned<String>) {
+        if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
+            self.error(text.referenced, "write a phrase, without a full stop");
+        }
+    }
+
+    fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<KnownSafe> {
+        let safe = specs.iter().filter_map(|safe| {
+            self.phrase(&safe.because);
+            Some(KnownSafe {
+                regex: self.regex(&safe.regex)?,
+                because: safe.because.value.clone(),
+            })
+        });
+        safe.collect()
     }
 
     fn severity(&mut self, word: &Spanned<String>) -> Option<Severity> {

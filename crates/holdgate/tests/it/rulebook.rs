@@ -274,3 +274,30 @@ fn a_rule_file_can_be_measured_alone() {
         "{alone}"
     );
 }
+
+#[test]
+fn patterns_of_the_operator_hold_on_their_examples() {
+    let setting = Setting::new();
+    let write = |trips: &str| {
+        let text = format!(
+            "- {{ id: code-name, family: own, severity: low, words: [swordfish], regex: swordfish$, \
+             because: a code name, examples: {{ trips: [{trips}], passes: [fish] }} }}\n"
+        );
+        setting.write("home/.config/holdgate/rules/watch/own.yaml", &text);
+    };
+    let (_, without, _) = setting.run(&["rules", "check"]);
+    write("swordfish");
+    let (code, with, errors) = setting.run(&["rules", "check"]);
+    assert_eq!(code, 0, "{with} {errors}");
+    assert_ne!(with, without);
+    write("swordfish again");
+    let (code, out, _) = setting.run(&["rules", "check"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("`code-name` finds nothing here"), "{out}");
+    let (code, _, errors) = setting.run(&["run", "true"]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("`code-name` finds nothing here"),
+        "{errors}"
+    );
+}

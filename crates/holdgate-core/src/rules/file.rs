@@ -1,0 +1,83 @@
+//! A file of rules or of patterns: a list of them, or a list beside changes to those that are there.
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What a file lists.
+pub(crate) trait Entry {
+    /// What they are called, also as a key.
+    const NAME: &'static str;
+    /// The keys of a file that is a map: the name, and `adjust`.
+    const FIELDS: &'static [&'static str];
+}
+
+/// A file as written.
+#[derive(Debug)]
+pub(crate) struct FileSpec<E, A> {
+    pub(crate) entries: Vec<E>,
+    pub(crate) adjust: Vec<A>,
+}
+
+impl<'de, E, A> Deserialize<'de> for FileSpec<E, A>
+where
+    E: Entry + Deserialize<'de>,
+    A: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Read(PhantomData))
+    }
+}
+
+struct Read<E, A>(PhantomData<(E, A)>);
+
+impl<'de, E, A> Visitor<'de> for Read<E, A>
+where
+    E: Entry + Deserialize<'de>,
+    A: Deserialize<'de>,
+{
+    type Value = FileSpec<E, A>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = E::NAME;
+        write!(f, "a list of {name}, or `{name}` and `adjust`")
+    }
+
+    fn visit_unit<F: de::Error>(self) -> Result<Self::Value, F> {
+        // Half a file looks like that, too.
+        let what = format!("there is nothing in it: write `[]` for no {}", E::NAME);
+        Err(F::custom(what))
+    }
+
+    fn visit_none<F: de::Error>(self) -> Result<Self::Value, F> {
+        self.visit_unit()
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Self::Value, S::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            entries.push(entry);
+        }
+        let adjust = Vec::new();
+        Ok(FileSpec { entries, adjust })
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let (mut entries, mut adjust) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            if key == E::NAME {
+                entries = Some(map.next_value()?);
+            } else if key == "adjust" {
+                adjust = Some(map.next_value()?);
+            } else {
+                return Err(de::Error::unknown_field(&key, E::FIELDS));
+            }
+        }
+        if entries.is_none() && adjust.is_none() {
+            let what = format!("there is neither `{}` nor `adjust` in it", E::NAME);
+            return Err(de::Error::custom(what));
+        }
+        let (entries, adjust) = (entries.unwrap_or_default(), adjust.unwrap_or_default());
+        Ok(FileSpec { entries, adjust })
+    }
+}
