@@ -177,8 +177,9 @@ class Stage:
         asked, lengths = (server.asked, server.lengths) if server else ([], [])
         return Outcome(code, output, errors, folder, asked, lengths, ledger)
 
-    def type_at(self, name, agent, scenario):
-        """A person at a terminal, who starts Claude Code, asks for something, and leaves with Ctrl-C."""
+    def type_at(self, name, agent, scenario, answer=None):
+        """A person at a terminal, who starts Claude Code, asks for something, answers Holdgate's question
+        if one is to be expected, and leaves with Ctrl-C."""
         folder = self.prepare(name)
         environment = self.environment(folder)
         known = {
@@ -200,11 +201,14 @@ class Stage:
             os.write(terminal, b"please run the command")
             screen.shows("please run the command")
             os.write(terminal, b"\r")
+            if answer:
+                screen.shows(r"\[d\]eny\?")
+                # What is typed before anybody can have read the question is not taken.
+                time.sleep(1)
+                os.write(terminal, answer.encode() + b"\r")
             screen.shows("All done.")
-            os.write(terminal, b"\x03")
-            screen.shows("Press Ctrl-C again to exit")
-            os.write(terminal, b"\x03")
-            screen.shows("calls? judged")
+            # Once to stop what is going on, twice to leave.
+            screen.shows("calls? judged", keys=b"\x03")
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -219,16 +223,19 @@ class Screen:
     def __init__(self, terminal):
         self.terminal, self.text, self.read = terminal, b"", 0
 
-    def shows(self, what):
-        """Waits until it was sent these words since the last time; programs move the cursor for a space."""
+    def shows(self, what, keys=b""):
+        """Waits until it was sent these words since the last time, pressing keys every now and then;
+        programs move the cursor for a space."""
         words = re.compile(rb"\s*".join(word.encode() for word in what.split()))
         deadline = time.monotonic() + clients.TIMEOUT
         while not words.search(re.sub(rb"\x1b\[[0-9;?<>]*[a-zA-Z]", b"", self.text[self.read:])):
             if time.monotonic() > deadline:
                 raise ValueError(f"the screen never showed `{what}`: {self.text[-300:]!r}")
             with contextlib.suppress(OSError):
-                if select.select([self.terminal], [], [], 0.2)[0]:
+                if select.select([self.terminal], [], [], 0.5)[0]:
                     self.text += os.read(self.terminal, 65536)
+                elif keys:
+                    os.write(self.terminal, keys)
         self.read = len(self.text)
 
 
@@ -335,7 +342,17 @@ def claude_code_at_a_terminal_is_as_without_us(stage):
     yield "1 call judged, 0 refused, 0 incidents" in outcome.output, outcome.output[-400:]
 
 
+def a_question_comes_up_on_the_screen_of_claude_code(stage):
+    agent = [stage.claude, "--dangerously-skip-permissions"]
+    outcome = stage.type_at("question", agent, "force_push", answer="o")
+    yield outcome.code == 0, f"exit code {outcome.code}"
+    yield outcome.marker.count("\n") == 1, f"marker {outcome.marker!r}"
+    answers = [record["answer"] for record in outcome.ledger if "answer" in record]
+    yield answers == ["once"], f"answers {answers}"
+
+
 CHECKS = [
+    a_question_comes_up_on_the_screen_of_claude_code,
     claude_code_at_a_terminal_is_as_without_us,
     nothing_is_written_while_a_slow_judge_thinks,
     an_ordinary_task_ends_as_without_us,

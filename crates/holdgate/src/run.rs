@@ -4,6 +4,8 @@
 pub mod environment;
 pub mod keeper;
 pub mod order;
+mod questions;
+mod screen;
 mod steer;
 pub mod terminal;
 
@@ -23,6 +25,7 @@ use environment::Base;
 use holdgate_core::json::shorten;
 use hyper::Uri;
 use rustix::process::{getpgrp, getpid, set_child_subreaper};
+use screen::{AgentsScreen, Screen};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
@@ -86,7 +89,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let mut keeper = keeper.spawn().context("cannot start")?;
     let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
     let tree = Tree::below(root.context("/proc is not there")?, Orphans::All).in_cgroup(cgroup);
-    let outputs = outputs(&mut keeper, terminal.as_ref())?;
+    let screen = interactive.then(Screen::new).transpose()?;
+    let shown = terminal.as_ref().zip(screen.as_ref());
+    let outputs = outputs(&mut keeper, shown)?;
     let settings = Settings {
         freeze,
         session,
@@ -103,7 +108,11 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         &proxy,
         terminal.as_ref(),
         raw.as_ref(),
+        screen.as_ref(),
     );
+    if let Some(screen) = &screen {
+        screen.give_back();
+    }
     // Also if steering failed, and if the keeper was killed.
     let killed = monitor.with_tree(Tree::kill);
     let _ = keeper.wait();
@@ -181,13 +190,16 @@ fn keeper_command(
     command
 }
 
-fn outputs(keeper: &mut Child, terminal: Option<&Terminal>) -> anyhow::Result<Vec<Output>> {
+fn outputs(
+    keeper: &mut Child,
+    shown: Option<(&Terminal, &Arc<Screen>)>,
+) -> anyhow::Result<Vec<Output>> {
     let own = |fd| io::Result::Ok(File::from(rustix::io::fcntl_dupfd_cloexec(fd, 3)?));
-    if let Some(terminal) = terminal {
+    if let Some((terminal, screen)) = shown {
         return Ok(vec![Output {
             name: "terminal",
             from: terminal.master()?,
-            to: Box::new(own(rustix::stdio::stdout())?),
+            to: Box::new(AgentsScreen(screen.clone())),
         }]);
     }
     let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());

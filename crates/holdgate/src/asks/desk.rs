@@ -13,7 +13,7 @@ const TOO_SOON: Duration = Duration::from_millis(400);
 
 /// What happens at a desk.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// The questions that are open now.
     Open(Vec<Shown>),
     /// Something was typed.
@@ -141,7 +141,7 @@ fn prompt(out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Runs a desk at this process's terminal.
-pub(super) fn at_terminal(
+pub(crate) fn at_terminal(
     events: &Receiver<Event>,
     out: &mut impl Write,
     answer: impl FnMut(&str, Answer) -> Result<(), String>,

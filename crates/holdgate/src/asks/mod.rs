@@ -6,7 +6,7 @@
 
 pub(crate) mod allow;
 pub mod approve;
-mod desk;
+pub(crate) mod desk;
 pub mod peer;
 pub mod socket;
 pub(crate) mod terminal;

@@ -1,15 +1,15 @@
 //! What happens while the agent runs: signals, window sizes, suspending, questions, its end.
 
+use super::questions::Questions;
+use super::screen::Screen;
 use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
-use crate::asks::Asks;
 use crate::log;
 use crate::monitor::StreamMonitor;
 use crate::monitor::process::Process;
 use crate::monitor::tree::Tree;
 use crate::proxy::Proxy;
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
-use std::collections::HashSet;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
@@ -31,18 +31,20 @@ pub(super) fn to_the_end(
     proxy: &Proxy,
     terminal: Option<&Terminal>,
     raw: Option<&Raw>,
+    screen: Option<&Arc<Screen>>,
 ) -> anyhow::Result<u8> {
     let (stop, stopped) = io::pipe().map(|(stopped, stop)| (stop, stopped))?;
-    if let Some(terminal) = terminal {
+    let questions = Questions::attend(proxy, screen)?;
+    if let (Some(terminal), Some(desk)) = (terminal, questions.desk()) {
         let to = terminal.master()?;
         std::thread::Builder::new()
             .name("keys".to_owned())
-            .spawn(move || carry_keys(to, &stopped))?;
+            .spawn(move || carry_keys(to, &stopped, &desk))?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let status = runtime.block_on(steer(keeper, monitor, proxy, terminal.zip(raw)));
+    let status = runtime.block_on(steer(keeper, monitor, questions, terminal.zip(raw)));
     drop(stop);
     let status = status?;
     if let Some(signal) = status.signal() {
@@ -56,7 +58,7 @@ pub(super) fn to_the_end(
 async fn steer(
     keeper: &mut Child,
     monitor: &StreamMonitor,
-    proxy: &Proxy,
+    mut questions: Questions,
     terminal: Option<(&Terminal, &Raw)>,
 ) -> anyhow::Result<ExitStatus> {
     let mut ended = signal(SignalKind::child())?;
@@ -74,7 +76,6 @@ async fn steer(
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut ending = Ending(None);
-    let mut questions = Questions::attend(proxy);
     loop {
         if let Some(status) = keeper.try_wait()? {
             return Ok(status);
@@ -83,23 +84,33 @@ async fn steer(
             _ = ended.recv() => {}
             _ = terminate.recv() => ending.begin(monitor, Signal::TERM),
             _ = hangup.recv() => ending.begin(monitor, Signal::HUP),
-            _ = interrupt.recv() => pass_key(monitor, Signal::INT),
+            _ = interrupt.recv() => if questions.on_screen() {
+                questions.deny_all();
+            } else {
+                pass_key(monitor, Signal::INT);
+            },
             _ = quit.recv() => pass_key(monitor, Signal::QUIT),
             () = ending.over() => kill(monitor),
             _ = resized.recv() => if let Some((terminal, _)) = terminal { terminal.resize() },
             _ = continued.recv() => if let Some((terminal, raw)) = terminal {
-                raw.again()?;
+                if !questions.on_screen() {
+                    raw.again()?;
+                }
                 terminal.resize();
             },
-            Some(()) = next(suspend.as_mut()) => if let Some((_, raw)) = terminal {
+            // Not with a question on the screen: somebody waits for the answer.
+            Some(()) = next(suspend.as_mut()) => if let Some((_, raw)) = terminal
+                && !questions.on_screen()
+            {
                 stop_ourselves(raw, monitor);
             },
             _ = look.tick(), if terminal.is_some() => if let Some((_, raw)) = terminal
+                && !questions.on_screen()
                 && has_suspended_itself(monitor)
             {
                 stop_ourselves(raw, monitor);
             },
-            () = questions.changed() => questions.tell(),
+            () = questions.changed() => questions.show(terminal),
         }
     }
 }
@@ -162,55 +173,5 @@ fn stop_ourselves(raw: &Raw, monitor: &StreamMonitor) {
     let agent = monitor.with_tree(|tree| tree.first());
     if let Some(agent) = agent.and_then(|agent| Pid::from_raw(agent.pid)) {
         let _ = kill_process_group(agent, Signal::CONT);
-    }
-}
-
-/// Questions of the proxy. The terminal is the agent's, so they are answered from another one.
-struct Questions {
-    asks: Arc<Asks>,
-    changes: tokio::sync::watch::Receiver<u64>,
-    told: HashSet<String>,
-    attended: Option<crate::asks::Attended>,
-}
-
-impl Questions {
-    fn attend(proxy: &Proxy) -> Questions {
-        let asks = proxy.asks().clone();
-        // Somebody sits at the terminal where the question is told of.
-        let there = proxy.takes_answers() && io::stderr().is_terminal();
-        Questions {
-            changes: asks.changes(),
-            told: HashSet::new(),
-            attended: there.then(|| asks.attend()),
-            asks,
-        }
-    }
-
-    async fn changed(&mut self) {
-        if self.attended.is_none() || self.changes.changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    fn tell(&mut self) {
-        let open = self.asks.open();
-        self.told
-            .retain(|id| open.iter().any(|shown| shown.id == *id));
-        for shown in open {
-            if self.told.insert(shown.id.clone()) {
-                let rule = shown
-                    .findings
-                    .first()
-                    .map_or("", |[rule, ..]| rule.as_str());
-                let left = shown
-                    .deadline
-                    .saturating_duration_since(std::time::Instant::now());
-                log::warn(&format!(
-                    "a call waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s\r",
-                    shown.id,
-                    left.as_secs()
-                ));
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! The user's terminal and the agent's: what is typed goes from one to the other as it is, and what
 //! the user's terminal was like before is put back on every way out.
 
+use super::questions::Desk;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::stdio::stdin;
@@ -58,6 +59,15 @@ impl Terminal {
             // A terminal that is gone has no size.
             let _ = tcsetwinsize(&self.master, size);
         }
+    }
+
+    /// Has the agent draw its screen anew, as after a change of its size.
+    pub fn have_drawn(&self) {
+        if let Ok(mut size) = tcgetwinsize(stdin()) {
+            size.ws_row = size.ws_row.saturating_add(1);
+            let _ = tcsetwinsize(&self.master, size);
+        }
+        self.resize();
     }
 
     /// The agent has ended: once what it wrote is read, there is no more.
@@ -124,9 +134,9 @@ pub fn in_foreground() -> bool {
     group == Some(rustix::process::getpgrp())
 }
 
-/// Carries what is typed to the agent, until the other end of `stop` is closed. What is typed after
-/// that stays for whoever reads next.
-pub fn carry_keys(mut to: File, stop: &io::PipeReader) {
+/// Carries what is typed to the agent, or while the screen is ours, to the question on it; until the
+/// other end of `stop` is closed. What is typed after that stays for whoever reads next.
+pub(super) fn carry_keys(mut to: File, stop: &io::PipeReader, desk: &Desk) {
     let Ok(keys) = rustix::io::fcntl_dupfd_cloexec(stdin(), 3) else {
         return;
     };
@@ -153,7 +163,7 @@ pub fn carry_keys(mut to: File, stop: &io::PipeReader) {
                 // Closed; the signal that comes with it ends the agent.
                 Ok(_) | Err(_) => return,
             };
-            if to.write_all(read).is_err() {
+            if !desk.takes(read) && to.write_all(read).is_err() {
                 return;
             }
         }

@@ -33,6 +33,7 @@ impl Place {
             .env_clear()
             .env("PATH", std::env::var("PATH").unwrap())
             .env("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s")
+            .env("HOLDGATE_JUDGE_PROVIDER", "none")
             .args(["run", "--state-dir"])
             .arg(self.dir.path())
             .args(arguments)
@@ -152,17 +153,21 @@ fn the_environment_is_for_the_agent_only() {
     child.wait().unwrap();
 }
 
+/// Sends the request `$1` for the scenario `$2`, and shows the answer.
+const ASK_MODEL: &str = r#"
+    address=${ANTHROPIC_BASE_URL#http://}
+    exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
+    printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
+    cat <&3
+"#;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_the_agent_are_judged_and_summed_up() {
     let model = model();
     let place = Place::new();
     let upstream = format!("http://{}", model.address());
-    let script = r#"
-        address=${ANTHROPIC_BASE_URL#http://}
-        exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
-        printf 'POST /%s/x/demo/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "${#1}" "$1" >&3
-        cat <&3"#;
-    let mut command = place.run(&["--upstream", &upstream, "bash", "-c", script, "x", REQUEST]);
+    let agent = ["bash", "-c", ASK_MODEL, "x", REQUEST, "demo"];
+    let mut command = place.run(&[&["--upstream", &upstream][..], &agent].concat());
     let ended = tokio::task::spawn_blocking(move || command.output().unwrap())
         .await
         .unwrap();
@@ -355,4 +360,41 @@ async fn a_suspended_agent_gives_the_terminal_back() {
     terminal.shows("0 calls judged").await;
     terminal.keys.write_all(b"exit 0\r").unwrap();
     terminal.ends().await;
+}
+
+/// A question is on the user's own screen, and gone with its answer; then keys are the agent's again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_comes_up_where_the_agent_is() {
+    for (answer, answered) in [
+        ("o", "\"answer\":\"once\""),
+        ("\x03", "\"answer\":\"deny\""),
+    ] {
+        let model = model();
+        let place = Place::new();
+        let upstream = format!("http://{}", model.address());
+        let script = format!("printf '\\033[?2004h'; {ASK_MODEL}\nread key; echo agent got $key");
+        let agent = ["bash", "-c", &script, "x", REQUEST, "force_push"];
+        let mut terminal = at_terminal(&place, &[&["--upstream", &upstream][..], &agent].concat());
+        terminal.shows("[d]eny?").await;
+        let screen = terminal.screen();
+        let ours = screen.rsplit("\x1b[?1049h").next().unwrap();
+        assert!(
+            screen.contains("\x1b[?2004l") && ours.contains("git push"),
+            "{screen}"
+        );
+        // What is typed before anybody can have read the question is not taken.
+        eventually("the answer is taken", || {
+            terminal.keys.write_all(answer.as_bytes()).unwrap();
+            terminal.keys.write_all(b"\r").unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            terminal.screen().contains("\x1b[?1049l\x1b[?2004h")
+        })
+        .await;
+        terminal.keys.write_all(b"x\r").unwrap();
+        terminal.shows("agent got").await;
+        let (_, screen) = terminal.ends().await;
+        assert!(screen.contains("1 call judged"), "{screen}");
+        let ledger = crate::setup::ledger(place.dir.path());
+        assert!(ledger.contains(answered), "{ledger}");
+    }
 }
