@@ -140,6 +140,9 @@ pub struct KeepArgs {
     /// The agent's terminal.
     #[arg(long)]
     pub terminal: Option<PathBuf>,
+    /// Its standard error does not go to the terminal.
+    #[arg(long)]
+    pub apart: bool,
     /// The agent's process group.
     #[arg(long)]
     pub group: Option<i32>,

@@ -3,9 +3,11 @@
 
 pub mod environment;
 pub mod keeper;
+mod launch;
 pub mod order;
 mod questions;
 mod screen;
+mod signals;
 mod steer;
 pub mod terminal;
 
@@ -17,21 +19,18 @@ use crate::monitor::cgroup::Cgroup;
 use crate::monitor::incident::{Done, Incident};
 use crate::monitor::process::Process;
 use crate::monitor::tree::{Orphans, Tree};
-use crate::monitor::{Agent, Output, Settings, StreamMonitor};
+use crate::monitor::{Agent, Settings, StreamMonitor};
 use crate::proxy::Proxy;
 use crate::rulebook;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::json::shorten;
 use hyper::Uri;
-use rustix::process::{getpgrp, getpid, set_child_subreaper};
-use screen::{AgentsScreen, Screen};
-use std::fs::File;
+use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
+use screen::Screen;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use terminal::{Raw, Terminal};
 
@@ -46,6 +45,8 @@ const MAX_TOLD: usize = 5;
 /// Runs the agent to its end, and gives its exit code.
 pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let work = work(args)?;
+    // The judge's key is in here: nobody of the same user may look. Without this it still works.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let freeze = config.output_judge.freeze;
     let private = config.output_judge.private_variables();
     let judge = Arc::new(Judge::new(config.output_judge.clone())?);
@@ -65,11 +66,13 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
                 parsed.with_context(|| format!("ANTHROPIC_BASE_URL is no address: `{url}`"))?;
         }
     }
-    let here = std::env::current_dir().context("this folder")?;
+    // It may have been removed; the agent could be started all the same.
+    let here = std::env::current_dir().ok();
+    let here = here.as_deref().and_then(Path::to_str);
     let first_party = config.upstream.host() == Some(VENDOR);
     let rule_dirs = config.rules.dirs.clone();
     let proxy = Proxy::start(config)?;
-    let commands = proxy.commands(here.to_str());
+    let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();
     let base = Base {
@@ -81,17 +84,15 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let cgroup = Cgroup::make(&format!("holdgate-{session}"));
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(Terminal::open).transpose()?;
-    // From the main thread: the keeper goes by its death.
-    let mut keeper = keeper_command(args, &base, cgroup.as_ref(), terminal.as_ref());
-    for variable in private {
-        keeper.env_remove(variable);
-    }
-    let mut keeper = keeper.spawn().context("cannot start")?;
-    let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
-    let tree = Tree::below(root.context("/proc is not there")?, Orphans::All).in_cgroup(cgroup);
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
-    let outputs = outputs(&mut keeper, shown)?;
+    // A script that has become this program may have left children to it.
+    let before = Process::own().context("/proc is not there")?.children_now();
+    let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
+    let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
+    let root = root.context("/proc is not there")?;
+    let orphans = Orphans::AfterRoot(before.into_iter().collect());
+    let tree = Tree::below(root, orphans).in_cgroup(cgroup);
     let settings = Settings {
         freeze,
         session,
@@ -119,6 +120,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     if let Some(terminal) = &mut terminal {
         terminal.close();
     }
+    drop(raw);
+    // Whoever reads our output may be slow, and so may the judge.
+    steer::exit_on_signals()?;
     if killed.left.is_empty() {
         monitor.finish();
     } else {
@@ -128,7 +132,6 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
             left.join(" ")
         ));
     }
-    drop(raw);
     if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
         terminal::calm_screen();
     }
@@ -153,68 +156,6 @@ fn session_id() -> String {
     let now = std::time::SystemTime::now();
     let number = RandomState::new().hash_one((std::process::id(), now));
     format!("run-{number:016x}")
-}
-
-fn keeper_command(
-    args: &RunArgs,
-    base: &Base,
-    cgroup: Option<&Cgroup>,
-    terminal: Option<&Terminal>,
-) -> Command {
-    let mut command = Command::new("/proc/self/exe");
-    let number = |pid: rustix::process::Pid| pid.as_raw_nonzero().get().to_string();
-    command
-        .arg0("holdgate")
-        .args(["keep", "--parent", &number(getpid())]);
-    if let Some(cgroup) = cgroup {
-        command.arg("--cgroup").arg(cgroup.dir());
-    }
-    if let Some(terminal) = terminal {
-        command.arg("--terminal").arg(terminal.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-    } else {
-        // Standard input is the agent's own.
-        command.args(["--group", &number(getpgrp())]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    }
-    let program = args.command.first().map(|word| word.to_string_lossy());
-    let set = |name: &str| std::env::var(name).ok();
-    command.envs(environment::variables(
-        base,
-        &program.unwrap_or_default(),
-        &set,
-    ));
-    command
-        .arg("--")
-        .args(environment::command(base, &args.command));
-    command
-}
-
-fn outputs(
-    keeper: &mut Child,
-    shown: Option<(&Terminal, &Arc<Screen>)>,
-) -> anyhow::Result<Vec<Output>> {
-    let own = |fd| io::Result::Ok(File::from(rustix::io::fcntl_dupfd_cloexec(fd, 3)?));
-    if let Some((terminal, screen)) = shown {
-        return Ok(vec![Output {
-            name: "terminal",
-            from: terminal.master()?,
-            to: Box::new(AgentsScreen(screen.clone())),
-        }]);
-    }
-    let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
-    Ok(vec![
-        Output {
-            name: "stdout",
-            from: File::from(OwnedFd::from(stdout.context("no standard output")?)),
-            to: Box::new(own(rustix::stdio::stdout())?),
-        },
-        Output {
-            name: "stderr",
-            from: File::from(OwnedFd::from(stderr.context("no standard error")?)),
-            to: Box::new(own(rustix::stdio::stderr())?),
-        },
-    ])
 }
 
 /// Why the agent was killed.
@@ -250,7 +191,9 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
             incident.id
         ));
     }
-    let untold = warned.count();
+    let kept = u64::try_from(incidents.len()).unwrap_or(u64::MAX);
+    let forgotten = monitor.count().saturating_sub(kept);
+    let untold = forgotten + u64::try_from(warned.count()).unwrap_or(u64::MAX);
     if untold > 0 {
         log::warn(&format!(
             "and {untold} more: `holdgate incidents --door monitor`"

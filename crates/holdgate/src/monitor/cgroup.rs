@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Groups within it that are looked at.
+const MAX_GROUPS: usize = 256;
 /// How long the kernel may take to freeze it.
 const FREEZE_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -50,10 +52,28 @@ impl Cgroup {
         self.write("cgroup.procs", &own_pid().to_string())
     }
 
-    /// Who is in it.
+    /// Who is in it, and in groups that were made below it.
     pub(super) fn pids(&self) -> Vec<i32> {
-        let text = std::fs::read_to_string(self.dir.join("cgroup.procs")).unwrap_or_default();
-        text.lines().filter_map(|line| line.parse().ok()).collect()
+        let mut pids = Vec::new();
+        for dir in self.all() {
+            let text = std::fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+            pids.extend(text.lines().filter_map(|line| line.parse::<i32>().ok()));
+        }
+        pids
+    }
+
+    /// It and all groups below it, which come after those that they are in.
+    fn all(&self) -> Vec<PathBuf> {
+        let mut all = vec![self.dir.clone()];
+        let mut at = 0;
+        while let (Some(dir), true) = (all.get(at), all.len() < MAX_GROUPS) {
+            let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+            let below = entries.filter(|entry| entry.file_type().is_ok_and(|t| t.is_dir()));
+            let below: Vec<PathBuf> = below.map(|entry| entry.path()).collect();
+            all.extend(below);
+            at += 1;
+        }
+        all
     }
 
     /// Stops all that is in it. Whether all of it stands still.
@@ -79,14 +99,16 @@ impl Cgroup {
         let _ = self.write("cgroup.freeze", "0");
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         // Whoever is left after it is found in `/proc`.
         let _ = self.write("cgroup.kill", "1");
     }
 
     /// Removes it, which the kernel allows once all that was in it is gone.
     pub fn remove(&self) {
-        let _ = std::fs::remove_dir(&self.dir);
+        for dir in self.all().iter().rev() {
+            let _ = std::fs::remove_dir(dir);
+        }
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {

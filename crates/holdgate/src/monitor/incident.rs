@@ -63,8 +63,8 @@ pub enum Decided {
     ByRuling(Ruling),
     /// The pattern is of low severity: it is written down, and that is all.
     Noted,
-    /// The tree was killed because of something else before it was this one's turn.
-    AlreadyKilled,
+    /// The agent had ended, or was killed because of something else, before it was this one's turn.
+    TooLate,
 }
 
 /// How long it all took.
@@ -114,7 +114,7 @@ impl Incident {
                 self.hit.severity.word()
             ),
             Decided::Noted => "that is only noted".to_owned(),
-            Decided::AlreadyKilled => "the agent was killed before anybody was asked".to_owned(),
+            Decided::TooLate => "the agent had ended before anybody was asked".to_owned(),
         };
         format!("{}; {decided}", self.hit.because)
     }
@@ -124,7 +124,7 @@ impl Incident {
         match &self.decided {
             Decided::ByPattern => "certain",
             Decided::ByRuling(ruling) => ruling.word(),
-            Decided::Noted | Decided::AlreadyKilled => "not_asked",
+            Decided::Noted | Decided::TooLate => "not_asked",
         }
     }
 

@@ -23,11 +23,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tree::{Frozen, Tree};
 
 /// Questions that may wait; a stream that has more waits itself.
 const MAX_WAITING: usize = 64;
+/// How long the judge is asked after the agent's end.
+const ASKED_AFTER_END: Duration = Duration::from_secs(3);
 /// Incidents that are kept in memory; the ledger has all.
 const MAX_KEPT: usize = 4096;
 
@@ -99,6 +101,7 @@ struct State {
     /// Hits that are not decided yet. The tree goes on when there is none.
     open: usize,
     killed: bool,
+    ended: Option<Instant>,
     incidents: Vec<Incident>,
     count: u64,
 }
@@ -127,6 +130,7 @@ impl StreamMonitor {
                 tree: agent.tree,
                 open: 0,
                 killed: false,
+                ended: None,
                 incidents: Vec::new(),
                 count: 0,
             }),
@@ -173,13 +177,20 @@ impl StreamMonitor {
         act(&mut self.shared.lock().tree)
     }
 
-    /// Whether the agent was killed because of what it wrote.
+    /// Kills the agent; nothing is asked any more.
+    pub fn kill(&self) {
+        self.shared.lock().kill();
+    }
+
+    /// Whether the agent was killed.
     pub fn has_killed(&self) -> bool {
         self.shared.lock().killed
     }
 
-    /// Waits until all output has passed, and what was found is decided.
+    /// The agent has ended. Waits until all output has passed, and what was found is decided; that the
+    /// judge is asked about only for a while.
     pub fn finish(&mut self) {
+        self.shared.lock().ended = Some(Instant::now());
         for carrier in self.carriers.drain(..) {
             // One that panicked has already dropped its stream.
             let _ = carrier.join();
@@ -303,6 +314,12 @@ impl Shared {
 }
 
 impl State {
+    /// Whether the agent was killed, and whether it ended too long ago to ask about it.
+    fn over(&self) -> (bool, bool) {
+        let late = |ended: Instant| ended.elapsed() > ASKED_AFTER_END;
+        (self.killed, self.ended.is_some_and(late))
+    }
+
     /// Kills the tree, and tells also when the first round of it was done.
     fn kill(&mut self) -> (Done, Instant) {
         self.killed = true;
@@ -317,8 +334,11 @@ impl State {
 /// Asks about what was found, one after the other, until all streams have ended.
 fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Runtime) {
     while let Ok(mut found) = asked.recv() {
-        let (decided, done) = if shared.lock().killed {
-            (Decided::AlreadyKilled, Done::NOTHING_LEFT)
+        let (killed, late) = shared.lock().over();
+        let (decided, done) = if killed {
+            (Decided::TooLate, Done::NOTHING_LEFT)
+        } else if late {
+            (Decided::TooLate, Done::Noted)
         } else {
             let begin = Instant::now();
             let ruling = shared.ask(&found.hit, runtime);

@@ -1,9 +1,17 @@
 //! Processes as `/proc` shows them. A process is its number and when it began, so that a number that
 //! was given anew is never taken for the one that had it before.
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, pidfd_send_signal, wait,
+    waitpid,
+};
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// So many looks in a row that find nobody are taken for the truth, where others are spared.
+const EMPTY_LOOKS: u32 = 20;
 
 /// A process, also after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,19 +83,10 @@ impl Process {
         entries.filter_map(state).collect()
     }
 
-    /// Its children, by a list that may lack some while they come and go, but that costs little.
-    pub(super) fn children_now(self) -> Vec<Process> {
-        let folder = PathBuf::from(format!("/proc/{}/task", self.pid));
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        let lists =
-            entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("children")).ok());
-        lists
-            .flat_map(|list| {
-                let pids = list.split_ascii_whitespace();
-                pids.filter_map(|pid| Process::of(pid.parse().ok()?))
-                    .collect::<Vec<_>>()
-            })
-            .collect()
+    /// Its children, as far as they can be had quickly.
+    pub fn children_now(self) -> Vec<Process> {
+        let pids = child_pids(self.pid).into_iter();
+        pids.filter_map(Process::of).collect()
     }
 
     /// Whether it was started with this variable in its environment.
@@ -95,6 +94,53 @@ impl Process {
         let environment = std::fs::read(format!("/proc/{}/environ", self.pid));
         environment.is_ok_and(|text| text.split(|&b| b == 0).any(|e| e == entry.as_bytes()))
     }
+}
+
+/// Kills and takes off the table all children of this process but these, and whatever comes to it as they
+/// die, until there is none; or until patience is at its end. Whether there is none.
+///
+/// This process must take in orphans. A process that only forks and exits is gone before `/proc` has
+/// been read through, but it is always the child of somebody here. The numbers of our own children are
+/// not given anew before they are off the table.
+pub(crate) fn clear_children(but: &HashSet<Process>, patience: Duration) -> bool {
+    let spared: HashSet<i32> = but.iter().map(|process| process.pid).collect();
+    let begin = Instant::now();
+    let mut empty = 0;
+    while begin.elapsed() < patience {
+        let children = child_pids(own_pid());
+        let children = children.iter().filter(|pid| !spared.contains(pid));
+        let mut found = false;
+        for pid in children.filter_map(|pid| Pid::from_raw(*pid)) {
+            found = true;
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+        if spared.is_empty() {
+            // The system knows exactly.
+            match wait(WaitOptions::NOHANG) {
+                Err(rustix::io::Errno::CHILD) => return true,
+                Ok(_) | Err(_) => continue,
+            }
+        }
+        empty = if found { 0 } else { empty + 1 };
+        if empty == EMPTY_LOOKS {
+            return true;
+        }
+    }
+    false
+}
+
+/// The children of a process, by a list that may lack some while they come and go, but that costs little.
+fn child_pids(pid: i32) -> Vec<i32> {
+    let folder = PathBuf::from(format!("/proc/{pid}/task"));
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let lists =
+        entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("children")).ok());
+    let pids = |list: String| -> Vec<i32> {
+        let words = list.split_ascii_whitespace();
+        words.filter_map(|pid| pid.parse().ok()).collect()
+    };
+    lists.flat_map(pids).collect()
 }
 
 /// The number of the process that this is.

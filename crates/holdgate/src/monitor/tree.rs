@@ -5,7 +5,7 @@
 //! and so do the groups and sessions that are led from within.
 
 use super::cgroup::Cgroup;
-use super::process::{self, Process, Seen, is_dead, own_pid};
+use super::process::{self, Process, Seen, clear_children, is_dead, own_pid};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -15,6 +15,10 @@ const FREEZE_PATIENCE: Duration = Duration::from_secs(1);
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_micros(200);
+/// How long orphans may go on coming in one round.
+const ORPHAN_PATIENCE: Duration = Duration::from_secs(1);
+/// Tells a keeper to end all, and itself.
+pub const END: Signal = Signal::USR1;
 /// After so many rounds of killing, what is left forks faster than it dies: it is stopped first.
 const STUBBORN_AFTER: u32 = 8;
 
@@ -23,6 +27,8 @@ const STUBBORN_AFTER: u32 = 8;
 pub enum Orphans {
     /// All: this process starts nothing else.
     All,
+    /// None as long as the root is there, which takes them in; then all but those that were ours before.
+    AfterRoot(HashSet<Process>),
     /// Those that were started with this `NAME=VALUE` in their environment.
     Marked(String),
 }
@@ -180,8 +186,13 @@ impl Tree {
             reap(&seen, self.root.pid);
             let alive = |process: &Process| process.is_alive();
             left = seen.iter().map(|seen| seen.process).filter(alive).collect();
-            clear = if left.is_empty() { clear + 1 } else { 0 };
-            if clear == 2 || begin.elapsed() > KILL_PATIENCE {
+            let cleared = left.is_empty() && self.is_kept_clear();
+            clear = if cleared { clear + 1 } else { 0 };
+            if clear == 2 {
+                break;
+            }
+            if begin.elapsed() > KILL_PATIENCE {
+                left.extend((!cleared).then_some(self.root));
                 break;
             }
             if round > STUBBORN_AFTER {
@@ -191,7 +202,7 @@ impl Tree {
             }
             let killed = left.iter().filter(|process| process.send(Signal::KILL));
             hit.extend(killed.map(|process| process.pid));
-            if !left.is_empty() {
+            if !cleared {
                 std::thread::sleep(PAUSE);
             }
         }
@@ -201,6 +212,28 @@ impl Tree {
             processes: hit.len(),
             left,
             first,
+        }
+    }
+
+    /// The process of ours between us and the agent, if there is one, has made sure that nobody is left:
+    /// it sees what `/proc` does not show in time. It is told to, and ends when it has.
+    fn is_kept_clear(&self) -> bool {
+        if !self.spare_root || self.root.pid == own_pid() {
+            return true;
+        }
+        if self.root.is_alive() {
+            self.root.send(END);
+            self.root.send(Signal::CONT);
+            return false;
+        }
+        match &self.orphans {
+            // The root is waited for by its owner.
+            Orphans::AfterRoot(before) => {
+                let mut others = before.clone();
+                others.insert(self.root);
+                clear_children(&others, ORPHAN_PATIENCE)
+            }
+            Orphans::All | Orphans::Marked(_) => true,
         }
     }
 
@@ -241,8 +274,9 @@ impl Tree {
         {
             next.push(self.root.pid);
         }
+        let root_is_gone = !self.root.is_alive();
         let ours = children.get(&own_pid()).into_iter().flatten();
-        next.extend(ours.filter(|pid| self.is_orphan(**pid, &by_pid)));
+        next.extend(ours.filter(|pid| self.is_orphan(**pid, root_is_gone, &by_pid)));
         self.known.retain(|pid, started| {
             by_pid
                 .get(pid)
@@ -292,12 +326,13 @@ impl Tree {
         pid != own_pid() && !(self.spare_root && pid == self.root.pid)
     }
 
-    fn is_orphan(&self, pid: i32, by_pid: &HashMap<i32, &Seen>) -> bool {
+    fn is_orphan(&self, pid: i32, root_is_gone: bool, by_pid: &HashMap<i32, &Seen>) -> bool {
         let Some(seen) = by_pid.get(&pid) else {
             return false;
         };
         match &self.orphans {
             Orphans::All => true,
+            Orphans::AfterRoot(before) => root_is_gone && !before.contains(&seen.process),
             Orphans::Marked(entry) => seen.process.has_variable(entry),
         }
     }

@@ -5,16 +5,21 @@
 //! program once more, which makes itself ready (session, terminal, process group, control group) and
 //! then becomes the agent.
 
+use super::signals::{next, unless_ignored};
 use crate::args::KeepArgs;
 use crate::monitor::cgroup::Cgroup;
-use crate::monitor::process::Process;
-use crate::monitor::tree::{Orphans, Tree};
+use crate::monitor::process::{Process, clear_children};
+use crate::monitor::tree::{END, Orphans, Tree};
 use anyhow::Context as _;
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, set_child_subreaper,
+    Pid, Signal, WaitOptions, WaitStatus, getpgrp, getpid, getppid, set_child_subreaper,
     set_parent_process_death_signal, setpgid, setsid, wait,
 };
+use rustix::termios::{tcgetpgrp, tcsetpgrp};
+use std::collections::HashSet;
+use std::fs::File;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,6 +28,10 @@ use tokio::signal::unix::{SignalKind, signal};
 const OURSELVES: &str = "/proc/self/exe";
 /// What the agent leaves behind may end by itself for so long.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long killing all may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the agent waits for its terminal.
+const FOREGROUND_PATIENCE: Duration = Duration::from_secs(2);
 /// As shells say it.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
@@ -39,46 +48,67 @@ pub fn run(args: &KeepArgs) -> anyhow::Result<ExitCode> {
     if parent() != Some(args.parent) {
         return Ok(ExitCode::from(KILLED));
     }
-    // Out of the foreground: what the user types is for the agent, not for its keeper.
-    setpgid(None, None)?;
+    let terminal = if let Some(path) = &args.terminal {
+        // The agent's session has a keeper in it, so that the agent can be suspended: the system
+        // suspends no group that nobody of its session could continue. The first terminal that the
+        // leader of a session opens is the session's.
+        setsid().context("cannot begin a session")?;
+        Some(open(path)?)
+    } else {
+        // Out of the foreground: what the user types is for the agent, not for its keeper.
+        setpgid(None, None)?;
+        None
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(keep(args))
+    runtime.block_on(keep(args, terminal.as_ref()))
 }
 
-async fn keep(args: &KeepArgs) -> anyhow::Result<ExitCode> {
+fn open(terminal: &Path) -> anyhow::Result<File> {
+    let opened = File::options().read(true).write(true).open(terminal);
+    opened.with_context(|| terminal.display().to_string())
+}
+
+async fn keep(args: &KeepArgs, terminal: Option<&File>) -> anyhow::Result<ExitCode> {
     let mut ended = signal(SignalKind::child())?;
+    let mut end_all = signal(SignalKind::from_raw(END.as_raw()))?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut quit = signal(SignalKind::quit())?;
+    let mut hangup = unless_ignored(SignalKind::hangup())?;
+    let mut interrupt = unless_ignored(SignalKind::interrupt())?;
+    let mut quit = unless_ignored(SignalKind::quit())?;
     let own = Process::own().context("/proc is not there")?;
     let cgroup = args.cgroup.as_deref().map(Cgroup::at);
     let mut tree = Tree::below(own, Orphans::All).in_cgroup(cgroup);
     let agent = starter(args).spawn().context("cannot start")?.id();
     let agent = i32::try_from(agent).ok().and_then(Pid::from_raw);
+    if let (Some(terminal), Some(agent)) = (terminal, agent) {
+        // Into the foreground, for which it waits.
+        tcsetpgrp(terminal, agent).context("the agent's terminal")?;
+    }
     loop {
         tokio::select! {
             _ = ended.recv() => {}
             // These are for the agent; `holdgate run` sees to it.
-            _ = interrupt.recv() => continue,
-            _ = quit.recv() => continue,
-            _ = hangup.recv() => {
-                if parent() == Some(args.parent) { continue }
-                end(&mut tree, args);
+            Some(()) = next(interrupt.as_mut()) => continue,
+            Some(()) = next(quit.as_mut()) => continue,
+            Some(()) = next(hangup.as_mut()) => if parent() == Some(args.parent) { continue },
+            // The system says so when `holdgate run` has died, others to all processes that they see.
+            _ = terminate.recv() => if parent() == Some(args.parent) { continue },
+            _ = end_all.recv() => {
+                end(args);
                 return Ok(ExitCode::from(KILLED));
             }
-            _ = terminate.recv() => {
-                end(&mut tree, args);
-                return Ok(ExitCode::from(KILLED));
-            }
+        }
+        if parent() != Some(args.parent) {
+            end(args);
+            return Ok(ExitCode::from(KILLED));
         }
         // Several ends may come as one signal.
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if Some(pid) == agent {
                 clear(&mut tree).await;
-                end(&mut tree, args);
+                end(args);
                 return Ok(ExitCode::from(code(status)));
             }
         }
@@ -89,8 +119,8 @@ async fn keep(args: &KeepArgs) -> anyhow::Result<ExitCode> {
 async fn clear(tree: &mut Tree) {
     let left = tree.members();
     for process in &left {
+        // One that stands still may be meant to: it is killed when it does not end in time.
         process.send(Signal::TERM);
-        process.send(Signal::CONT);
     }
     let begin = Instant::now();
     while !tree.members().is_empty() && begin.elapsed() < GRACE {
@@ -99,11 +129,16 @@ async fn clear(tree: &mut Tree) {
     }
 }
 
-fn end(tree: &mut Tree, args: &KeepArgs) {
-    tree.kill();
-    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-    if let Some(dir) = &args.cgroup {
-        Cgroup::at(dir).remove();
+fn end(args: &KeepArgs) {
+    let cgroup = args.cgroup.as_deref().map(Cgroup::at);
+    if let Some(cgroup) = &cgroup {
+        cgroup.kill();
+    }
+    if !clear_children(&HashSet::new(), PATIENCE) {
+        crate::log::warn("some processes of the agent could not be killed");
+    }
+    if let Some(cgroup) = &cgroup {
+        cgroup.remove();
     }
 }
 
@@ -118,6 +153,11 @@ fn starter(args: &KeepArgs) -> Command {
     if let Some(terminal) = &args.terminal {
         command.arg("--terminal").arg(terminal);
         command.stdin(Stdio::null());
+        // A group of its own from its very beginning.
+        command.process_group(0);
+    }
+    if args.apart {
+        command.arg("--apart");
     }
     if let Some(group) = args.group {
         command.args(["--group", &group.to_string()]);
@@ -142,13 +182,13 @@ fn start(args: &KeepArgs) -> anyhow::Result<ExitCode> {
     let mut command = Command::new(program);
     command.args(arguments);
     if let Some(path) = &args.terminal {
-        setsid().context("cannot begin a session")?;
-        // The first terminal that the leader of a session opens is the session's.
-        let open = || std::fs::File::options().read(true).write(true).open(path);
-        let place = || format!("{}", path.display());
-        command.stdin(open().with_context(place)?);
-        command.stdout(open().with_context(place)?);
-        command.stderr(open().with_context(place)?);
+        let terminal = open(path)?;
+        wait_for_foreground(&terminal);
+        command.stdin(open(path)?);
+        command.stdout(open(path)?);
+        if !args.apart {
+            command.stderr(terminal);
+        }
     } else if let Some(group) = args.group {
         setpgid(None, Pid::from_raw(group)).context("cannot join the process group")?;
     }
@@ -156,6 +196,15 @@ fn start(args: &KeepArgs) -> anyhow::Result<ExitCode> {
     crate::log::warn(&format!("{}: {error}", program.display()));
     let not_found = error.kind() == std::io::ErrorKind::NotFound;
     Ok(ExitCode::from(if not_found { NOT_FOUND } else { NOT_RUN }))
+}
+
+/// A program that reads from its terminal too soon would be stopped.
+fn wait_for_foreground(terminal: &File) {
+    let begin = Instant::now();
+    let own = Some(getpgrp());
+    while tcgetpgrp(terminal).ok() != own && begin.elapsed() < FOREGROUND_PATIENCE {
+        std::thread::sleep(Duration::from_micros(200));
+    }
 }
 
 /// The exit code for an end: by a signal it is 128 and the signal's number.

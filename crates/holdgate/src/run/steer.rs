@@ -2,11 +2,11 @@
 
 use super::questions::Questions;
 use super::screen::Screen;
+use super::signals::{next, unless_ignored};
 use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
 use crate::log;
 use crate::monitor::StreamMonitor;
 use crate::monitor::process::Process;
-use crate::monitor::tree::Tree;
 use crate::proxy::Proxy;
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::io;
@@ -62,10 +62,10 @@ async fn steer(
     terminal: Option<(&Terminal, &Raw)>,
 ) -> anyhow::Result<ExitStatus> {
     let mut ended = signal(SignalKind::child())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut quit = signal(SignalKind::quit())?;
+    let mut terminate = unless_ignored(SignalKind::terminate())?;
+    let mut hangup = unless_ignored(SignalKind::hangup())?;
+    let mut interrupt = unless_ignored(SignalKind::interrupt())?;
+    let mut quit = unless_ignored(SignalKind::quit())?;
     let mut resized = signal(SignalKind::window_change())?;
     let mut continued = signal(SignalKind::from_raw(CONTINUE))?;
     // Without a terminal of its own, the agent is suspended together with us.
@@ -82,19 +82,22 @@ async fn steer(
         }
         tokio::select! {
             _ = ended.recv() => {}
-            _ = terminate.recv() => ending.begin(monitor, Signal::TERM),
-            _ = hangup.recv() => ending.begin(monitor, Signal::HUP),
-            _ = interrupt.recv() => if questions.on_screen() {
+            Some(()) = next(terminate.as_mut()) => ending.begin(monitor, Signal::TERM),
+            Some(()) = next(hangup.as_mut()) => ending.begin(monitor, Signal::HUP),
+            Some(()) = next(interrupt.as_mut()) => if questions.on_screen() {
                 questions.deny_all();
-            } else {
-                pass_key(monitor, Signal::INT);
+            } else if terminal.is_some() || !in_foreground() {
+                pass_on(monitor, Signal::INT);
             },
-            _ = quit.recv() => pass_key(monitor, Signal::QUIT),
-            () = ending.over() => kill(monitor),
+            Some(()) = next(quit.as_mut()) => if terminal.is_some() || !in_foreground() {
+                pass_on(monitor, Signal::QUIT);
+            },
+            () = ending.over() => ending.kill(monitor),
             _ = resized.recv() => if let Some((terminal, _)) = terminal { terminal.resize() },
             _ = continued.recv() => if let Some((terminal, raw)) = terminal {
                 if !questions.on_screen() {
-                    raw.again()?;
+                    // The system says so, too, when the terminal is closed.
+                    let _ = raw.again();
                 }
                 terminal.resize();
             },
@@ -126,9 +129,15 @@ impl Ending {
             !tree.is_frozen() && tree.first().is_some_and(|agent| agent.send(signal))
         });
         if !told || self.0.is_some() {
-            return kill(monitor);
+            return self.kill(monitor);
         }
         monitor.with_tree(|tree| tree.first().map(|agent| agent.send(Signal::CONT)));
+        self.0 = Some(Instant::now() + GRACE);
+    }
+
+    fn kill(&mut self, monitor: &StreamMonitor) {
+        monitor.kill();
+        // Who belongs to another user stays; it is not tried again at once.
         self.0 = Some(Instant::now() + GRACE);
     }
 
@@ -140,22 +149,37 @@ impl Ending {
     }
 }
 
-fn kill(monitor: &StreamMonitor) {
-    monitor.with_tree(Tree::kill);
+/// Ctrl-C and the like. A key at the terminal that we share with the agent has reached it already.
+fn pass_on(monitor: &StreamMonitor, signal: Signal) {
+    monitor.with_tree(|tree| tree.first().map(|agent| agent.send(signal)));
 }
 
-/// Ctrl-C and the like: from a terminal, the agent has it already.
-fn pass_key(monitor: &StreamMonitor, signal: Signal) {
-    if !in_foreground() {
-        monitor.with_tree(|tree| tree.first().map(|agent| agent.send(signal)));
-    }
-}
-
-async fn next(signal: Option<&mut tokio::signal::unix::Signal>) -> Option<()> {
-    match signal {
-        Some(signal) => signal.recv().await,
-        None => std::future::pending().await,
-    }
+/// From now on signals end this process: the agent has ended.
+pub(super) fn exit_on_signals() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let wait = async move {
+        let mut terminate = unless_ignored(SignalKind::terminate())?;
+        let mut hangup = unless_ignored(SignalKind::hangup())?;
+        let mut interrupt = unless_ignored(SignalKind::interrupt())?;
+        let mut quit = unless_ignored(SignalKind::quit())?;
+        let kind = tokio::select! {
+            Some(()) = next(terminate.as_mut()) => SignalKind::terminate(),
+            Some(()) = next(hangup.as_mut()) => SignalKind::hangup(),
+            Some(()) = next(interrupt.as_mut()) => SignalKind::interrupt(),
+            Some(()) = next(quit.as_mut()) => SignalKind::quit(),
+        };
+        io::Result::Ok(kind.as_raw_value())
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            if let Ok(signal) = runtime.block_on(wait) {
+                std::process::exit(128 + signal);
+            }
+        })?;
+    Ok(())
 }
 
 fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
@@ -170,7 +194,8 @@ fn stop_ourselves(raw: &Raw, monitor: &StreamMonitor) {
     raw.leave();
     let _ = kill_process(getpid(), Signal::STOP);
     let _ = raw.again();
-    let agent = monitor.with_tree(|tree| tree.first());
+    // What stands still because of a question to the judge goes on when that is decided.
+    let agent = monitor.with_tree(|tree| tree.first().filter(|_| !tree.is_frozen()));
     if let Some(agent) = agent.and_then(|agent| Pid::from_raw(agent.pid)) {
         let _ = kill_process_group(agent, Signal::CONT);
     }
