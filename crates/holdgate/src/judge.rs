@@ -148,7 +148,7 @@ impl Judge {
     pub fn lacks(&self) -> Option<String> {
         match &self.door {
             Ok(_) | Err(Fault::Nobody) => None,
-            Err(fault) => Some(self.without_key(&fault.to_string())),
+            Err(fault) => Some(fault.to_string()),
         }
     }
 
@@ -166,7 +166,7 @@ impl Judge {
                 Ruling::Said { verdict, reason }
             }
             Err(fault) => Ruling::Down {
-                why: self.without_key(&fault.to_string()),
+                why: fault.to_string(),
             },
         }
     }
@@ -228,15 +228,16 @@ impl Judge {
                 Fault::Unreachable(causes(error.as_ref()))
             }
         })?;
-        let body = body.to_bytes();
+        let body = self.without_key(&String::from_utf8_lossy(&body.to_bytes()));
+        let body = body.as_bytes();
         if head.status == StatusCode::OK {
-            answer::read(self.settings.provider, &body)
+            answer::read(self.settings.provider, body)
         } else {
-            Err(Fault::from_answer(head.status, &head.headers, &body))
+            Err(Fault::from_answer(head.status, &head.headers, body))
         }
     }
 
-    /// Some servers repeat the key in their errors.
+    /// Some servers repeat the key in their answers.
     fn without_key(&self, message: &str) -> String {
         match &self.key {
             Some(key) => message.replace(key.as_str(), "***"),

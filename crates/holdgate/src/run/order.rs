@@ -3,6 +3,7 @@
 use crate::args::WrongUse;
 use crate::judge::WorkContext;
 use serde::Deserialize;
+use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -12,37 +13,36 @@ const MAX_BYTES: u64 = 1 << 20;
 const MAX_TEXT: usize = 2000;
 const MAX_POINTS: usize = 100;
 
-/// The front matter of a work order, as far as it is of use here.
+/// The front matter of a work order, as far as it is of use here. People write a point with a colon in
+/// it, or nothing at all, without thinking of YAML: values are taken as they come.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FrontMatter {
-    title: Option<String>,
-    goal: Option<String>,
-    acceptance_criteria: Points,
-    scope: Points,
-    non_goals: Points,
+    title: Value,
+    goal: Value,
+    acceptance_criteria: Value,
+    scope: Value,
+    non_goals: Value,
 }
 
-/// A list, or a single point.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Points {
-    Many(Vec<String>),
-    One(String),
-}
-
-impl Default for Points {
-    fn default() -> Self {
-        Points::Many(Vec::new())
+/// The points of a list, or a single one.
+fn points(value: &Value) -> Vec<String> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().flat_map(points).collect(),
+        Value::Object(members) => {
+            let said = |(key, value): (&String, &Value)| format!("{key}: {}", words(value));
+            members.iter().map(said).collect()
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![words(value)],
     }
 }
 
-impl From<Points> for Vec<String> {
-    fn from(points: Points) -> Self {
-        match points {
-            Points::Many(many) => many,
-            Points::One(one) => vec![one],
-        }
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => points(value).join("; "),
     }
 }
 
@@ -50,6 +50,10 @@ impl From<Points> for Vec<String> {
 pub fn read(path: &Path) -> anyhow::Result<WorkContext> {
     let mut text = String::new();
     let named = |what: &dyn std::fmt::Display| WrongUse(format!("{}: {what}", path.display()));
+    let metadata = std::fs::metadata(path).map_err(|e| named(&e))?;
+    if !metadata.is_file() {
+        return Err(named(&"not a plain file").into());
+    }
     let file = std::fs::File::open(path).map_err(|e| named(&e))?;
     let mut file = file.take(MAX_BYTES + 1);
     file.read_to_string(&mut text).map_err(|e| named(&e))?;
@@ -62,16 +66,23 @@ pub fn read(path: &Path) -> anyhow::Result<WorkContext> {
 fn parse(text: &str) -> Result<WorkContext, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((yaml, body)) = front_matter(text) else {
+        if is_unfinished(text) {
+            return Err("the front matter has no end: a line `---`".to_owned());
+        }
         return Ok(markdown(text));
     };
     let front: FrontMatter = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
     let below = markdown(body);
+    let goal = [&front.goal, &front.title].map(words);
     let mut context = WorkContext {
-        goal: front.goal.or(front.title).unwrap_or_default(),
-        acceptance: front.acceptance_criteria.into(),
-        scope: front.scope.into(),
+        goal: goal
+            .into_iter()
+            .find(|goal| !goal.is_empty())
+            .unwrap_or_default(),
+        acceptance: points(&front.acceptance_criteria),
+        scope: points(&front.scope),
     };
-    let outside: Vec<String> = front.non_goals.into();
+    let outside = points(&front.non_goals);
     let outside = outside.iter().map(|point| format!("not in scope: {point}"));
     context.scope.extend(outside);
     // What the front matter does not say, the text below may.
@@ -99,6 +110,17 @@ fn front_matter(text: &str) -> Option<(&str, &str)> {
     });
     let (yaml, body) = rest.split_at_checked(end?.0)?;
     Some((yaml, body.strip_prefix("\n---").unwrap_or(body)))
+}
+
+/// Whether front matter begins and does not end. Markdown, too, may begin with a line.
+fn is_unfinished(text: &str) -> bool {
+    let mut lines = text.lines();
+    let key = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let named = |line: &str| {
+        line.split_once(':')
+            .is_some_and(|(k, _)| k.chars().all(key))
+    };
+    lines.next() == Some("---") && lines.next().is_some_and(named)
 }
 
 /// Where a line of Markdown belongs.
@@ -229,7 +251,20 @@ mod tests {
     }
 
     #[test]
+    fn values_are_taken_as_they_come() {
+        check(
+            "---\ngoal: 7\nacceptance_criteria:\n  - Exit code: 0 on success\n  - fast\n  -\nscope: { in: src, out: [docs, web] }\nnon_goals: ~\n---\n",
+            "7",
+            &["Exit code: 0 on success", "fast"],
+            &["in: src", "out: docs; web"],
+        );
+        check("---\ngoal: G\nacceptance_criteria:\n---\n", "G", &[], &[]);
+        check("---\n# A title\n", "A title", &[], &[]);
+    }
+
+    #[test]
     fn a_slip_is_told() {
         assert!(parse("---\ngoal: [1\n---\n").is_err());
+        assert!(parse("---\ngoal: G\n# Notes\n").is_err());
     }
 }

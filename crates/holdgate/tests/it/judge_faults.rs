@@ -221,3 +221,13 @@ async fn a_judge_that_fails_is_left_alone_and_its_budget_holds() {
     clock.0.store(3_600, Ordering::SeqCst);
     assert_eq!(ask("f").await, "said");
 }
+
+#[tokio::test]
+async fn a_key_in_an_answer_is_not_repeated_not_even_in_part() {
+    for cut in 0..KEY.len() {
+        let message = format!("{}{KEY} is wrong", "x".repeat(300 - cut));
+        let server = JudgeServer::start([Reply::google_error(403, &message, "")]).await;
+        let why = why(ask(&judge(settings(&server.url())), "a").await);
+        assert!(!why.contains("k-5") && why.contains("xxx"), "{why}");
+    }
+}

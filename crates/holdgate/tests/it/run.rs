@@ -6,6 +6,7 @@ use crate::setup::{REQUEST, eventually, model};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
@@ -332,34 +333,125 @@ async fn a_closed_terminal_leaves_no_orphan() {
 
 #[tokio::test]
 async fn a_suspended_agent_gives_the_terminal_back() {
+    // Some stop themselves, most leave that to the key.
+    for (stops, key) in [("kill -STOP $$", ""), ("sleep 601", "\x1a")] {
+        let place = Place::new();
+        // The outer shell has job control, as the user's has.
+        let run = format!(
+            "{HOLDGATE} run --state-dir {} sh -c 'echo agent; {stops}; echo again'",
+            place.dir.path().display()
+        );
+        let mut terminal = Terminal::run(
+            "bash",
+            &["--norc", "--noprofile", "-i"],
+            &[("PS1", "> "), ("HISTFILE", "")],
+        );
+        terminal.shows("> ").await;
+        terminal
+            .keys
+            .write_all(format!("{run}\r").as_bytes())
+            .unwrap();
+        terminal.shows("\nagent").await;
+        terminal.keys.write_all(key.as_bytes()).unwrap();
+        terminal.shows("Stopped").await;
+        terminal
+            .keys
+            .write_all(b"stty -a | grep -o ' icanon'\r")
+            .unwrap();
+        terminal.shows("\n icanon").await;
+        terminal
+            .keys
+            .write_all(b"pkill -x -f 'sleep 601'; fg\r")
+            .unwrap();
+        terminal.shows("\nagain").await;
+        terminal.shows("0 calls judged").await;
+        terminal.keys.write_all(b"exit 0\r").unwrap();
+        terminal.ends().await;
+    }
+}
+
+/// What was there before is not the agent's, also if it is our child.
+#[test]
+fn children_from_before_are_left_alone() {
     let place = Place::new();
-    // The outer shell has job control, as the user's has; the agent stops itself, as some do.
-    let run = format!(
-        "{HOLDGATE} run --state-dir {} sh -c 'echo agent; kill -STOP $$; echo again'",
+    let script = format!(
+        "sleep 600 >/dev/null 2>&1 & echo $!; exec {HOLDGATE} run --state-dir {} true",
         place.dir.path().display()
     );
-    let mut terminal = Terminal::run(
-        "bash",
-        &["--norc", "--noprofile", "-i"],
-        &[("PS1", "> "), ("HISTFILE", "")],
+    let ended = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let pid = String::from_utf8_lossy(&ended.stdout)
+        .trim()
+        .parse()
+        .unwrap();
+    send(pid, Signal::KILL);
+}
+
+/// Each generation forks and ends, so that nobody is there for long. As a user who can make no control
+/// group.
+#[tokio::test]
+async fn who_only_forks_and_ends_does_not_get_away() {
+    let place = Place::new();
+    let state = place.path("state");
+    std::fs::create_dir(&state).unwrap();
+    for path in [place.dir.path(), &state] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let script = r#"comet() { echo x >> "$1"; comet "$1" & }
+        comet "$1"; comet "$1"; comet "$1"
+        while [ "$(wc -l < "$1")" -lt 50 ]; do sleep 0.02; done"#;
+    let file = place.path("file");
+    let arguments = ["run", "--state-dir", state.to_str().unwrap(), "bash", "-c"];
+    // Where everybody can reach it.
+    let program = place.path("holdgate");
+    std::fs::copy(HOLDGATE, &program).unwrap();
+    let mut command = Command::new(&program);
+    if rustix::process::geteuid().is_root() {
+        command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command.arg(&program);
+    }
+    command
+        .args(arguments)
+        .args([script, "bash", file.to_str().unwrap()])
+        .env("HOME", place.dir.path())
+        .env("HOLDGATE_JUDGE_PROVIDER", "none");
+    let ended = command.output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let length = || std::fs::metadata(&file).unwrap().len();
+    let before = length();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(length(), before);
+}
+
+#[test]
+fn output_and_errors_in_one_file_keep_their_order() {
+    let place = Place::new();
+    let file = place.path("both");
+    let both = std::fs::File::create(&file).unwrap();
+    let script = "for i in $(seq 500); do echo o $i; echo e $i >&2; done";
+    let mut command = place.run(&["sh", "-c", script]);
+    command.stdout(both.try_clone().unwrap()).stderr(both);
+    assert!(command.status().unwrap().success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    let expected: String = (1..=500).map(|i| format!("o {i}\ne {i}\n")).collect();
+    assert!(text.starts_with(&expected), "{text}");
+}
+
+#[tokio::test]
+async fn errors_that_go_elsewhere_do_not_go_to_the_terminal() {
+    let place = Place::new();
+    let errors = place.path("errors");
+    let run = format!(
+        "exec {HOLDGATE} run --state-dir {} sh -c 'test -t 1; echo out $?; echo err >&2' 2>{}",
+        place.dir.path().display(),
+        errors.display()
     );
-    terminal.shows("> ").await;
-    terminal
-        .keys
-        .write_all(format!("{run}\r").as_bytes())
-        .unwrap();
-    terminal.shows("\nagent").await;
-    terminal.shows("Stopped").await;
-    terminal
-        .keys
-        .write_all(b"stty -a | grep -o ' icanon'\r")
-        .unwrap();
-    terminal.shows("\n icanon").await;
-    terminal.keys.write_all(b"fg\r").unwrap();
-    terminal.shows("\nagain").await;
-    terminal.shows("0 calls judged").await;
-    terminal.keys.write_all(b"exit 0\r").unwrap();
-    terminal.ends().await;
+    let mut terminal = Terminal::run("sh", &["-c", &run], &[]);
+    terminal.shows("out 0").await;
+    let (_, screen) = terminal.ends().await;
+    assert!(!screen.contains("err"), "{screen}");
+    let errors = std::fs::read_to_string(errors).unwrap();
+    assert!(errors.contains("err\n"), "{errors}");
 }
 
 /// A question is on the user's own screen, and gone with its answer; then keys are the agent's again.
