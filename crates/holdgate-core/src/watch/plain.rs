@@ -6,7 +6,12 @@
 use std::borrow::Cow;
 
 /// Where a cursor may jump to beyond what is written: no terminal is wider.
-const MAX_COLUMN: usize = 4096;
+const MAX_COLUMN: usize = 1000;
+/// A cell that nothing was written into, or that was erased.
+const EMPTY: char = '\0';
+/// Empty cells that are read as that many blanks: more would say no more, and jumps are short to
+/// write.
+const MAX_EMPTY: usize = 8;
 
 /// One line, as bytes between line ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,6 +62,11 @@ fn is_control(c: char) -> bool {
 struct Screen {
     cells: Vec<char>,
     column: usize,
+    /// Where the cursor was put: which line of the screen, and the column in which that began.
+    row: Option<usize>,
+    origin: usize,
+    /// All cells before it are empty, so that erasing them again is no work.
+    empty_until: usize,
     shown: String,
     written: String,
     /// Something was written that is no longer to be seen.
@@ -67,12 +77,13 @@ impl Screen {
     fn put(&mut self, c: char) {
         self.written.push(c);
         if let Some(cell) = self.cells.get_mut(self.column) {
-            self.lost |= *cell != c;
+            self.lost |= *cell != c && *cell != EMPTY;
             *cell = c;
         } else {
-            self.cells.resize(self.column, ' ');
+            self.cells.resize(self.column, EMPTY);
             self.cells.push(c);
         }
+        self.empty_until = self.empty_until.min(self.column);
         self.column += 1;
     }
 
@@ -99,11 +110,14 @@ impl Screen {
                 }
             }
             1 => {
-                let before = self.cells.iter_mut().take(self.column + 1);
-                before.fold(false, |_, cell| {
-                    *cell = ' ';
-                    true
-                })
+                let until = (self.column + 1).min(self.cells.len());
+                let before = self.cells.get_mut(self.empty_until..until);
+                let any = before.is_some_and(|cells| {
+                    cells.fill(EMPTY);
+                    !cells.is_empty()
+                });
+                self.empty_until = self.empty_until.max(until);
+                any
             }
             _ => {
                 let any = !self.cells.is_empty();
@@ -111,19 +125,50 @@ impl Screen {
                 any
             }
         };
+        self.empty_until = self.empty_until.min(self.cells.len());
         self.lost |= gone;
+    }
+
+    /// The cursor is put somewhere. Programs that paint a screen leave out what is blank anyway, so
+    /// that the words of a line come one by one.
+    fn put_cursor(&mut self, row: usize, column: usize) {
+        if self.row == Some(row) && column >= self.origin {
+            self.move_to(column - self.origin);
+        } else {
+            self.leave();
+            self.row = Some(row);
+            self.origin = column;
+        }
     }
 
     /// The cursor goes to another line.
     fn leave(&mut self) {
         self.written.push('\n');
-        self.shown.extend(self.cells.drain(..));
+        self.show();
         self.shown.push('\n');
         self.column = 0;
+        self.row = None;
+        self.origin = 0;
+    }
+
+    fn show(&mut self) {
+        let mut empty = 0;
+        for cell in self.cells.drain(..) {
+            if cell == EMPTY {
+                empty += 1;
+                if empty <= MAX_EMPTY {
+                    self.shown.push(' ');
+                }
+            } else {
+                empty = 0;
+                self.shown.push(cell);
+            }
+        }
+        self.empty_until = 0;
     }
 
     fn finish(mut self) -> Plain<'static> {
-        self.shown.extend(self.cells.drain(..));
+        self.show();
         Plain {
             shown: Cow::Owned(self.shown),
             written: self.lost.then_some(self.written),
@@ -160,27 +205,32 @@ fn escape(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
 
 /// Numbers, then a letter that says what to do.
 fn control_sequence(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
-    let mut number: Option<usize> = None;
-    let mut first = true;
+    let mut numbers: [Option<usize>; 2] = [None; 2];
+    let mut which = 0;
     loop {
         let before = chars.clone();
         let Some(c) = chars.next() else {
             return;
         };
         match c {
-            '0'..='9' if first => {
+            '0'..='9' => {
                 let digit = c.to_digit(10).unwrap_or_default() as usize;
-                number = Some((number.unwrap_or(0) * 10 + digit).min(MAX_COLUMN));
+                if let Some(number) = numbers.get_mut(which) {
+                    *number = Some((number.unwrap_or(0) * 10 + digit).min(MAX_COLUMN));
+                }
             }
-            ' '..='?' => first = false,
+            ';' => which += 1,
+            ' '..='?' => which = numbers.len(),
             '@'..='~' => {
-                let by = number.unwrap_or(1).max(1);
+                let [first, second] = numbers;
+                let by = first.unwrap_or(1).max(1);
                 match c {
                     'C' | 'a' => screen.move_to(screen.column + by),
                     'D' => screen.back(by),
-                    'G' | '`' => screen.move_to(by - 1),
-                    'K' => screen.erase(number.unwrap_or(0)),
-                    'A' | 'B' | 'E' | 'F' | 'H' | 'J' | 'd' | 'e' | 'f' | 'u' => screen.leave(),
+                    'G' | '`' => screen.move_to((by - 1).saturating_sub(screen.origin)),
+                    'K' => screen.erase(first.unwrap_or(0)),
+                    'H' | 'f' => screen.put_cursor(by, second.unwrap_or(1).max(1) - 1),
+                    'A' | 'B' | 'E' | 'F' | 'J' | 'd' | 'e' | 'u' => screen.leave(),
                     _ => {}
                 }
                 return;
@@ -197,16 +247,22 @@ fn control_sequence(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
 /// A title, a link or the like: not shown, but written.
 fn string(chars: &mut std::str::Chars<'_>, screen: &mut Screen) {
     screen.written.push('\n');
-    while let Some(c) = chars.next() {
+    loop {
+        let before = chars.clone();
+        let Some(c) = chars.next() else {
+            break;
+        };
         match c {
             '\u{7}' | '\u{9c}' => break,
             '\u{1b}' => {
                 let mut ahead = chars.clone();
-                if ahead.next() == Some('\\') {
-                    *chars = ahead;
+                // Another escape ends it as well, and is the caller's: a string never calls for
+                // the next one, or a line of them would take all of the stack.
+                *chars = if ahead.next() == Some('\\') {
+                    ahead
                 } else {
-                    escape(chars, screen);
-                }
+                    before
+                };
                 break;
             }
             c if is_control(c) => {}
@@ -254,13 +310,24 @@ mod tests {
             "here",
             Some("\n8;;http://a.example\nhere\n8;;\n"),
         );
+        check("a\x1b[3;5Hb\x1b[3;7Hc\x1b[4;1Hd", "a\nb c\nd", None);
+        check("x\x1b[1K\x1b[4Gy", "   y", Some("x y"));
         check("cut \x1b[31", "cut ", None);
         check("cut \x1b]0;rm", "cut ", Some("cut \n0;rm\n"));
     }
 
     #[test]
     fn jumps_take_no_memory() {
-        let line = "\x1b[99999999Cx".repeat(1000);
-        assert!(plain(line.as_bytes()).shown.len() < 2 * MAX_COLUMN + 2000);
+        for jump in ["\x1b[99999999Cx", "\x1b[99999999Gx\x1b[A", "\x1b[9;9999Hx"] {
+            let line = jump.repeat(1000);
+            assert!(plain(line.as_bytes()).shown.len() < line.len(), "{jump:?}");
+        }
+    }
+
+    #[test]
+    fn many_sequences_take_neither_stack_nor_time() {
+        for part in ["\x1b]0;x", "\x1bP", "\x1b[1Kx", "\x1b", "\u{9d}\x1b["] {
+            plain(part.repeat(200_000).as_bytes());
+        }
     }
 }
