@@ -9,32 +9,35 @@
 mod command;
 mod event;
 mod examples;
+mod listing;
 mod mask;
 mod patterns;
 mod plain;
 mod scan;
 mod spec;
+mod tell;
 
 pub use command::Commands;
 pub use examples::{Tried, try_examples};
 pub use patterns::{Pattern, PatternFile, Patterns};
 pub use spec::Example;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use command::Judged;
+use memchr::{memchr, memrchr};
 use scan::{Reading, Scan};
-use std::collections::VecDeque;
 use std::sync::Arc;
+use tell::Told;
 
 /// Characters of context.
 pub const CONTEXT: usize = 2000;
 /// Bytes of a line; a longer one is looked at in pieces.
 const MAX_LINE: usize = 1 << 20;
+/// The same for a screen that is painted without line ends: it goes on for as long as the program.
+const MAX_PAINTED: usize = 16 << 10;
 /// What two pieces of a line have in common, so that nothing hides at their edge.
 const OVERLAP: usize = 4 << 10;
 /// Raw bytes from which the context is made.
 const HISTORY: usize = 16 << 10;
-/// Hits that are not told again: programs that draw a screen print the same line many times.
-const REMEMBERED: usize = 64;
 
 /// How bad a hit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,10 +89,17 @@ pub struct OutputWatch {
     pending: Vec<u8>,
     /// Pieces of it were looked at.
     in_pieces: bool,
+    /// It paints a screen.
+    painted: bool,
+    /// So much of it was there when output paused.
+    seen: usize,
     reading: Reading,
     /// Raw output before the line; at least the last [`HISTORY`] bytes of it.
     history: Vec<u8>,
-    told: VecDeque<(Arc<str>, String)>,
+    /// How much output there was before the line.
+    passed: u64,
+    judged: Judged,
+    told: Told,
 }
 
 impl OutputWatch {
@@ -100,9 +110,13 @@ impl OutputWatch {
             commands,
             pending: Vec::new(),
             in_pieces: false,
+            painted: false,
+            seen: 0,
             reading: Reading::default(),
             history: Vec::new(),
-            told: VecDeque::new(),
+            passed: 0,
+            judged: Judged::default(),
+            told: Told::default(),
         }
     }
 
@@ -119,58 +133,95 @@ impl OutputWatch {
                 continue;
             }
             let end = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let take = end.min(MAX_LINE.saturating_sub(self.pending.len()));
+            let take = end.min(self.room());
             let (more, after) = rest.split_at_checked(take).unwrap_or((rest, &[]));
             self.extend(more, out);
             rest = after;
         }
     }
 
-    /// Output has paused: looks at the unfinished line, too, and leaves it open. What is told here is
-    /// not told again when the line ends.
+    /// Output has paused: looks at the unfinished line, too, and leaves it open.
+    ///
+    /// What is told here is told again when the line ends only if it is worse then. It is never
+    /// certain, and commands count as shown: `rm -rf /` may go on with `tmp/x`.
     pub fn pause(&mut self, out: &mut Vec<Hit>) {
         let pending = std::mem::take(&mut self.pending);
-        let mut reading = self.reading.clone();
-        if !pending.is_empty() {
-            let hits = self.scan(&pending, &mut reading, self.in_pieces);
-            self.tell(hits, out);
+        let fresh = pending.len().saturating_sub(self.seen);
+        // A line that grows byte by byte is not looked at again from its beginning each time.
+        let start = pending.len().saturating_sub(MAX_PAINTED.max(fresh + OVERLAP));
+        let look = pending.get(start..).unwrap_or_default();
+        if fresh > 0 && (self.reading.warm || self.patterns.next_remarkable(look, 0).is_some()) {
+            let mut reading = self.reading.clone();
+            let piece = self.in_pieces || start > 0;
+            self.scan(look, &mut reading, piece, true, out);
         }
+        let mut said = self.reading.said.clone();
+        self.look_at_said(&mut said, true, out);
+        self.seen = pending.len();
         self.pending = pending;
     }
 
     /// The stream has ended.
     pub fn finish(&mut self, out: &mut Vec<Hit>) {
         let pending = std::mem::take(&mut self.pending);
-        if self.in_pieces {
-            self.line(&pending, out);
-        } else {
-            self.lines(&pending, out);
-        }
+        self.last_of_line(&pending, out);
+        let mut said = std::mem::take(&mut self.reading.said);
+        self.look_at_said(&mut said, false, out);
     }
 
-    /// More of a line; `more` keeps it within [`MAX_LINE`].
+    /// Bytes that the unfinished line may still grow by before it is looked at.
+    fn room(&self) -> usize {
+        let most = if self.painted || self.pending.len() < MAX_PAINTED {
+            MAX_PAINTED
+        } else {
+            MAX_LINE
+        };
+        most.saturating_sub(self.pending.len())
+    }
+
+    /// More of a line; `more` is no longer than there is room.
     fn extend(&mut self, more: &[u8], out: &mut Vec<Hit>) {
         self.pending.extend_from_slice(more);
         if self.pending.ends_with(b"\n") {
             let line = std::mem::take(&mut self.pending);
-            if self.in_pieces {
-                self.line(&line, out);
-            } else {
-                self.lines(&line, out);
-            }
+            self.last_of_line(&line, out);
             // Its memory serves the next line, unless it is a lot.
             if line.capacity() <= OVERLAP {
                 self.pending = line;
                 self.pending.clear();
             }
-        } else if self.pending.len() >= MAX_LINE {
+            return;
+        }
+        if !self.painted && self.pending.len() == MAX_PAINTED {
+            self.painted = is_painted(&self.pending);
+        }
+        if self.room() == 0 {
             let piece = std::mem::take(&mut self.pending);
             self.look_at_piece(&piece, out);
             self.in_pieces = true;
-            let kept = piece.len() - OVERLAP;
+            let kept = piece.len().saturating_sub(OVERLAP);
             let (done, kept) = piece.split_at_checked(kept).unwrap_or((&piece, &[]));
             self.note(done);
             self.pending = kept.to_vec();
+            self.seen = 0;
+        }
+    }
+
+    /// A line that has ended, or what is left of it.
+    fn last_of_line(&mut self, line: &[u8], out: &mut Vec<Hit>) {
+        self.seen = 0;
+        if self.in_pieces {
+            self.look_at_piece(line, out);
+            self.in_pieces = false;
+            self.painted = false;
+            self.reading.listing.pass_quiet(b"\n");
+            self.reading.previous = None;
+            self.reading.warm = false;
+            self.note(line);
+        } else if self.reading.warm || self.patterns.next_remarkable(line, 0).is_some() {
+            self.line(line, out);
+        } else {
+            self.quiet(line);
         }
     }
 
@@ -193,7 +244,7 @@ impl OutputWatch {
             let end = memchr(b'\n', line).map_or(line.len(), |end| end + 1);
             let (line, after) = line.split_at_checked(end).unwrap_or((line, &[]));
             self.quiet(quiet);
-            if line.len() <= MAX_LINE {
+            if line.len() <= MAX_PAINTED {
                 self.line(line, out);
             } else {
                 self.long_line(line, out);
@@ -206,7 +257,7 @@ impl OutputWatch {
     fn long_line(&mut self, line: &[u8], out: &mut Vec<Hit>) {
         let mut rest = line;
         while !rest.is_empty() {
-            let room = MAX_LINE.saturating_sub(self.pending.len()).min(rest.len());
+            let room = self.room().min(rest.len());
             let (more, after) = rest.split_at_checked(room).unwrap_or((rest, &[]));
             self.extend(more, out);
             rest = after;
@@ -216,75 +267,71 @@ impl OutputWatch {
     fn quiet(&mut self, lines: &[u8]) {
         if !lines.is_empty() {
             self.note(lines);
-            self.reading.listing.line += memchr_iter(b'\n', lines).count() as u64;
+            self.reading.listing.pass_quiet(lines);
             self.reading.previous = None;
         }
     }
 
-    /// A line that may be remarkable, or the last piece of one.
+    /// A line that may be remarkable.
     fn line(&mut self, line: &[u8], out: &mut Vec<Hit>) {
-        if self.in_pieces {
-            self.in_pieces = false;
-            self.look_at_piece(line, out);
-            self.reading.listing.line += 1;
-            self.reading.previous = None;
-            self.reading.warm = false;
-        } else {
-            let mut reading = std::mem::take(&mut self.reading);
-            let hits = self.scan(line, &mut reading, false);
-            self.reading = reading;
-            self.tell(hits, out);
-        }
+        let mut reading = std::mem::take(&mut self.reading);
+        self.scan(line, &mut reading, false, false, out);
+        self.reading = reading;
         self.note(line);
     }
 
     fn look_at_piece(&mut self, piece: &[u8], out: &mut Vec<Hit>) {
         if self.patterns.next_remarkable(piece, 0).is_some() {
-            let hits = self.scan(piece, &mut Reading::default(), true);
-            self.tell(hits, out);
+            self.scan(piece, &mut Reading::default(), true, false, out);
         }
     }
 
-    fn scan(&self, line: &[u8], reading: &mut Reading, piece: bool) -> Vec<Hit> {
-        let start = self.history.len().saturating_sub(HISTORY);
-        let history = self.history.get(start..).unwrap_or_default();
+    fn look_at_said(&mut self, said: &mut String, unfinished: bool, out: &mut Vec<Hit>) {
+        if !said.is_empty() {
+            self.scanner(unfinished, out).said(said);
+        }
+    }
+
+    fn scan(
+        &mut self,
+        line: &[u8],
+        reading: &mut Reading,
+        piece: bool,
+        unfinished: bool,
+        out: &mut Vec<Hit>,
+    ) {
+        let painted = self.painted;
+        let mut scan = self.scanner(unfinished, out);
         if reading.previous.is_none() {
-            let ended = history.strip_suffix(b"\n").unwrap_or(history);
+            let ended = scan.history.strip_suffix(b"\n").unwrap_or(scan.history);
             let start = memrchr(b'\n', ended).map_or(0, |end| end + 1);
             reading.remember(ended.get(start..).unwrap_or_default());
         }
-        let mut scan = Scan {
-            patterns: &self.patterns,
-            commands: &self.commands,
-            history,
-            hits: Vec::new(),
-        };
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if piece {
-            scan.piece(line);
+            scan.piece(line, painted);
         } else {
             scan.line(line, reading);
         }
-        scan.hits
     }
 
-    fn tell(&mut self, hits: Vec<Hit>, out: &mut Vec<Hit>) {
-        for hit in hits {
-            let same = |told: &(Arc<str>, String)| told.0 == hit.pattern && told.1 == hit.evidence;
-            if self.told.iter().any(same) {
-                continue;
-            }
-            if self.told.len() == REMEMBERED {
-                self.told.pop_front();
-            }
-            self.told
-                .push_back((hit.pattern.clone(), hit.evidence.clone()));
-            out.push(hit);
+    fn scanner<'a>(&'a mut self, unfinished: bool, hits: &'a mut Vec<Hit>) -> Scan<'a> {
+        let start = self.history.len().saturating_sub(HISTORY);
+        Scan {
+            patterns: &self.patterns,
+            commands: &self.commands,
+            judged: &mut self.judged,
+            told: &mut self.told,
+            history: self.history.get(start..).unwrap_or_default(),
+            at: self.passed,
+            unfinished,
+            hits,
         }
     }
 
     /// Keeps the end of what has passed.
     fn note(&mut self, passed: &[u8]) {
+        self.passed += passed.len() as u64;
         let start = passed.len().saturating_sub(HISTORY);
         let passed = passed.get(start..).unwrap_or_default();
         if self.history.len() + passed.len() > 3 * HISTORY {
@@ -293,6 +340,11 @@ impl OutputWatch {
         }
         self.history.extend_from_slice(passed);
     }
+}
+
+/// Whether a line without an end is a screen: programs that paint one move the cursor about.
+fn is_painted(line: &[u8]) -> bool {
+    !line.trim_ascii_start().starts_with(b"{") && memchr(0x1b, line).is_some()
 }
 
 #[cfg(test)]

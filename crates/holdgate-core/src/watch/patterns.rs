@@ -129,6 +129,10 @@ pub struct Patterns {
     remarkable: bytes::Regex,
     /// The same for a line that is plain already.
     words: bytes::Regex,
+    /// Which patterns may find something in it; one expression for each of those for text.
+    of_each: bytes::RegexSet,
+    /// Where in the list these are.
+    for_text: Vec<usize>,
     pub(super) shapes: super::command::Shapes,
 }
 
@@ -181,23 +185,19 @@ impl Patterns {
     }
 
     fn new(list: Vec<Pattern>) -> Result<Patterns, String> {
-        let mut words: Vec<String> = list
-            .iter()
-            .filter_map(|pattern| match &pattern.looks {
-                Looks::Text { words, .. } => Some(words),
-                Looks::Command(_) | Looks::Denied(_) => None,
-            })
-            .flatten()
-            .map(|word| in_bytes(word))
-            .collect();
+        let mut words: Vec<String> = Vec::new();
+        let (mut of_each, mut for_text) = (Vec::new(), Vec::new());
+        for (at, pattern) in list.iter().enumerate() {
+            if let Looks::Text { words: own, .. } = &pattern.looks {
+                let own: Vec<String> = own.iter().map(|word| in_bytes(word)).collect();
+                of_each.push(any_of(&own));
+                for_text.push(at);
+                words.extend(own);
+            }
+        }
         words.sort();
         words.dedup();
-        let words = if words.is_empty() {
-            // Nothing.
-            r"[^\x00-\xff]".to_owned()
-        } else {
-            format!("(?i:{})", words.join("|"))
-        };
+        let words = any_of(&words);
         let compile = |text: &str| {
             let builder = bytes::RegexBuilder::new(text)
                 .unicode(false)
@@ -206,8 +206,15 @@ impl Patterns {
                 .build();
             builder.map_err(|e| e.to_string())
         };
+        let of_each = bytes::RegexSetBuilder::new(&of_each)
+            .unicode(false)
+            .size_limit(8 << 20)
+            .dfa_size_limit(16 << 20)
+            .build();
         Ok(Patterns {
             list,
+            of_each: of_each.map_err(|e| e.to_string())?,
+            for_text,
             remarkable: compile(&format!("{words}|{}", REMARKABLE.join("|")))?,
             words: compile(&words)?,
             shapes: super::command::Shapes::new()?,
@@ -223,6 +230,20 @@ impl Patterns {
     /// is the beginning of a line, and `lines` end with a line end.
     pub(super) fn next_remarkable(&self, lines: &[u8], from: usize) -> Option<usize> {
         self.remarkable.shortest_match_at(lines, from)
+    }
+
+    /// The patterns for commands, and where in the list they are.
+    pub(super) fn for_commands(&self) -> impl Iterator<Item = (usize, &Pattern)> {
+        let is_for_text = |pattern: &Pattern| matches!(pattern.looks, Looks::Text { .. });
+        let list = self.list.iter().enumerate();
+        list.filter(move |(_, pattern)| !is_for_text(pattern))
+    }
+
+    /// The patterns that have a word in this text.
+    pub(super) fn with_words(&self, text: &str) -> impl Iterator<Item = &Pattern> {
+        let found = self.of_each.matches(text.as_bytes());
+        let places = found.into_iter().filter_map(|at| self.for_text.get(at));
+        places.filter_map(|at| self.list.get(*at))
     }
 
     /// Whether a plain text has one of the words.
@@ -246,6 +267,15 @@ fn adjust(list: &mut [Pattern], adjustment: Adjustment) -> Result<(), RuleError>
     }
     pattern.known_safe.extend(adjustment.known_safe);
     Ok(())
+}
+
+/// An expression for any of these; for nothing, if there are none.
+fn any_of(words: &[String]) -> String {
+    if words.is_empty() {
+        r"[^\x00-\xff]".to_owned()
+    } else {
+        format!("(?i:{})", words.join("|"))
+    }
 }
 
 /// An expression for this word that needs to know nothing of Unicode.

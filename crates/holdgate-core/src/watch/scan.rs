@@ -1,12 +1,15 @@
 //! One remarkable line, with all patterns.
 
-use super::command::{Commands, Listing, Said};
+use super::command::{Commands, Judged, Said, Spoken};
 use super::event::{self, Part};
+use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
-use super::{CONTEXT, Hit};
+use super::tell::Told;
+use super::{CONTEXT, Hit, Severity};
 use crate::action::text;
+use crate::json::Json;
 use regex::Regex;
 use std::borrow::Cow;
 
@@ -16,6 +19,10 @@ const EVIDENCE: usize = 300;
 const AROUND: usize = 160;
 /// Bytes of each of two lines that are read as one.
 const JOINED: usize = 400;
+/// Bytes of a text in pieces that are kept while its line has not ended.
+const MAX_SAID: usize = 16 << 10;
+/// Bytes before and after a find in which quotes are looked for.
+const QUOTED: usize = 1 << 10;
 /// Finds of one pattern on one line that are tried against what is known to be safe.
 const MAX_TRIED: usize = 8;
 
@@ -23,6 +30,17 @@ const MAX_TRIED: usize = 8;
 const DRAWN: [char; 18] = [
     '│', '┃', '║', '▌', '▎', '┆', '╎', '|', '>', '⎿', '└', '⏺', '●', '•', '*', '#', '─', '━',
 ];
+
+/// How much what was found says about what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// It is data, quoted, or how documents show things: nobody is stopped for it unasked.
+    Shown,
+    /// A program says so: never certain.
+    Said,
+    /// The agent's own call, or plain text: as bad as the pattern says.
+    Done,
+}
 
 /// How far a text has been read.
 #[derive(Clone, Debug, Default)]
@@ -32,122 +50,195 @@ pub(super) struct Reading {
     pub(super) previous: Option<String>,
     /// The line before had a word, so that a find may go on in the next.
     pub(super) warm: bool,
+    /// The unfinished line of a text that comes in pieces, one an event.
+    pub(super) said: String,
+}
+
+/// What stands before a line.
+#[derive(Clone, Copy, Default)]
+struct Before<'a> {
+    /// The text before this one.
+    earlier: &'a str,
+    /// This text, up to the line.
+    text: &'a str,
 }
 
 /// What looks at a line.
 pub(super) struct Scan<'a> {
     pub(super) patterns: &'a Patterns,
     pub(super) commands: &'a Commands,
+    pub(super) judged: &'a mut Judged,
+    pub(super) told: &'a mut Told,
     /// Raw output before the line.
     pub(super) history: &'a [u8],
-    pub(super) hits: Vec<Hit>,
+    /// How much output there was before the line.
+    pub(super) at: u64,
+    /// More of the line may come, and change what it says.
+    pub(super) unfinished: bool,
+    pub(super) hits: &'a mut Vec<Hit>,
 }
 
 impl Scan<'_> {
     /// A whole line.
     pub(super) fn line(&mut self, line: &[u8], reading: &mut Reading) {
         if let Some(event) = event::read(line) {
-            reading.listing.line += 1;
+            reading.listing.pass_quiet(b"\n");
             reading.warm = false;
             reading.previous = Some(String::new());
-            let mut before = String::new();
-            for part in event::parts(&event) {
-                match part {
-                    Part::Text(text) => {
-                        self.document(&text, &before);
-                        before = text.into_owned();
-                    }
-                    Part::Call(said) => {
-                        let shown = format!("{before}\n{}: {}", said.tool, said.text);
-                        self.command(&said, &shown);
-                    }
-                }
-            }
+            self.event(&event, &mut reading.said);
             return;
         }
         let plain = plain(line);
-        let text = escapes_resolved(&plain.shown);
-        self.lines(&text, "", reading, true);
+        match escapes_resolved(&plain.shown) {
+            Cow::Borrowed(text) => self.lines(text, reading, true, Weight::Done),
+            Cow::Owned(text) => self.lines(&text, reading, true, Weight::Shown),
+        }
         if let Some(written) = &plain.written {
-            self.lines(written, "", &mut Reading::unrelated(), false);
+            self.lines(written, &mut Reading::unrelated(), false, Weight::Done);
         }
     }
 
-    /// A piece of a line that is too long to be kept: no command and no event.
-    pub(super) fn piece(&mut self, piece: &[u8]) {
+    fn event(&mut self, event: &Json<'_>, said: &mut String) {
+        let parts = event::parts(event);
+        let more = |part: &Part<'_>| matches!(part, Part::Piece(_));
+        if !said.is_empty() && !parts.iter().any(more) {
+            self.said(said);
+        }
+        let mut earlier = "";
+        for part in &parts {
+            match part {
+                Part::Text(text, weight) => {
+                    self.document(text, earlier, *weight);
+                    earlier = text;
+                }
+                Part::Piece(text) => {
+                    said.push_str(text);
+                    if text.contains('\n')
+                        && let Some(end) = said.rfind('\n')
+                    {
+                        let rest = said.split_off(end + 1);
+                        self.said(said);
+                        *said = rest;
+                    }
+                    if said.len() > MAX_SAID {
+                        self.document(said, "", Weight::Done);
+                        *said = last(said, JOINED).to_owned();
+                    }
+                }
+                Part::Call(call, weight) => {
+                    let line = format!("{}: {}", call.tool, call.text);
+                    let before = Before { earlier, text: "" };
+                    self.command(call, before, &line, *weight);
+                }
+            }
+        }
+    }
+
+    /// What was said in pieces, as far as it is complete.
+    pub(super) fn said(&mut self, said: &mut String) {
+        self.document(said, "", Weight::Done);
+        said.clear();
+    }
+
+    /// A piece of a line that is too long to be kept, and no event. Only a painted screen has commands
+    /// in it, on lines that are not cut.
+    pub(super) fn piece(&mut self, piece: &[u8], painted: bool) {
         let plain = plain(piece);
         let text = escapes_resolved(&plain.shown);
-        self.lines(&text, "", &mut Reading::unrelated(), false);
+        let reading = &mut Reading::unrelated();
+        match text.split_once('\n').filter(|_| painted) {
+            Some((first, rest)) => {
+                self.lines(first, reading, false, Weight::Done);
+                let (whole, last) = rest.rsplit_once('\n').unwrap_or(("", rest));
+                self.lines(whole, reading, true, Weight::Said);
+                self.lines(last, reading, false, Weight::Done);
+            }
+            None => self.lines(&text, reading, false, Weight::Done),
+        }
         if let Some(written) = &plain.written {
-            self.lines(written, "", &mut Reading::unrelated(), false);
+            self.lines(written, &mut Reading::unrelated(), false, Weight::Done);
         }
     }
 
-    /// A text within an event.
-    fn document(&mut self, text: &str, before: &str) {
+    /// A text within an event. Lines with nothing remarkable are passed over.
+    fn document(&mut self, text: &str, earlier: &str, weight: Weight) {
         let mut reading = Reading::unrelated();
-        let mut so_far = before.to_owned();
-        for line in text.split('\n') {
-            let plain = plain(line.as_bytes());
-            self.lines(&plain.shown, &so_far, &mut reading, true);
-            if let Some(written) = &plain.written {
-                self.lines(written, &so_far, &mut Reading::unrelated(), false);
-            }
-            so_far.push('\n');
-            so_far.push_str(&plain.shown);
-            if so_far.len() > 16 * CONTEXT {
-                so_far = last(&so_far, CONTEXT).to_owned();
-            }
-        }
-    }
-
-    fn lines(&mut self, text: &str, before: &str, reading: &mut Reading, commands: bool) {
-        for line in text.split('\n') {
-            if commands
-                && let Some(said) = self.patterns.shapes.command_in(line, &mut reading.listing)
-            {
-                self.command(&said, &format!("{before}\n{line}"));
-            }
-            self.text(line, before, reading);
-        }
-    }
-
-    fn command(&mut self, said: &Said, shown: &str) {
-        let denied = self.commands.denied(said);
-        for pattern in &self.patterns.list {
-            let because = match &pattern.looks {
-                Looks::Text { .. } => continue,
-                Looks::Command(regex) => {
-                    let looks = text::as_it_looks(&said.text);
-                    let others = said.input.as_object().is_some_and(|o| o.len() > 1);
-                    let in_others = || others && finds(pattern, regex, &said.input.text());
-                    let safe = pattern.known_safe.iter().any(|s| s.regex.is_match(&looks));
-                    if safe || !(finds(pattern, regex, &looks) || in_others()) {
-                        continue;
-                    }
-                    pattern.because.to_string()
-                }
-                Looks::Denied(rules) => {
-                    let counts = |rule: &str| rules.is_empty() || rules.iter().any(|r| r == rule);
-                    let Some(finding) = denied.iter().find(|f| counts(&f.rule)) else {
-                        continue;
-                    };
-                    if pattern
-                        .known_safe
-                        .iter()
-                        .any(|s| s.regex.is_match(&said.text))
-                    {
-                        continue;
-                    }
-                    format!("{}: {}", finding.rule, finding.reason)
+        let mut done = 0;
+        while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
+            let near = if reading.warm {
+                0
+            } else {
+                match self.patterns.next_remarkable(rest.as_bytes(), 0) {
+                    Some(at) => at.saturating_sub(1),
+                    None => return,
                 }
             };
-            let evidence = shortened(&said.text, EVIDENCE);
-            self.hit(pattern_of(pattern, because), &evidence, shown);
+            let start = rest.get(..rest.floor_char_boundary(near)).unwrap_or_default();
+            let start = start.rfind('\n').map_or(0, |end| end + 1);
+            let (quiet, rest) = rest.split_at_checked(start).unwrap_or((rest, ""));
+            if !quiet.is_empty() {
+                reading.listing.pass_quiet(quiet.as_bytes());
+                let ended = quiet.strip_suffix('\n').unwrap_or(quiet);
+                let before = ended.rsplit_once('\n').map_or(ended, |(_, line)| line);
+                reading.remember(before.as_bytes());
+            }
+            let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
+            let before = Before {
+                earlier,
+                text: text.get(..done + start).unwrap_or_default(),
+            };
+            let plain = plain(line.as_bytes());
+            self.lines_after(before, &plain.shown, &mut reading, true, weight);
+            if let Some(written) = &plain.written {
+                let unrelated = &mut Reading::unrelated();
+                self.lines_after(before, written, unrelated, false, weight);
+            }
+            done += start + line.len() + 1;
         }
     }
 
-    fn text(&mut self, line: &str, before: &str, reading: &mut Reading) {
+    fn lines(&mut self, text: &str, reading: &mut Reading, commands: bool, weight: Weight) {
+        self.lines_after(Before::default(), text, reading, commands, weight);
+    }
+
+    fn lines_after(
+        &mut self,
+        before: Before<'_>,
+        text: &str,
+        reading: &mut Reading,
+        commands: bool,
+        weight: Weight,
+    ) {
+        for line in text.split('\n') {
+            if commands
+                && let Some((said, worth)) =
+                    self.patterns.shapes.command_in(line, &mut reading.listing)
+            {
+                self.command(&said, before, line, worth.min(weight));
+            }
+            self.text(line, before, reading, weight);
+        }
+    }
+
+    fn command(&mut self, said: &Said, before: Before<'_>, line: &str, weight: Weight) {
+        let (told, at) = (&*self.told, self.at);
+        let mut for_commands = self.patterns.for_commands();
+        if !for_commands.any(|(_, pattern)| told.has_room(&pattern.id, at)) {
+            return;
+        }
+        let (patterns, commands) = (self.patterns, self.commands);
+        let spoken = self.judged.of(said, || spoken(patterns, commands, said));
+        // The rest of a line may make another command of it.
+        let weight = if self.unfinished { Weight::Shown } else { weight };
+        for (place, because) in spoken.iter() {
+            if let Some(pattern) = self.patterns.list.get(*place) {
+                let evidence = shortened(&said.text, EVIDENCE);
+                self.hit(pattern_of(pattern, because.clone(), weight), &evidence, before, line);
+            }
+        }
+    }
+
+    fn text(&mut self, line: &str, before: Before<'_>, reading: &mut Reading, weight: Weight) {
         let drawn = line;
         let line = undrawn(line);
         let looks = text::as_it_looks(line);
@@ -156,16 +247,16 @@ impl Scan<'_> {
         let has_word =
             self.patterns.has_word(&looks) || own.is_some_and(|l| self.patterns.has_word(l));
         if has_word {
-            self.finds(&looks, None, before, drawn);
+            self.finds(&looks, None, before, drawn, weight);
             if let Some(own) = own {
-                self.finds(own, None, before, drawn);
+                self.finds(own, None, before, drawn, weight);
             }
         }
         if has_word || reading.warm {
             let previous = reading.previous.as_deref().unwrap_or_default();
             if !previous.is_empty() && !looks.is_empty() {
                 let joined = format!("{previous} {}", first(&looks, JOINED));
-                self.finds(&joined, Some(previous.len()), before, drawn);
+                self.finds(&joined, Some(previous.len()), before, drawn, weight);
             }
         }
         reading.warm = has_word;
@@ -173,11 +264,22 @@ impl Scan<'_> {
     }
 
     /// Finds of all patterns for text, as far as they reach over `edge`, if there is one.
-    fn finds(&mut self, text: &str, edge: Option<usize>, before: &str, line: &str) {
-        for pattern in &self.patterns.list {
+    fn finds(
+        &mut self,
+        text: &str,
+        edge: Option<usize>,
+        before: Before<'_>,
+        line: &str,
+        weight: Weight,
+    ) {
+        let patterns = self.patterns;
+        for pattern in patterns.with_words(text) {
             let Looks::Text { regex, .. } = &pattern.looks else {
                 continue;
             };
+            if !self.told.has_room(&pattern.id, self.at) {
+                continue;
+            }
             let over = |m: &regex::Match<'_>| {
                 edge.is_none_or(|edge| m.start() < edge && m.end() > edge + 1)
             };
@@ -187,28 +289,66 @@ impl Scan<'_> {
                 .find(|m| !is_safe(pattern, text, m.range()));
             if let Some(found) = found {
                 let evidence = around(text, found.range(), EVIDENCE);
-                let shown = format!("{before}\n{line}");
-                self.hit(
-                    pattern_of(pattern, pattern.because.to_string()),
-                    &evidence,
-                    &shown,
-                );
+                let quoted = is_quoted(text, found.range());
+                let weight = if quoted { Weight::Shown } else { weight };
+                let hit = pattern_of(pattern, pattern.because.to_string(), weight);
+                self.hit(hit, &evidence, before, line);
             }
         }
     }
 
-    fn hit(&mut self, pattern: Hit, evidence: &str, shown: &str) {
+    fn hit(&mut self, hit: Hit, evidence: &str, before: Before<'_>, line: &str) {
+        let hit = Hit {
+            evidence: masked(evidence.trim(), self.patterns),
+            certain: hit.certain && !self.unfinished,
+            ..hit
+        };
+        if !self.told.is_news(&hit, self.at) {
+            return;
+        }
         let mut context = String::new();
-        if shown.len() < 4 * CONTEXT {
+        if before.text.len() + before.earlier.len() < 4 * CONTEXT {
             context.push_str(&history_text(self.history));
         }
-        context.push_str(shown.trim_start_matches('\n'));
+        for text in [before.earlier, before.text] {
+            let start = text.ceil_char_boundary(text.len().saturating_sub(4 * CONTEXT));
+            let text = text.get(start..).unwrap_or_default();
+            context.push_str(&history_text(text.as_bytes()));
+        }
+        context.push_str(last(line, CONTEXT));
         self.hits.push(Hit {
-            evidence: masked(evidence.trim(), self.patterns),
             context: last(&masked(last(&context, CONTEXT), self.patterns), CONTEXT).to_owned(),
-            ..pattern
+            ..hit
         });
     }
+}
+
+/// What the patterns for commands say about a call.
+fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
+    let denied = commands.denied(said);
+    let looks = text::as_it_looks(&said.text);
+    let others = said.input.as_object().is_some_and(|o| o.len() > 1);
+    let input = if others { said.input.text() } else { String::new() };
+    let because = |pattern: &Pattern| {
+        if pattern.known_safe.iter().any(|s| s.regex.is_match(&looks)) {
+            return None;
+        }
+        match &pattern.looks {
+            Looks::Text { .. } => None,
+            Looks::Command(regex) => (finds(pattern, regex, &looks)
+                || finds(pattern, regex, &input))
+            .then(|| pattern.because.to_string()),
+            Looks::Denied(rules) => {
+                let counts = |rule: &str| rules.is_empty() || rules.iter().any(|r| r == rule);
+                let finding = denied.iter().find(|f| counts(&f.rule))?;
+                Some(format!("{}: {}", finding.rule, finding.reason))
+            }
+        }
+    };
+    let spoken = patterns.for_commands();
+    spoken
+        .filter_map(|(place, pattern)| Some((place, because(pattern)?)))
+        .collect()
 }
 
 impl Reading {
@@ -228,12 +368,16 @@ impl Reading {
     }
 }
 
-fn pattern_of(pattern: &Pattern, because: String) -> Hit {
+fn pattern_of(pattern: &Pattern, because: String, weight: Weight) -> Hit {
+    let most = match weight {
+        Weight::Shown => Severity::Medium,
+        Weight::Said | Weight::Done => Severity::High,
+    };
     Hit {
         pattern: pattern.id.clone(),
         family: pattern.family.clone(),
-        severity: pattern.severity,
-        certain: pattern.certain,
+        severity: pattern.severity.min(most),
+        certain: pattern.certain && weight == Weight::Done,
         because,
         evidence: String::new(),
         context: String::new(),
@@ -260,6 +404,31 @@ fn is_safe(pattern: &Pattern, text: &str, found: std::ops::Range<usize>) -> bool
     let end = text.floor_char_boundary((found.end + AROUND).min(text.len()));
     let near = text.get(start..end).unwrap_or(text);
     pattern.known_safe.iter().any(|s| s.regex.is_match(near))
+}
+
+/// Whether a find stands in quotes. A quote within a word is an apostrophe.
+fn is_quoted(text: &str, found: std::ops::Range<usize>) -> bool {
+    let start = text.ceil_char_boundary(found.start.saturating_sub(QUOTED));
+    let end = text.floor_char_boundary((found.end + QUOTED).min(text.len()));
+    let before = text.get(start..found.start).unwrap_or_default();
+    let after = text.get(found.end..end).unwrap_or_default();
+    let opens = |mark: char| {
+        let (mut inside, mut in_word) = (false, false);
+        let mut chars = before.chars().peekable();
+        while let Some(c) = chars.next() {
+            let word_goes_on = chars.peek().is_some_and(|c| c.is_alphanumeric());
+            if c == mark && !(if inside { word_goes_on } else { in_word }) {
+                inside = !inside;
+            }
+            in_word = c.is_alphanumeric();
+        }
+        inside
+    };
+    let pairs = [('"', '"'), ('\'', '\''), ('`', '`')];
+    pairs
+        .iter()
+        .any(|(open, close)| after.contains(*close) && opens(*open))
+        || (before.rfind('“') > before.rfind('”') && after.contains('”'))
 }
 
 /// A find with what stands around it.
