@@ -148,7 +148,9 @@ impl OutputWatch {
         let pending = std::mem::take(&mut self.pending);
         let fresh = pending.len().saturating_sub(self.seen);
         // A line that grows byte by byte is not looked at again from its beginning each time.
-        let start = pending.len().saturating_sub(MAX_PAINTED.max(fresh + OVERLAP));
+        let start = pending
+            .len()
+            .saturating_sub(MAX_PAINTED.max(fresh + OVERLAP));
         let look = pending.get(start..).unwrap_or_default();
         if fresh > 0 && (self.reading.warm || self.patterns.next_remarkable(look, 0).is_some()) {
             let mut reading = self.reading.clone();

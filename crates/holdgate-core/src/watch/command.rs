@@ -97,7 +97,9 @@ impl Shapes {
             (MARKED_CALL, Weight::Done),
             (EXEC, Weight::Done),
         ];
-        let others = others.iter().map(|(shape, weight)| Ok((regex(shape)?, *weight)));
+        let others = others
+            .iter()
+            .map(|(shape, weight)| Ok((regex(shape)?, *weight)));
         Ok(Shapes {
             prompt: regex(&PROMPT)?,
             trace: regex(&TRACE)?,
@@ -182,28 +184,43 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text.trim_matches('`'))
 }
 
+/// Commands on the screen that are judged at once, and bytes of output after which one more is.
+const AT_ONCE: u64 = 4096;
+const PER_COMMAND: u64 = 64;
+
 /// What was said about calls of late, by a text that stands for the call.
 #[derive(Debug, Default)]
-pub(super) struct Judged(HashMap<String, Spoken>);
+pub(super) struct Judged {
+    known: HashMap<String, Spoken>,
+    /// Where in the output the work for commands is used up to.
+    used: u64,
+}
 
 /// Which patterns speak about a call, by their place in the list, and why.
 pub(super) type Spoken = Arc<[(usize, String)]>;
 
 impl Judged {
+    /// Whether one more command on the screen may be judged, so far into the output: a flood of short
+    /// ones must not keep the output waiting.
+    pub(super) fn has_room(&mut self, at: u64) -> bool {
+        self.used = self.used.max(at);
+        self.used - at < AT_ONCE * PER_COMMAND
+    }
+
     /// What is said about a call, by `judge` if it is not known yet.
     pub(super) fn of(&mut self, said: &Said, judge: impl FnOnce() -> Spoken) -> Spoken {
         let key = format!("{}\n{}", said.tool, said.input.text());
-        if key.len() > MAX_REMEMBERED {
-            return judge();
-        }
-        if let Some(spoken) = self.0.get(&key) {
+        if let Some(spoken) = self.known.get(&key) {
             return spoken.clone();
         }
+        self.used += PER_COMMAND;
         let spoken = judge();
-        if self.0.len() == MAX_JUDGED {
-            self.0.clear();
+        if key.len() <= MAX_REMEMBERED {
+            if self.known.len() == MAX_JUDGED {
+                self.known.clear();
+            }
+            self.known.insert(key, spoken.clone());
         }
-        self.0.insert(key, spoken.clone());
         spoken
     }
 }
@@ -303,7 +320,13 @@ mod tests {
         for line in ["$ ls", "❯ ls", "(venv) $ ls"] {
             assert_eq!(weight(line), Weight::Shown, "{line}");
         }
-        for line in ["dev@box:~$ ls", "bash-5.2$ ls", "+ ls", "Running: ls", "Bash(ls)"] {
+        for line in [
+            "dev@box:~$ ls",
+            "bash-5.2$ ls",
+            "+ ls",
+            "Running: ls",
+            "Bash(ls)",
+        ] {
             assert_eq!(weight(line), Weight::Said, "{line}");
         }
         for line in ["⏺ Bash(ls)", "• Ran ls", "exec ls in /home/dev"] {

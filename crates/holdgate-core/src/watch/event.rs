@@ -16,7 +16,15 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 /// Parts of the type of an event that tells of a command.
 const RUNS: [&str; 4] = ["exec", "command", "shell", "bash"];
 /// Parts of the type of what an agent does, and of what it got.
-const DONE: [&str; 7] = ["assistant", "tool", "call", "exec", "command", "shell", "bash"];
+const DONE: [&str; 7] = [
+    "assistant",
+    "tool",
+    "call",
+    "exec",
+    "command",
+    "shell",
+    "bash",
+];
 const GOT: [&str; 4] = ["user", "result", "output", "system"];
 /// Members of a piece of text that goes on in the next event.
 const PIECES: [&str; 3] = ["text", "content", "thinking"];
@@ -58,6 +66,8 @@ struct Voice {
     does: bool,
     /// Somebody else's words.
     got: bool,
+    /// All of it stands in a text of something that has none.
+    data: bool,
 }
 
 impl Voice {
@@ -73,11 +83,25 @@ impl Voice {
             typed: self.typed || typed,
             does: self.does || (is(&DONE) && !got),
             got: self.got || got,
+            data: self.data,
+        }
+    }
+
+    /// Within a text.
+    fn printed(self) -> Voice {
+        Voice {
+            got: true,
+            data: self.data || !self.typed,
+            ..self
         }
     }
 
     fn of_text(self) -> Weight {
-        if self.typed { Weight::Done } else { Weight::Shown }
+        if self.typed && !self.data {
+            Weight::Done
+        } else {
+            Weight::Shown
+        }
     }
 
     fn of_call(self) -> Weight {
@@ -97,8 +121,7 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
             match inner {
                 Some(event) => {
                     let mut within = Vec::new();
-                    let shown = Voice { got: true, ..voice };
-                    collect(&event, nested - 1, shown, &mut within);
+                    collect(&event, nested - 1, voice.printed(), &mut within);
                     parts.extend(within.into_iter().map(|part| -> Part<'a> { part.owned() }));
                 }
                 None => parts.push(Part::Text(Cow::Borrowed(text), voice.of_text())),
@@ -321,7 +344,11 @@ mod tests {
             &[],
             &["message", "assistant", "+a"],
         );
-        check(r#"{"type":"response.output_text.delta","delta":"a"}"#, &[], &["response.output_text.delta", "+a"]);
+        check(
+            r#"{"type":"response.output_text.delta","delta":"a"}"#,
+            &[],
+            &["response.output_text.delta", "+a"],
+        );
     }
 
     #[test]
@@ -346,7 +373,10 @@ mod tests {
             r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{call}]}}]}}}}"#
         );
         assert_eq!(weight(&result), [Weight::Shown]);
-        let printed = Json::object([("type", "assistant".to_owned().into()), ("text", own.into())]);
+        let printed = Json::object([
+            ("type", "assistant".to_owned().into()),
+            ("text", own.into()),
+        ]);
         assert_eq!(weight(&printed.text()), [Weight::Shown]);
     }
 

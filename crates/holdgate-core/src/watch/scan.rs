@@ -90,11 +90,18 @@ impl Scan<'_> {
         }
         let plain = plain(line);
         match escapes_resolved(&plain.shown) {
-            Cow::Borrowed(text) => self.lines(text, reading, true, Weight::Done),
-            Cow::Owned(text) => self.lines(&text, reading, true, Weight::Shown),
+            Cow::Borrowed(text) => {
+                self.lines(Before::default(), text, reading, true, Weight::Done);
+            }
+            Cow::Owned(text) => {
+                reading.listing.pass_quiet(b"\n");
+                reading.warm = false;
+                reading.previous = Some(String::new());
+                self.document(&text, "", true, Weight::Shown);
+            }
         }
         if let Some(written) = &plain.written {
-            self.lines(written, &mut Reading::unrelated(), false, Weight::Done);
+            self.document(written, "", false, Weight::Done);
         }
     }
 
@@ -108,7 +115,7 @@ impl Scan<'_> {
         for part in &parts {
             match part {
                 Part::Text(text, weight) => {
-                    self.document(text, earlier, *weight);
+                    self.document(text, earlier, true, *weight);
                     earlier = text;
                 }
                 Part::Piece(text) => {
@@ -121,7 +128,7 @@ impl Scan<'_> {
                         *said = rest;
                     }
                     if said.len() > MAX_SAID {
-                        self.document(said, "", Weight::Done);
+                        self.document(said, "", true, Weight::Done);
                         *said = last(said, JOINED).to_owned();
                     }
                 }
@@ -136,7 +143,7 @@ impl Scan<'_> {
 
     /// What was said in pieces, as far as it is complete.
     pub(super) fn said(&mut self, said: &mut String) {
-        self.document(said, "", Weight::Done);
+        self.document(said, "", true, Weight::Done);
         said.clear();
     }
 
@@ -145,23 +152,22 @@ impl Scan<'_> {
     pub(super) fn piece(&mut self, piece: &[u8], painted: bool) {
         let plain = plain(piece);
         let text = escapes_resolved(&plain.shown);
-        let reading = &mut Reading::unrelated();
         match text.split_once('\n').filter(|_| painted) {
             Some((first, rest)) => {
-                self.lines(first, reading, false, Weight::Done);
                 let (whole, last) = rest.rsplit_once('\n').unwrap_or(("", rest));
-                self.lines(whole, reading, true, Weight::Said);
-                self.lines(last, reading, false, Weight::Done);
+                self.document(first, "", false, Weight::Done);
+                self.document(whole, "", true, Weight::Done);
+                self.document(last, "", false, Weight::Done);
             }
-            None => self.lines(&text, reading, false, Weight::Done),
+            None => self.document(&text, "", false, Weight::Done),
         }
         if let Some(written) = &plain.written {
-            self.lines(written, &mut Reading::unrelated(), false, Weight::Done);
+            self.document(written, "", false, Weight::Done);
         }
     }
 
-    /// A text within an event. Lines with nothing remarkable are passed over.
-    fn document(&mut self, text: &str, earlier: &str, weight: Weight) {
+    /// A text of its own. Lines with nothing remarkable are passed over.
+    fn document(&mut self, text: &str, earlier: &str, commands: bool, weight: Weight) {
         let mut reading = Reading::unrelated();
         let mut done = 0;
         while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
@@ -173,7 +179,9 @@ impl Scan<'_> {
                     None => return,
                 }
             };
-            let start = rest.get(..rest.floor_char_boundary(near)).unwrap_or_default();
+            let start = rest
+                .get(..rest.floor_char_boundary(near))
+                .unwrap_or_default();
             let start = start.rfind('\n').map_or(0, |end| end + 1);
             let (quiet, rest) = rest.split_at_checked(start).unwrap_or((rest, ""));
             if !quiet.is_empty() {
@@ -188,20 +196,15 @@ impl Scan<'_> {
                 text: text.get(..done + start).unwrap_or_default(),
             };
             let plain = plain(line.as_bytes());
-            self.lines_after(before, &plain.shown, &mut reading, true, weight);
+            self.lines(before, &plain.shown, &mut reading, commands, weight);
             if let Some(written) = &plain.written {
-                let unrelated = &mut Reading::unrelated();
-                self.lines_after(before, written, unrelated, false, weight);
+                self.lines(before, written, &mut Reading::unrelated(), false, weight);
             }
             done += start + line.len() + 1;
         }
     }
 
-    fn lines(&mut self, text: &str, reading: &mut Reading, commands: bool, weight: Weight) {
-        self.lines_after(Before::default(), text, reading, commands, weight);
-    }
-
-    fn lines_after(
+    fn lines(
         &mut self,
         before: Before<'_>,
         text: &str,
@@ -213,6 +216,7 @@ impl Scan<'_> {
             if commands
                 && let Some((said, worth)) =
                     self.patterns.shapes.command_in(line, &mut reading.listing)
+                && self.judged.has_room(self.at)
             {
                 self.command(&said, before, line, worth.min(weight));
             }
@@ -229,11 +233,20 @@ impl Scan<'_> {
         let (patterns, commands) = (self.patterns, self.commands);
         let spoken = self.judged.of(said, || spoken(patterns, commands, said));
         // The rest of a line may make another command of it.
-        let weight = if self.unfinished { Weight::Shown } else { weight };
+        let weight = if self.unfinished {
+            Weight::Shown
+        } else {
+            weight
+        };
         for (place, because) in spoken.iter() {
             if let Some(pattern) = self.patterns.list.get(*place) {
                 let evidence = shortened(&said.text, EVIDENCE);
-                self.hit(pattern_of(pattern, because.clone(), weight), &evidence, before, line);
+                self.hit(
+                    pattern_of(pattern, because.clone(), weight),
+                    &evidence,
+                    before,
+                    line,
+                );
             }
         }
     }
@@ -254,7 +267,8 @@ impl Scan<'_> {
         }
         if has_word || reading.warm {
             let previous = reading.previous.as_deref().unwrap_or_default();
-            if !previous.is_empty() && !looks.is_empty() {
+            // An item of a list is no wrapped line.
+            if !previous.is_empty() && !looks.is_empty() && !looks.starts_with("- ") {
                 let joined = format!("{previous} {}", first(&looks, JOINED));
                 self.finds(&joined, Some(previous.len()), before, drawn, weight);
             }
@@ -328,7 +342,11 @@ fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
     let denied = commands.denied(said);
     let looks = text::as_it_looks(&said.text);
     let others = said.input.as_object().is_some_and(|o| o.len() > 1);
-    let input = if others { said.input.text() } else { String::new() };
+    let input = if others {
+        said.input.text()
+    } else {
+        String::new()
+    };
     let because = |pattern: &Pattern| {
         if pattern.known_safe.iter().any(|s| s.regex.is_match(&looks)) {
             return None;
