@@ -152,7 +152,8 @@ impl OutputWatch {
             .len()
             .saturating_sub(MAX_PAINTED.max(fresh + OVERLAP));
         let look = pending.get(start..).unwrap_or_default();
-        if fresh > 0 && (self.reading.warm || self.patterns.next_remarkable(look, 0).is_some()) {
+        if fresh > 0 && (self.reading.goes_on() || self.patterns.next_remarkable(look, 0).is_some())
+        {
             let mut reading = self.reading.clone();
             let piece = self.in_pieces || start > 0;
             self.scan(look, &mut reading, piece, true, out);
@@ -220,7 +221,7 @@ impl OutputWatch {
             self.reading.previous = None;
             self.reading.warm = false;
             self.note(line);
-        } else if self.reading.warm || self.patterns.next_remarkable(line, 0).is_some() {
+        } else if self.reading.goes_on() || self.patterns.next_remarkable(line, 0).is_some() {
             self.line(line, out);
         } else {
             self.quiet(line);
@@ -231,7 +232,7 @@ impl OutputWatch {
     fn lines(&mut self, lines: &[u8], out: &mut Vec<Hit>) {
         let mut rest = lines;
         while !rest.is_empty() {
-            let at = if self.reading.warm {
+            let at = if self.reading.goes_on() {
                 0
             } else {
                 let Some(at) = self.patterns.next_remarkable(rest, 0) else {

@@ -40,7 +40,7 @@ const REMARKABLE: &[&str] = &[
     r"\xf0[\x90-\x9e]|\xf3\xa0",
     // Escapes of JSON, and members that tell of a call.
     r"\\u[0-9A-Fa-f]{4}",
-    r#""(?:command|cmd|input|arguments|parameters|args)""#,
+    r#""(?:command|cmd|input|arguments|parameters|args|delta)""#,
     // A prompt, a trace, a call on the screen.
     r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] )| \$ |@[^\n]*[#%>$] ",
     r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",

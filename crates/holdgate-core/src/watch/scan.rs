@@ -88,6 +88,7 @@ impl Scan<'_> {
             self.event(&event, &mut reading.said);
             return;
         }
+        self.said(&mut reading.said);
         let plain = plain(line);
         match escapes_resolved(&plain.shown) {
             Cow::Borrowed(text) => {
@@ -370,6 +371,11 @@ fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
 }
 
 impl Reading {
+    /// Whether the next line is worth a look for what was before it.
+    pub(super) fn goes_on(&self) -> bool {
+        self.warm || !self.said.is_empty()
+    }
+
     /// A text that has nothing to do with what was before it.
     fn unrelated() -> Reading {
         Reading {
