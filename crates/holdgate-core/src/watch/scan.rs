@@ -269,7 +269,8 @@ impl Scan<'_> {
         if has_word || reading.warm {
             let previous = reading.previous.as_deref().unwrap_or_default();
             // An item of a list is no wrapped line.
-            if !previous.is_empty() && !looks.is_empty() && !looks.starts_with("- ") {
+            let item = looks.trim_start_matches(['+', ' ']).starts_with("- ");
+            if !previous.is_empty() && !looks.is_empty() && !item {
                 let joined = format!("{previous} {}", first(&looks, JOINED));
                 self.finds(&joined, Some(previous.len()), before, drawn, weight);
             }

@@ -254,7 +254,8 @@ impl Reader<'_> {
     }
 
     fn regex(&mut self, text: &Spanned<String>) -> Option<Regex> {
-        match RegexBuilder::new(&text.value).size_limit(MAX_REGEX).build() {
+        let expression = with_plain_edges(&text.value);
+        match RegexBuilder::new(&expression).size_limit(MAX_REGEX).build() {
             Ok(regex) if regex.is_match("") => {
                 let what = "this expression finds something everywhere: it matches nothing at all";
                 self.error(text.referenced, what);
@@ -294,5 +295,48 @@ impl Reader<'_> {
             }
         }
         examples
+    }
+}
+
+/// With edges of words as ASCII knows them. Those of Unicode cannot be told by an automaton, so that a
+/// text with a single letter beyond ASCII would be searched a hundred times slower.
+fn with_plain_edges(regex: &str) -> String {
+    let mut out = String::with_capacity(regex.len());
+    let mut rest = regex;
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        out.push_str(before);
+        let mut chars = escaped.chars();
+        let kind = chars.next();
+        rest = chars.as_str();
+        match kind {
+            Some(edge @ ('b' | 'B')) => {
+                let kinds = ["{start}", "{end}", "{start-half}", "{end-half}"];
+                let which = kinds.into_iter().find(|kind| rest.starts_with(kind));
+                let which = which.unwrap_or_default();
+                rest = rest.strip_prefix(which).unwrap_or(rest);
+                out.push_str(&format!("(?-u:\\{edge}{which})"));
+            }
+            Some(other) => out.extend(['\\', other]),
+            None => out.push('\\'),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_of_words() {
+        for (regex, expected) in [
+            (r"a\b\d", r"a(?-u:\b)\d"),
+            (r"\b{end-half}x", r"(?-u:\b{end-half})x"),
+            (r"\\b", r"\\b"),
+            (r"a\", r"a\"),
+        ] {
+            assert_eq!(with_plain_edges(regex), expected);
+        }
     }
 }
