@@ -27,6 +27,11 @@ const PROGRESS: &str = "Downloading [=====>      ] 41%\rDownloading [======>    
 const EVENTS: &str = "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"The parser reads a list of numbers.\\nI will add a case for the empty list.\"}]}}\n";
 const CALLS: &str = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{\"command\":\"cargo test --workspace\"}}]}}\n";
 const DIFF: &str = "@@ -1,3 +1,3 @@ fn main() {\n     let items = read();\n-    print(items);\n+    print(&items);\n }\n";
+const PIECES: &str = "{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" the rules\"}}}\n";
+const LETTERS: &str =
+    "Ошибка: не найден файл rules.yaml, проверьте настройки пользователя (user)\n";
+const PAINTED: &str =
+    "\x1b[3;1H\x1b[K\x1b[2mThinking\x1b[3;10Habout\x1b[3;16Hthe\x1b[3;20Hrules\x1b[0m\x1b[24;1H";
 
 fn main() {
     let started = Instant::now();
@@ -45,6 +50,9 @@ fn main() {
         ("diff", DIFF, 64 << 10, SIZE / 4),
         ("events of an agent", EVENTS, 64 << 10, SIZE / 4),
         ("calls of an agent", CALLS, 64 << 10, SIZE / 64),
+        ("pieces of a text", PIECES, 64 << 10, SIZE / 16),
+        ("letters beyond ASCII", LETTERS, 64 << 10, SIZE / 16),
+        ("painted screen", PAINTED, 64 << 10, SIZE / 16),
     ] {
         let bytes = text.repeat(size / text.len()).into_bytes();
         let mut times: Vec<Duration> = (0..ROUNDS)

@@ -114,6 +114,13 @@ impl Shapes {
         if listing.pass(line) || line.len() > MAX_COMMAND {
             return None;
         }
+        let (said, weight) = self.shaped(line)?;
+        // No program's name has bytes that are no text: a file that is none is printed.
+        let program = said.text.split_whitespace().next()?;
+        (!program.contains('\u{fffd}')).then_some((said, weight))
+    }
+
+    fn shaped(&self, line: &str) -> Option<(Said, Weight)> {
         if let Some(found) = self.prompt.captures(line) {
             // Documents show commands so, and a shell's prompt mostly tells more.
             let weight = match found.name("bare") {
@@ -125,10 +132,9 @@ impl Shapes {
         if let Some(found) = self.trace.captures(line) {
             return Some((Said::shell(found.name("command")?.as_str()), Weight::Said));
         }
-        let shapes = self.others.iter();
-        let (found, weight) = shapes
-            .filter_map(|(shape, weight)| Some((shape.captures(line)?, *weight)))
-            .next()?;
+        let mut shapes = self.others.iter();
+        let (found, weight) =
+            shapes.find_map(|(shape, weight)| Some((shape.captures(line)?, *weight)))?;
         let weight = match found.name("mark") {
             Some(_) => Weight::Done,
             None => weight,
@@ -186,7 +192,7 @@ fn unquoted(text: &str) -> &str {
 
 /// Commands on the screen that are judged at once, and bytes of output after which one more is.
 const AT_ONCE: u64 = 4096;
-const PER_COMMAND: u64 = 64;
+const PER_COMMAND: u64 = 96;
 
 /// What was said about calls of late, by a text that stands for the call.
 #[derive(Debug, Default)]
@@ -342,6 +348,7 @@ mod tests {
         check("@@ -1,3 +1,4 @@\n x\n+ rm -rf /\n-y\n+z\n z\n+ ls", &["ls"]);
         check("@@ -1 +1,2 @@\n-a\n+ b\n+ ```\n+ ls", &["ls"]);
         check("@@ -1,9 +1,9 @@\n a\n$ ls\n+ ls", &["ls", "ls"]);
+        check("$ \u{fffd}?\u{fffd} x", &[]);
         check("# rm -rf /", &[]);
         check("I will not run `rm -rf /`.", &[]);
         check("Never use `rm -rf /`.", &[]);

@@ -60,14 +60,23 @@ pub(super) fn parts<'a>(event: &'a Json<'a>) -> Vec<Part<'a>> {
 /// Who speaks in a part of an event.
 #[derive(Clone, Copy, Default)]
 struct Voice {
-    /// It has a type.
-    typed: bool,
+    kind: Kind,
     /// The agent does something.
     does: bool,
     /// Somebody else's words.
     got: bool,
-    /// All of it stands in a text of something that has none.
-    data: bool,
+}
+
+/// What it stands in.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    /// Nothing with a type, so far.
+    #[default]
+    Untyped,
+    /// Something with a type.
+    Event,
+    /// A text of something without one.
+    Data,
 }
 
 impl Voice {
@@ -80,27 +89,33 @@ impl Voice {
         let typed = kinds.iter().flatten().next().is_some();
         let got = is(&GOT);
         Voice {
-            typed: self.typed || typed,
+            kind: if typed && self.kind == Kind::Untyped {
+                Kind::Event
+            } else {
+                self.kind
+            },
             does: self.does || (is(&DONE) && !got),
             got: self.got || got,
-            data: self.data,
         }
     }
 
     /// Within a text.
     fn printed(self) -> Voice {
         Voice {
+            kind: if self.kind == Kind::Untyped {
+                Kind::Data
+            } else {
+                self.kind
+            },
             got: true,
-            data: self.data || !self.typed,
             ..self
         }
     }
 
     fn of_text(self) -> Weight {
-        if self.typed && !self.data {
-            Weight::Done
-        } else {
-            Weight::Shown
+        match self.kind {
+            Kind::Event => Weight::Done,
+            Kind::Untyped | Kind::Data => Weight::Shown,
         }
     }
 
