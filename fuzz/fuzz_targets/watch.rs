@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
     // Pauses may tell more and earlier, but never the same again.
     let mut paused = watch();
     let mut early = Vec::new();
-    for piece in bytes.chunks(16 * (usize::from(cuts[0]) + 1)) {
+    for piece in bytes.chunks(64 * (usize::from(cuts[0]) + 1)) {
         paused.feed(piece, &mut early);
         paused.pause(&mut early);
         let told = early.len();
