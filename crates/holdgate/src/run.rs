@@ -25,6 +25,7 @@ use crate::rulebook;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::json::shorten;
+use holdgate_core::watch::Patterns;
 use hyper::Uri;
 use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 use screen::Screen;
@@ -47,6 +48,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let work = work(args)?;
     // The judge's key is in here: nobody of the same user may look. Without this it still works.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    // Meanwhile; whoever needs them waits. What is wrong with them is told then.
+    std::thread::spawn(Patterns::built_in);
     let freeze = config.output_judge.freeze;
     let private = config.output_judge.private_variables();
     let judge = Arc::new(Judge::new(config.output_judge.clone())?);

@@ -12,9 +12,12 @@ use crate::action::text;
 use crate::json::Json;
 use regex::Regex;
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Characters of evidence.
 const EVIDENCE: usize = 300;
+/// Bytes of a command as evidence.
+const COMMAND_EVIDENCE: usize = 3000;
 /// Bytes before and after a find in which it may be known to be safe.
 const AROUND: usize = 160;
 /// Bytes of each of two lines that are read as one.
@@ -241,7 +244,7 @@ impl Scan<'_> {
         };
         for (place, because) in spoken.iter() {
             if let Some(pattern) = self.patterns.list.get(*place) {
-                let evidence = shortened(&said.text, EVIDENCE);
+                let evidence = whole(&said.text);
                 self.hit(
                     pattern_of(pattern, because.clone(), weight),
                     &evidence,
@@ -314,12 +317,12 @@ impl Scan<'_> {
     }
 
     fn hit(&mut self, hit: Hit, evidence: &str, before: Before<'_>, line: &str) {
-        let hit = Hit {
+        let mut hit = Hit {
             evidence: masked(evidence.trim(), self.patterns),
             certain: hit.certain && !self.unfinished,
             ..hit
         };
-        if !self.told.is_news(&hit, self.at) {
+        if !self.told.is_news(&mut hit, self.at) {
             return;
         }
         let mut context = String::new();
@@ -461,6 +464,24 @@ fn around(text: &str, found: std::ops::Range<usize>, most: usize) -> String {
     let room = most.saturating_sub(found.len()) / 2;
     let start = text.floor_char_boundary(found.start.saturating_sub(room));
     shortened(text.get(start..).unwrap_or(text), most)
+}
+
+/// A command as evidence. If it is too long, its ends, and what tells it from others with the same ends.
+fn whole(text: &str) -> String {
+    if text.len() <= COMMAND_EVIDENCE {
+        return text.to_owned();
+    }
+    let mut hash = DefaultHasher::new();
+    text.hash(&mut hash);
+    let half = COMMAND_EVIDENCE / 2;
+    let begin = text.get(..text.floor_char_boundary(half));
+    let end = text.get(text.ceil_char_boundary(text.len() - half)..);
+    let (begin, end) = (begin.unwrap_or_default(), end.unwrap_or_default());
+    format!(
+        "{begin} … {} bytes, {:016x} … {end}",
+        text.len(),
+        hash.finish()
+    )
 }
 
 fn shortened(text: &str, most: usize) -> String {

@@ -34,8 +34,9 @@ impl Told {
         used.saturating_sub(at) < AT_ONCE * PER_HIT
     }
 
-    /// Whether this is new, or worse than it was. It then counts as told.
-    pub(super) fn is_news(&mut self, hit: &Hit, at: u64) -> bool {
+    /// Whether this is new, or worse than it was. It then counts as told. The last one before a flood
+    /// says that there is more.
+    pub(super) fn is_news(&mut self, hit: &mut Hit, at: u64) -> bool {
         let weight = (hit.severity, hit.certain);
         let same = |t: &&mut Telling| t.pattern == hit.pattern && t.evidence == hit.evidence;
         if let Some(told) = self.recent.iter_mut().find(same) {
@@ -44,10 +45,14 @@ impl Told {
             return worse;
         }
         if !self.has_room(&hit.pattern, at) {
-            return false;
+            return hit.certain;
         }
         let used = self.used.entry(hit.pattern.clone()).or_default();
         *used = (*used).max(at) + PER_HIT;
+        if !self.has_room(&hit.pattern, at) {
+            hit.because
+                .push_str(", and so often that not all of it is looked at");
+        }
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
         }

@@ -351,10 +351,22 @@ fn a_call_that_comes_in_pieces_is_read_from_the_event_that_has_all_of_it() {
 }
 
 #[test]
+fn commands_that_begin_alike_are_different() {
+    for length in [400, 4000, 12_000] {
+        let safe = format!("$ rm -rf /srv/{} /srv/x\n", "a".repeat(length));
+        let other = format!("$ rm -rf /srv/{} / /etc\n", "a".repeat(length));
+        let found = hits(&format!("{safe}{other}{safe}"));
+        assert_eq!(ids(&found), ["dangerous-command", "dangerous-command"]);
+    }
+}
+
+#[test]
 fn a_flood_of_finds_is_told_in_part() {
     let many = |line: &dyn Fn(usize) -> String| (0..5000).map(line).collect::<String>();
-    let words = many(&|n| format!("{ORDER} {n}\n"));
-    assert!((32..100).contains(&hits(&words).len()));
+    let words = hits(&many(&|n| format!("{ORDER} {n}\n")));
+    assert!((32..100).contains(&words.len()));
+    let told = words.iter().filter(|hit| hit.because.contains("so often"));
+    assert!((1..=words.len() / 2).contains(&told.count()));
     let commands = many(&|n| format!("+ rm -rf /srv/{n}\n"));
     assert!((32..100).contains(&hits(&commands).len()));
 }
