@@ -369,7 +369,7 @@ import os, struct, time
 time.sleep(0.5)
 file = os.open("lived", os.O_WRONLY | os.O_CREAT)
 said = time.monotonic_ns()
-os.write(1, b"$ dd if=/dev/zero of=/dev/nvme0n1 bs=1M\n")
+os.write(1, "⏺ Bash(dd if=/dev/zero of=/dev/nvme0n1 bs=1M)\n".encode())
 while True:
     os.pwrite(file, struct.pack("q", time.monotonic_ns() - said), 0)
 """
