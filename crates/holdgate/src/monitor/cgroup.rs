@@ -54,12 +54,12 @@ impl Cgroup {
 
     /// Who is in it, and in groups that were made below it.
     pub(super) fn pids(&self) -> Vec<i32> {
-        let mut pids = Vec::new();
-        for dir in self.all() {
-            let text = std::fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
-            pids.extend(text.lines().filter_map(|line| line.parse::<i32>().ok()));
-        }
-        pids
+        self.all().iter().flat_map(|dir| pids_in(dir)).collect()
+    }
+
+    /// Who is in it itself, which is quicker to tell.
+    pub(super) fn own_pids(&self) -> Vec<i32> {
+        pids_in(&self.dir)
     }
 
     /// It and all groups below it, which come after those that they are in.
@@ -122,6 +122,11 @@ impl Drop for Cgroup {
             self.remove();
         }
     }
+}
+
+fn pids_in(dir: &Path) -> Vec<i32> {
+    let text = std::fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
 /// Where control groups of the second version are.

@@ -174,7 +174,7 @@ impl Tree {
         let begin = Instant::now();
         let mut hit = HashSet::new();
         if let Some(cgroup) = &self.cgroup {
-            hit.extend(cgroup.pids());
+            hit.extend(cgroup.own_pids());
             cgroup.kill();
         }
         self.kill_at_once(&mut hit);
