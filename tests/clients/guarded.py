@@ -193,6 +193,8 @@ class Stage:
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(folder / "work")
+            # Who runs this may have it ignored; a window has not.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execve(command[0], command, environment)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         screen = Screen(terminal)

@@ -40,7 +40,7 @@ const OVERLAP: usize = 4 << 10;
 const HISTORY: usize = 16 << 10;
 
 /// How bad a hit is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth a note.
     Low,

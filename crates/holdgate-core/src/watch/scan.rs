@@ -229,19 +229,21 @@ impl Scan<'_> {
     }
 
     fn command(&mut self, said: &Said, before: Before<'_>, line: &str, weight: Weight) {
-        let (told, at) = (&*self.told, self.at);
-        let mut for_commands = self.patterns.for_commands();
-        if !for_commands.any(|(_, pattern)| told.has_room(&pattern.id, at)) {
-            return;
-        }
-        let (patterns, commands) = (self.patterns, self.commands);
-        let spoken = self.judged.of(said, || spoken(patterns, commands, said));
         // The rest of a line may make another command of it.
         let weight = if self.unfinished {
             Weight::Shown
         } else {
             weight
         };
+        let (told, at) = (&*self.told, self.at);
+        let mut for_commands = self.patterns.for_commands();
+        let has_room =
+            |pattern: &Pattern| told.has_room(&pattern_of(pattern, String::new(), weight), at);
+        if !for_commands.any(|(_, pattern)| has_room(pattern)) {
+            return;
+        }
+        let (patterns, commands) = (self.patterns, self.commands);
+        let spoken = self.judged.of(said, || spoken(patterns, commands, said));
         for (place, because) in spoken.iter() {
             if let Some(pattern) = self.patterns.list.get(*place) {
                 let evidence = whole(&said.text);
@@ -296,7 +298,8 @@ impl Scan<'_> {
             let Looks::Text { regex, .. } = &pattern.looks else {
                 continue;
             };
-            if !self.told.has_room(&pattern.id, self.at) {
+            let worst = pattern_of(pattern, String::new(), weight);
+            if !self.told.has_room(&worst, self.at) {
                 continue;
             }
             let over = |m: &regex::Match<'_>| {

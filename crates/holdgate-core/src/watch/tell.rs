@@ -15,8 +15,9 @@ const PER_HIT: u64 = 32 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Told {
     recent: VecDeque<Telling>,
-    /// For each pattern, where in the output its hits are used up to.
-    used: HashMap<Arc<str>, u64>,
+    /// For each pattern and weight, where in the output its hits are used up to. Each weight has its
+    /// own: a flood of what is only shown must not hide what is done.
+    used: HashMap<(Arc<str>, Severity, bool), u64>,
 }
 
 #[derive(Debug)]
@@ -27,10 +28,11 @@ struct Telling {
 }
 
 impl Told {
-    /// Whether a pattern may say more, so far into the output. A flood of finds must not keep the
-    /// output waiting, and whoever judges has seen enough of it.
-    pub(super) fn has_room(&self, pattern: &Arc<str>, at: u64) -> bool {
-        let used = self.used.get(pattern).copied().unwrap_or(0);
+    /// Whether a pattern may say more of this weight, so far into the output. A flood of finds must not
+    /// keep the output waiting, and whoever judges has seen enough of it.
+    pub(super) fn has_room(&self, hit: &Hit, at: u64) -> bool {
+        let key = (hit.pattern.clone(), hit.severity, hit.certain);
+        let used = self.used.get(&key).copied().unwrap_or(0);
         used.saturating_sub(at) < AT_ONCE * PER_HIT
     }
 
@@ -44,12 +46,13 @@ impl Told {
             told.weight = told.weight.max(weight);
             return worse;
         }
-        if !self.has_room(&hit.pattern, at) {
+        if !self.has_room(hit, at) {
             return hit.certain;
         }
-        let used = self.used.entry(hit.pattern.clone()).or_default();
+        let key = (hit.pattern.clone(), hit.severity, hit.certain);
+        let used = self.used.entry(key).or_default();
         *used = (*used).max(at) + PER_HIT;
-        if !self.has_room(&hit.pattern, at) {
+        if !self.has_room(hit, at) {
             hit.because
                 .push_str(", and so often that not all of it is looked at");
         }

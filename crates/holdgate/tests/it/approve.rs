@@ -28,7 +28,8 @@ impl Terminal {
         let slave = File::from(ioctl_tiocgptpeer(&master, flags).unwrap());
         // A session of its own, whose terminal this is, as a shell in a window has.
         let child = clean(&mut Command::new("setsid"))
-            .args(["--ctty", "--wait", program])
+            // Who runs these tests may have signals ignored; a window has not.
+            .args(["--ctty", "--wait", "env", "--default-signal", program])
             .args(arguments)
             .envs(environment.iter().copied())
             .stdin(slave.try_clone().unwrap())

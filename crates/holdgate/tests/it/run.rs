@@ -281,6 +281,7 @@ async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
         .unwrap();
     terminal.shows("begin").await;
     terminal.keys.write_all(b"\x03").unwrap();
+    terminal.shows("^C").await;
     terminal.keys.write_all(b"echo af''ter $?\r").unwrap();
     terminal.shows("after 130").await;
     let job = b"sh -c 'echo ru\"\"n; exec sleep 601'\r";
