@@ -20,7 +20,7 @@ use crate::monitor::incident::{Done, Incident};
 use crate::monitor::process::Process;
 use crate::monitor::tree::{Orphans, Tree};
 use crate::monitor::{Agent, Settings, StreamMonitor};
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, upstream};
 use crate::rulebook;
 use anyhow::Context as _;
 use environment::Base;
@@ -50,14 +50,10 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     // Meanwhile; whoever needs them waits. What is wrong with them is told then.
     std::thread::spawn(Patterns::built_in);
+    std::thread::spawn(upstream::tls);
     let freeze = config.output_judge.freeze;
     let private = config.output_judge.private_variables();
-    let judge = Arc::new(Judge::new(config.output_judge.clone())?);
-    if let Some(what) = judge.lacks() {
-        log::warn(&format!(
-            "no judge for suspicious output ({what}): what is grave ends the agent, the rest is recorded"
-        ));
-    }
+    let judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if config.upstream.host() == Some(VENDOR) {
         // Who has come through another gateway so far goes on to do so.
@@ -75,6 +71,12 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let first_party = config.upstream.host() == Some(VENDOR);
     let rule_dirs = config.rules.dirs.clone();
     let proxy = Proxy::start(config)?;
+    let judge = Arc::new(Judge::new(judge)?);
+    if let Some(what) = judge.lacks() {
+        log::warn(&format!(
+            "no judge for suspicious output ({what}): what is grave ends the agent, the rest is recorded"
+        ));
+    }
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();

@@ -50,7 +50,7 @@ pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
 }
 
 /// One for all clients: reading the system's certificates takes a while.
-fn tls() -> anyhow::Result<rustls::ClientConfig> {
+pub(crate) fn tls() -> anyhow::Result<rustls::ClientConfig> {
     static TLS: LazyLock<Result<rustls::ClientConfig, rustls::Error>> = LazyLock::new(|| {
         let provider = rustls::crypto::aws_lc_rs::default_provider();
         let tls = rustls::ClientConfig::builder_with_provider(provider.into())
