@@ -1,15 +1,20 @@
 //! What the operator is told on standard error.
 
 use anstyle::{AnsiColor, Style};
+use std::io::Write as _;
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Something that the operator should know.
 pub fn warn(message: &str) {
-    anstream::eprintln!("{WARNING}holdgate:{WARNING:#} {message}");
+    // Where nobody hears, nothing is to be said.
+    let _ = writeln!(
+        anstream::stderr(),
+        "{WARNING}holdgate:{WARNING:#} {message}"
+    );
 }
 
 /// Something that the operator asked for.
 pub fn info(message: &str) {
-    anstream::eprintln!("{message}");
+    let _ = writeln!(anstream::stderr(), "{message}");
 }

@@ -91,6 +91,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
+    // Before the agent is there: in the background of a terminal this is where we are stopped.
+    let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.
     let before = Process::own().context("/proc is not there")?.children_now();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
@@ -107,7 +109,6 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         judge,
     };
     let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;
-    let raw = interactive.then(Raw::enter).transpose()?;
     let steered = steer::to_the_end(
         &mut keeper,
         &monitor,
@@ -116,9 +117,6 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         raw.as_ref(),
         screen.as_ref(),
     );
-    if let Some(screen) = &screen {
-        screen.give_back();
-    }
     // Also if steering failed, and if the keeper was killed.
     let killed = monitor.with_tree(Tree::kill);
     let _ = keeper.wait();
@@ -128,6 +126,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     drop(raw);
     // Whoever reads our output may be slow, and so may the judge.
     steer::exit_on_signals()?;
+    if let Some(screen) = &screen {
+        screen.give_back();
+    }
     if killed.left.is_empty() {
         monitor.finish();
     } else {

@@ -143,6 +143,22 @@ fn child_pids(pid: i32) -> Vec<i32> {
     lists.flat_map(pids).collect()
 }
 
+/// Whether somebody could continue this process if it were stopped: a shell of the same session, in
+/// another group. The system suspends nobody else either.
+pub(crate) fn can_be_continued() -> bool {
+    let Some(own) = look(own_pid()) else {
+        return false;
+    };
+    let mut next = own.parent;
+    while let Some(above) = look(next) {
+        if above.group != own.group {
+            return above.session == own.session;
+        }
+        next = above.parent;
+    }
+    false
+}
+
 /// The number of the process that this is.
 pub(super) fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()

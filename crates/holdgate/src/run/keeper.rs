@@ -149,7 +149,9 @@ fn parent() -> Option<i32> {
 /// This program in the agent's place.
 fn starter(args: &KeepArgs) -> Command {
     let mut command = Command::new(OURSELVES);
-    command.args(["keep", "--start", "--parent", &args.parent.to_string()]);
+    command
+        .arg0("holdgate")
+        .args(["keep", "--start", "--parent", &args.parent.to_string()]);
     if let Some(terminal) = &args.terminal {
         command.arg("--terminal").arg(terminal);
         command.stdin(Stdio::null());

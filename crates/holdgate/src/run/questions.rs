@@ -1,8 +1,8 @@
 //! Questions about calls while an agent runs: on the user's screen, if the agent is at a terminal, and
 //! otherwise from another terminal.
 
-use super::screen::{OurScreen, Screen};
-use super::terminal::{Raw, Terminal};
+use super::screen::{GivenBack, OurScreen, Screen};
+use super::terminal::{Raw, Terminal, forget_keys};
 use crate::asks::desk::{self, Event};
 use crate::asks::{Asks, Attended, Shown};
 use crate::log;
@@ -22,6 +22,8 @@ pub(super) struct Questions {
     attended: Option<Attended>,
     /// Those that were told of.
     told: HashSet<String>,
+    /// What is on the screen is not what is open.
+    late: bool,
     desk: Option<Desk>,
 }
 
@@ -44,6 +46,7 @@ impl Questions {
             changes: asks.changes(),
             attended: (desk.is_some() || told_of).then(|| asks.attend()),
             told: HashSet::new(),
+            late: false,
             desk,
             asks,
         })
@@ -64,10 +67,15 @@ impl Questions {
     pub(super) fn show(&mut self, terminal: Option<(&Terminal, &Raw)>) {
         let open = self.asks.open();
         if let (Some(desk), Some((terminal, raw))) = (&self.desk, terminal) {
-            desk.show(&open, terminal, raw);
+            self.late = !desk.show(&open, terminal, raw);
         } else {
             self.tell(&open);
         }
+    }
+
+    /// Whether showing them has to be tried again.
+    pub(super) fn are_late(&self) -> bool {
+        self.late
     }
 
     /// Whether one is on the screen, so that keys are ours.
@@ -102,6 +110,11 @@ impl Questions {
 }
 
 impl Desk {
+    /// Whether what is typed is for a question.
+    pub(super) fn is_open(&self) -> bool {
+        self.screen.is_ours()
+    }
+
     /// Takes what was typed if it is for a question, and not for the agent.
     pub(super) fn takes(&self, typed: &[u8]) -> bool {
         let ours = self.screen.is_ours();
@@ -132,20 +145,31 @@ impl Desk {
         })
     }
 
-    fn show(&self, open: &[Arc<Shown>], terminal: &Terminal, raw: &Raw) {
-        if !open.is_empty() && !self.screen.is_ours() {
+    /// Whether it could be done; a terminal may take nothing at the moment.
+    fn show(&self, open: &[Arc<Shown>], terminal: &Terminal, raw: &Raw) -> bool {
+        let was_ours = self.screen.is_ours();
+        if !open.is_empty() && !self.screen.take() {
+            return false;
+        }
+        if !open.is_empty() && !was_ours {
             raw.leave();
-            self.screen.take();
+            // What was typed before is no answer.
+            forget_keys();
         }
         let shown = open.iter().map(|shown| (**shown).clone()).collect();
         // The desk goes when the terminal does.
         let _ = self.events.send(Event::Open(shown));
-        if open.is_empty() && self.screen.is_ours() {
+        if open.is_empty() && was_ours {
+            // Half an answer is not for the agent.
+            forget_keys();
             // A terminal that is gone has no modes.
             let _ = raw.again();
-            if self.screen.give_back() {
-                terminal.have_drawn();
+            match self.screen.give_back() {
+                GivenBack::Whole => {}
+                GivenBack::Lost => terminal.have_drawn(),
+                GivenBack::NotYet => return false,
             }
         }
+        true
     }
 }

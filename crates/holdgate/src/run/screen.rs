@@ -4,10 +4,13 @@
 //! to draw anew afterwards.
 
 use memchr::memchr;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 const ESCAPE: u8 = 0x1b;
 /// Modes that show the other screen.
@@ -15,22 +18,42 @@ const OTHER_SCREEN: [u16; 3] = [47, 1047, 1049];
 /// Modes in which a terminal sends what nobody typed: the mouse, focus, marks around what is pasted.
 const REPORTS: [u16; 6] = [1000, 1002, 1003, 1004, 1006, 2004];
 const CURSOR: u16 = 25;
+/// A wait that nobody ends ends so.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Numbers of one sequence; more is no use to anybody.
 const MAX_PARAMETERS: usize = 64;
+
+/// Bytes of the agent's output that wait while the screen is ours; it is watched all the same.
+const MAX_WAITING: usize = 1 << 20;
 
 /// The screen at standard output.
 #[derive(Debug)]
 pub(super) struct Screen {
-    state: Mutex<State>,
-    /// Told when it is the agent's again.
-    free: Condvar,
+    /// Set while `out` is locked, read at any time: nobody waits to know whose it is.
+    ours: AtomicBool,
+    /// What the agent wrote meanwhile.
+    waiting: Mutex<Vec<u8>>,
+    /// Told when there is room for more.
+    room: Condvar,
+    /// May be locked for long: a terminal that nobody reads takes nothing.
+    out: Mutex<Out>,
 }
 
 #[derive(Debug)]
-struct State {
-    out: File,
-    ours: bool,
+struct Out {
+    file: File,
     modes: Modes,
+}
+
+/// What became of giving the screen back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GivenBack {
+    /// It is the agent's, as it was.
+    Whole,
+    /// It is the agent's, who has to draw it anew.
+    Lost,
+    /// The terminal takes nothing at the moment.
+    NotYet,
 }
 
 impl Screen {
@@ -38,71 +61,121 @@ impl Screen {
     pub(super) fn new() -> io::Result<Arc<Screen>> {
         let out = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
         Ok(Arc::new(Screen {
-            state: Mutex::new(State {
-                out: out.into(),
-                ours: false,
+            ours: AtomicBool::new(false),
+            waiting: Mutex::default(),
+            room: Condvar::new(),
+            out: Mutex::new(Out {
+                file: out.into(),
                 modes: Modes::default(),
             }),
-            free: Condvar::new(),
         }))
     }
 
     /// Whether what is on it is ours, and what is typed, too.
     pub(super) fn is_ours(&self) -> bool {
-        self.lock().ours
+        self.ours.load(Ordering::Acquire)
     }
 
-    /// Takes it; what the agent writes waits.
-    pub(super) fn take(&self) {
-        let mut state = self.lock();
-        if state.ours {
-            return;
+    /// Takes it; what the agent writes waits. Whether it could be had at once.
+    pub(super) fn take(&self) -> bool {
+        if self.is_ours() {
+            return true;
         }
-        state.ours = true;
+        let Some(mut out) = self.ready() else {
+            return false;
+        };
+        self.ours.store(true, Ordering::Release);
         let mut text = String::from("\x1b[?2026l");
-        for mode in state.modes.reports() {
+        for mode in out.modes.reports() {
             text.push_str(&format!("\x1b[?{mode}l"));
         }
-        if !state.modes.on_other_screen() {
+        if !out.modes.on_other_screen() {
             text.push_str("\x1b[?1049h");
         }
         // Plain keys, a cursor, no colour, nothing on it.
         text.push_str("\x1b[>0u\x1b[?25h\x1b[0m\x1b[2J\x1b[H");
-        state.put(&text);
+        out.put(&text);
+        true
     }
 
-    /// Gives it back as it was. Whether the agent has to draw it anew.
-    pub(super) fn give_back(&self) -> bool {
-        let mut state = self.lock();
-        if !state.ours {
-            return false;
+    /// Gives it back as it was, if the terminal takes that at once.
+    pub(super) fn give_back(self: &Arc<Self>) -> GivenBack {
+        if !self.is_ours() {
+            return GivenBack::Whole;
         }
-        state.ours = false;
-        let lost = state.modes.on_other_screen();
+        let Some(mut out) = self.ready() else {
+            return GivenBack::NotYet;
+        };
+        let lost = out.modes.on_other_screen();
         let mut text = String::from("\x1b[2J\x1b[H\x1b[<u");
         if !lost {
             text.push_str("\x1b[?1049l");
         }
-        for mode in state.modes.reports() {
+        for mode in out.modes.reports() {
             text.push_str(&format!("\x1b[?{mode}h"));
         }
-        if state.modes.off.contains(&CURSOR) {
+        if out.modes.off.contains(&CURSOR) {
             text.push_str("\x1b[?25l");
         }
-        state.put(&text);
-        self.free.notify_all();
-        lost
+        out.put(&text);
+        self.ours.store(false, Ordering::Release);
+        drop(out);
+        self.room.notify_all();
+        // The agent may write nothing more by itself.
+        let screen = self.clone();
+        std::thread::spawn(move || {
+            let mut out = lock(&screen.out);
+            if !screen.is_ours() {
+                out.catch_up(&screen.waiting);
+            }
+        });
+        if lost {
+            GivenBack::Lost
+        } else {
+            GivenBack::Whole
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The terminal, if it can be written to without waiting.
+    fn ready(&self) -> Option<MutexGuard<'_, Out>> {
+        let out = match self.out.try_lock() {
+            Ok(out) => out,
+            Err(TryLockError::Poisoned(out)) => out.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let mut writing = [PollFd::new(&out.file, PollFlags::OUT)];
+        let now = Timespec::default();
+        let ready = poll(&mut writing, Some(&now)).is_ok_and(|ready| ready > 0);
+        ready.then_some(out)
     }
 }
 
-impl State {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Out {
     fn put(&mut self, text: &str) {
         // A terminal that is gone needs nothing.
-        let _ = self.out.write_all(text.as_bytes());
+        let _ = self.file.write_all(text.as_bytes());
+    }
+
+    /// Shows what has waited.
+    fn catch_up(&mut self, waiting: &Mutex<Vec<u8>>) {
+        let waited = std::mem::take(&mut *lock(waiting));
+        self.modes.see(&waited);
+        let mut rest = waited.as_slice();
+        while !rest.is_empty() {
+            match self.file.write(rest) {
+                Ok(written @ 1..) => rest = rest.get(written..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                // A terminal that is gone shows nothing.
+                Ok(_) | Err(_) => return,
+            }
+        }
     }
 }
 
@@ -112,15 +185,31 @@ pub(super) struct AgentsScreen(pub(super) Arc<Screen>);
 
 impl Write for AgentsScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.lock();
-        while state.ours {
-            let waited = self.0.free.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+        let screen = &*self.0;
+        loop {
+            let mut waiting = lock(&screen.waiting);
+            if screen.is_ours() {
+                let room = MAX_WAITING.saturating_sub(waiting.len());
+                if room > 0 {
+                    let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+                    waiting.extend_from_slice(taken);
+                    return Ok(taken.len());
+                }
+                let waited = screen.room.wait_timeout(waiting, LOOK_AGAIN);
+                drop(waited);
+                continue;
+            }
+            drop(waiting);
+            let mut out = lock(&screen.out);
+            if screen.is_ours() {
+                continue;
+            }
+            out.catch_up(&screen.waiting);
+            let written = out.file.write(bytes)?;
+            let seen = bytes.get(..written).unwrap_or_default();
+            out.modes.see(seen);
+            return Ok(written);
         }
-        let written = state.out.write(bytes)?;
-        let seen = bytes.get(..written).unwrap_or_default();
-        state.modes.see(seen);
-        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -134,9 +223,9 @@ pub(super) struct OurScreen(pub(super) Arc<Screen>);
 
 impl Write for OurScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.lock();
-        if state.ours {
-            return state.out.write(bytes);
+        let mut out = lock(&self.0.out);
+        if self.0.is_ours() {
+            return out.file.write(bytes);
         }
         Ok(bytes.len())
     }

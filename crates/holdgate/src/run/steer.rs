@@ -6,7 +6,7 @@ use super::signals::{next, unless_ignored};
 use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
 use crate::log;
 use crate::monitor::StreamMonitor;
-use crate::monitor::process::Process;
+use crate::monitor::process::{Process, can_be_continued};
 use crate::proxy::Proxy;
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::io;
@@ -19,7 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 /// How long the agent may take to end after it was told to.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often an agent at a terminal is looked at, whether it has suspended itself.
+/// How often the agent is looked at: whether it has suspended itself, or its keeper.
 const LOOK: Duration = Duration::from_millis(200);
 const SUSPEND: i32 = 20;
 const CONTINUE: i32 = 18;
@@ -89,7 +89,9 @@ async fn steer(
             } else if terminal.is_some() || !in_foreground() {
                 pass_on(monitor, Signal::INT);
             },
-            Some(()) = next(quit.as_mut()) => if terminal.is_some() || !in_foreground() {
+            Some(()) = next(quit.as_mut()) => if questions.on_screen() {
+                questions.deny_all();
+            } else if terminal.is_some() || !in_foreground() {
                 pass_on(monitor, Signal::QUIT);
             },
             () = ending.over() => ending.kill(monitor),
@@ -107,11 +109,17 @@ async fn steer(
             {
                 stop_ourselves(raw, monitor);
             },
-            _ = look.tick(), if terminal.is_some() => if let Some((_, raw)) = terminal
-                && !questions.on_screen()
-                && has_suspended_itself(monitor)
-            {
-                stop_ourselves(raw, monitor);
+            _ = look.tick() => {
+                wake(keeper);
+                if questions.are_late() {
+                    questions.show(terminal);
+                }
+                if let Some((_, raw)) = terminal
+                    && !questions.on_screen()
+                    && has_suspended_itself(monitor)
+                {
+                    stop_ourselves(raw, monitor);
+                }
             },
             () = questions.changed() => questions.show(terminal),
         }
@@ -128,6 +136,10 @@ impl Ending {
             // What stands still cannot end, and must not go on either.
             !tree.is_frozen() && tree.first().is_some_and(|agent| agent.send(signal))
         });
+        // Of a hangup both the system and the shell tell.
+        if signal == Signal::HUP && self.0.is_some() {
+            return;
+        }
         if !told || self.0.is_some() {
             return self.kill(monitor);
         }
@@ -188,12 +200,23 @@ fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
     monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(suspended))
 }
 
+/// The keeper is never to stand still: it would not see the agent's end.
+fn wake(keeper: &Child) {
+    let keeper = i32::try_from(keeper.id()).ok().and_then(Process::of);
+    if let Some(keeper) = keeper.filter(|keeper| keeper.is_alive() && keeper.is_stopped()) {
+        keeper.send(Signal::CONT);
+    }
+}
+
 /// Gives the terminal back to the shell, as the agent would have. When the shell lets us go on, so
 /// does the agent.
 fn stop_ourselves(raw: &Raw, monitor: &StreamMonitor) {
-    raw.leave();
-    let _ = kill_process(getpid(), Signal::STOP);
-    let _ = raw.again();
+    // Where no shell could continue us, the agent would not have been suspended without us either.
+    if can_be_continued() {
+        raw.leave();
+        let _ = kill_process(getpid(), Signal::STOP);
+        let _ = raw.again();
+    }
     // What stands still because of a question to the judge goes on when that is decided.
     let agent = monitor.with_tree(|tree| tree.first().filter(|_| !tree.is_frozen()));
     if let Some(agent) = agent.and_then(|agent| Pid::from_raw(agent.pid)) {

@@ -6,7 +6,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::stdio::stdin;
 use rustix::termios::{
-    OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
+    OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr, tcsetwinsize,
 };
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,6 +15,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A terminal for the agent, like the user's.
 #[derive(Debug)]
@@ -63,17 +65,32 @@ impl Terminal {
 
     /// Has the agent draw its screen anew, as after a change of its size.
     pub fn have_drawn(&self) {
-        if let Ok(mut size) = tcgetwinsize(stdin()) {
-            size.ws_row = size.ws_row.saturating_add(1);
-            let _ = tcsetwinsize(&self.master, size);
-        }
-        self.resize();
+        let (Ok(size), Ok(master)) = (tcgetwinsize(stdin()), self.master.try_clone()) else {
+            return;
+        };
+        let mut other = size;
+        other.ws_row = other.ws_row.saturating_add(1);
+        let _ = tcsetwinsize(&master, other);
+        std::thread::spawn(move || {
+            // Some look only now and then, and at once there would be nothing to see.
+            std::thread::sleep(REDRAWN_AFTER);
+            let _ = tcsetwinsize(&master, size);
+        });
     }
 
     /// The agent has ended: once what it wrote is read, there is no more.
     pub fn close(&mut self) {
         self.slave = None;
     }
+}
+
+/// How long another size is shown, so that an agent draws anew.
+const REDRAWN_AFTER: Duration = Duration::from_millis(100);
+
+/// Drops what was typed and not read.
+pub(super) fn forget_keys() {
+    // A terminal that is gone has nothing.
+    let _ = tcflush(stdin(), QueueSelector::IFlush);
 }
 
 /// What programs that draw screens switch on and, when killed, do not switch off: the other screen,
@@ -160,6 +177,8 @@ pub(super) fn carry_keys(mut to: File, stop: &io::PipeReader, desk: &Desk) {
             let read = match keys.read(&mut buffer) {
                 Ok(read @ 1..) => buffer.get(..read).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // Ctrl-D at a question.
+                Ok(_) if desk.is_open() => continue,
                 // Closed; the signal that comes with it ends the agent.
                 Ok(_) | Err(_) => return,
             };

@@ -212,7 +212,7 @@ async fn signals_end_all_the_second_time_at_once() {
         send(child.id(), signal);
         // The agent ignores it. Both would be one if they came together.
         std::thread::sleep(std::time::Duration::from_millis(300));
-        send(child.id(), signal);
+        send(child.id(), Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(137));
         assert!(survivors(&pids).is_empty());
     }
@@ -477,6 +477,8 @@ async fn a_question_comes_up_where_the_agent_is() {
             screen.contains("\x1b[?2004l") && ours.contains("git push"),
             "{screen}"
         );
+        // The end of input is no answer.
+        terminal.keys.write_all(b"\x04").unwrap();
         // What is typed before anybody can have read the question is not taken.
         eventually("the answer is taken", || {
             terminal.keys.write_all(answer.as_bytes()).unwrap();
@@ -492,4 +494,28 @@ async fn a_question_comes_up_where_the_agent_is() {
         let ledger = crate::setup::ledger(place.dir.path());
         assert!(ledger.contains(answered), "{ledger}");
     }
+}
+
+/// The agent's output waits behind the question, and is watched all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_behind_a_question_is_watched() {
+    let model = model();
+    let place = Place::new();
+    let upstream = format!("http://{}", model.address());
+    let go = place.path("go");
+    let script = format!(
+        "( {ASK_MODEL} ) >/dev/null &
+        while [ ! -e {} ]; do sleep 0.02; done
+        echo spinner; sleep 0.2; echo '\u{23fa} Bash(dd if=/dev/zero of=/dev/nvme0n1 bs=1M)'
+        while :; do sleep 0.02; done",
+        go.display()
+    );
+    let agent = ["bash", "-c", &script, "x", REQUEST, "force_push"];
+    let mut terminal = at_terminal(&place, &[&["--upstream", &upstream][..], &agent].concat());
+    terminal.shows("[d]eny?").await;
+    std::fs::write(&go, "").unwrap();
+    let (success, screen) = terminal.ends().await;
+    assert!(!success);
+    assert!(screen.contains("the agent was killed"), "{screen}");
+    assert!(screen.contains("spinner"), "{screen}");
 }
