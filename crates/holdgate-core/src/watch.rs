@@ -9,6 +9,7 @@
 mod command;
 mod event;
 mod examples;
+mod excerpt;
 mod listing;
 mod mask;
 mod patterns;

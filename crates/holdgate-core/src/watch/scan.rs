@@ -2,6 +2,7 @@
 
 use super::command::{Commands, Judged, Said, Spoken};
 use super::event::{self, Part};
+use super::excerpt::{around, first, history_text, last, whole};
 use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
@@ -12,12 +13,9 @@ use crate::action::text;
 use crate::json::Json;
 use regex::Regex;
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Characters of evidence.
 const EVIDENCE: usize = 300;
-/// Bytes of a command as evidence.
-const COMMAND_EVIDENCE: usize = 3000;
 /// Bytes before and after a find in which it may be known to be safe.
 const AROUND: usize = 160;
 /// Bytes of each of two lines that are read as one.
@@ -220,7 +218,8 @@ impl Scan<'_> {
             if commands
                 && let Some((said, worth)) =
                     self.patterns.shapes.command_in(line, &mut reading.listing)
-                && self.judged.has_room(self.at)
+                // A flood of what others say must not hide what the agent does.
+                && (worth.min(weight) == Weight::Done || self.judged.has_room(self.at))
             {
                 self.command(&said, before, line, worth.min(weight));
             }
@@ -462,35 +461,6 @@ fn is_quoted(text: &str, found: std::ops::Range<usize>) -> bool {
         || (before.rfind('“') > before.rfind('”') && after.contains('”'))
 }
 
-/// A find with what stands around it.
-fn around(text: &str, found: std::ops::Range<usize>, most: usize) -> String {
-    let room = most.saturating_sub(found.len()) / 2;
-    let start = text.floor_char_boundary(found.start.saturating_sub(room));
-    shortened(text.get(start..).unwrap_or(text), most)
-}
-
-/// A command as evidence. If it is too long, its ends, and what tells it from others with the same ends.
-fn whole(text: &str) -> String {
-    if text.len() <= COMMAND_EVIDENCE {
-        return text.to_owned();
-    }
-    let mut hash = DefaultHasher::new();
-    text.hash(&mut hash);
-    let half = COMMAND_EVIDENCE / 2;
-    let begin = text.get(..text.floor_char_boundary(half));
-    let end = text.get(text.ceil_char_boundary(text.len() - half)..);
-    let (begin, end) = (begin.unwrap_or_default(), end.unwrap_or_default());
-    format!(
-        "{begin} … {} bytes, {:016x} … {end}",
-        text.len(),
-        hash.finish()
-    )
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
-}
-
 /// Without frames, marks and the numbers of lines around it.
 fn undrawn(line: &str) -> &str {
     let drawn = |c: char| c.is_whitespace() || DRAWN.contains(&c);
@@ -500,29 +470,4 @@ fn undrawn(line: &str) -> &str {
         Some(rest) if rest.len() < line.len() => rest.trim_start_matches(drawn),
         _ => line,
     }
-}
-
-/// The last `most` characters.
-pub(super) fn last(text: &str, most: usize) -> &str {
-    match text.char_indices().rev().nth(most.saturating_sub(1)) {
-        Some((at, _)) => text.get(at..).unwrap_or(text),
-        None => text,
-    }
-}
-
-fn first(text: &str, most: usize) -> &str {
-    text.get(..text.floor_char_boundary(most)).unwrap_or(text)
-}
-
-/// Raw output as people read it.
-fn history_text(history: &[u8]) -> String {
-    let mut text = String::new();
-    for line in history
-        .split(|b| *b == b'\n')
-        .filter(|line| !line.is_empty())
-    {
-        text.push_str(&plain(line).shown);
-        text.push('\n');
-    }
-    last(&text, CONTEXT).to_owned()
 }

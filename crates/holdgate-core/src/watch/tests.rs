@@ -377,6 +377,13 @@ fn a_flood_of_what_is_shown_does_not_hide_what_is_done() {
             .iter()
             .any(|hit| hit.certain)
     );
+    // More commands than are judged of what is only said.
+    let traced: String = (0..9000).map(|n| format!("+ a{n}\n")).collect();
+    assert!(
+        hits(&format!("{traced}{done}"))
+            .iter()
+            .any(|hit| hit.certain)
+    );
     let quoted: String = (0..200)
         .map(|n| format!("- \"use pool stratum+tcp://pool.example:{n}\"\n"))
         .collect();

@@ -213,20 +213,19 @@ impl Shared {
         asked: &SyncSender<Found>,
     ) {
         let at = SystemTime::now();
+        let found = |hit, timings| Found {
+            hit,
+            stream,
+            at,
+            since,
+            timings,
+        };
         let (certain, doubtful): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.certain);
         let (low, doubtful): (Vec<_>, Vec<_>) = gravest(doubtful)
             .into_iter()
             .partition(|hit| hit.severity == Severity::Low);
         for hit in low {
-            let timings = Timings::default();
-            let found = Found {
-                hit,
-                stream,
-                at,
-                since,
-                timings,
-            };
-            self.record(found, Decided::Noted, Done::Noted);
+            self.record(found(hit, Timings::default()), Decided::Noted, Done::Noted);
         }
         let mut state = self.lock();
         if state.killed {
@@ -238,18 +237,12 @@ impl Shared {
             let signalled = Some(first.saturating_duration_since(since));
             drop(state);
             for hit in certain {
-                let found = Found {
-                    hit,
-                    stream,
-                    at,
-                    since,
-                    timings: Timings {
-                        signalled,
-                        acted,
-                        ..Timings::default()
-                    },
+                let timings = Timings {
+                    signalled,
+                    acted,
+                    ..Timings::default()
                 };
-                self.record(found, Decided::ByPattern, done);
+                self.record(found(hit, timings), Decided::ByPattern, done);
                 done = Done::NOTHING_LEFT;
             }
             return;
@@ -266,14 +259,7 @@ impl Shared {
         }
         drop(state);
         for hit in doubtful {
-            let found = Found {
-                hit,
-                stream,
-                at,
-                since,
-                timings,
-            };
-            if asked.send(found).is_err() {
+            if asked.send(found(hit, timings)).is_err() {
                 // Nobody decides any more, so nobody would let it go on either.
                 self.lock().kill();
             }
