@@ -77,26 +77,10 @@ pub struct Pattern {
     /// What it is tried on.
     pub examples: Vec<Example>,
     pub(super) looks: Looks,
-    pub(super) known_safe: Vec<KnownSafe>,
+    /// Finds that are none.
+    pub(super) known_safe: Vec<Regex>,
     pub(super) at: Mark,
     pub(super) source: Arc<Source>,
-}
-
-impl Pattern {
-    /// What is known to be harmless, and why: an expression over what stands around a find.
-    pub fn known_safe(&self) -> impl Iterator<Item = (&str, &str)> {
-        let safe = self.known_safe.iter();
-        safe.map(|safe| (safe.regex.as_str(), safe.because.as_str()))
-    }
-
-    /// What it looks for, in a word.
-    pub fn looks_at(&self) -> &'static str {
-        match &self.looks {
-            Looks::Text { .. } => "text",
-            Looks::Command(_) => "commands",
-            Looks::Denied(_) => "what commands do",
-        }
-    }
 }
 
 /// What a pattern looks for.
@@ -112,13 +96,6 @@ pub(super) enum Looks {
     Command(Regex),
     /// A command that the gate's rules deny, or these of them.
     Denied(Vec<String>),
-}
-
-/// A find that is none.
-#[derive(Debug)]
-pub(super) struct KnownSafe {
-    pub(super) regex: Regex,
-    pub(super) because: String,
 }
 
 /// All patterns.

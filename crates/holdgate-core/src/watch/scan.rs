@@ -355,7 +355,7 @@ fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
         String::new()
     };
     let because = |pattern: &Pattern| {
-        if pattern.known_safe.iter().any(|s| s.regex.is_match(&looks)) {
+        if pattern.known_safe.iter().any(|safe| safe.is_match(&looks)) {
             return None;
         }
         match &pattern.looks {
@@ -433,7 +433,7 @@ fn is_safe(pattern: &Pattern, text: &str, found: std::ops::Range<usize>) -> bool
     let start = text.floor_char_boundary(found.start.saturating_sub(AROUND));
     let end = text.floor_char_boundary((found.end + AROUND).min(text.len()));
     let near = text.get(start..end).unwrap_or(text);
-    pattern.known_safe.iter().any(|s| s.regex.is_match(near))
+    pattern.known_safe.iter().any(|safe| safe.is_match(near))
 }
 
 /// Whether a find stands in quotes. A quote within a word is an apostrophe.

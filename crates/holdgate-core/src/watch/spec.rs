@@ -1,7 +1,7 @@
 //! A file of patterns as written, and what is wrong with it.
 
 use super::Severity;
-use super::patterns::{KnownSafe, Looks, Pattern};
+use super::patterns::{Looks, Pattern};
 use crate::json::shorten;
 use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name, suggestion};
 use regex::{Regex, RegexBuilder};
@@ -88,7 +88,7 @@ pub struct Example {
 pub(super) struct Adjustment {
     pub(super) pattern: String,
     pub(super) severity: Option<Severity>,
-    pub(super) known_safe: Vec<KnownSafe>,
+    pub(super) known_safe: Vec<Regex>,
     pub(super) at: Mark,
     pub(super) source: Arc<Source>,
 }
@@ -184,13 +184,10 @@ impl Reader<'_> {
         }
     }
 
-    fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<KnownSafe> {
+    fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<Regex> {
         let safe = specs.iter().filter_map(|safe| {
             self.phrase(&safe.because);
-            Some(KnownSafe {
-                regex: self.regex(&safe.regex)?,
-                because: safe.because.value.clone(),
-            })
+            self.regex(&safe.regex)
         });
         safe.collect()
     }
