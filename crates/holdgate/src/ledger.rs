@@ -11,8 +11,8 @@ pub use verify::{Verified, verify};
 
 use crate::config::LedgerSettings;
 use files::{CURRENT, last_line, newest_rotated, private};
-use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::json::{Json, LoneSurrogates, write_string};
+use holdgate_core::incident::{Action, Members, Record, Subject};
+use holdgate_core::json::{Json, LoneSurrogates};
 use holdgate_core::verdict::Finding;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
@@ -104,8 +104,7 @@ impl Ledger {
 
     /// Writes one decision. When this returns, the line survives the death of the process.
     pub fn append(&self, record: &Record) -> io::Result<()> {
-        let mut members = String::with_capacity(1024);
-        record.write(self.settings.input_bytes, &mut members);
+        let members = record.members(self.settings.input_bytes);
         if record.expert {
             crate::expert::warn_of(record);
         }
@@ -117,16 +116,16 @@ impl Ledger {
 
     /// Writes what happened to Holdgate itself, such as rules that could not be loaded.
     pub fn append_event(&self, subject: &str, action: &str, finding: &Finding) -> io::Result<()> {
-        let mut members = format!(
-            "\"subject\":\"{subject}\",\"verdict\":\"{}\",\"action\":\"{action}\",\"findings\":",
-            finding.verdict.word()
-        );
-        members.push_str(&Json::Array(vec![finding.to_json()]).text());
+        let mut members = Members::default();
+        members.text("subject", subject);
+        members.word("verdict", finding.verdict.word());
+        members.text("action", action);
+        members.findings(std::slice::from_ref(finding));
         self.write(&members)
     }
 
     /// Writes a record with these members.
-    pub(crate) fn append_members(&self, members: &str) -> io::Result<()> {
+    pub(crate) fn append_members(&self, members: &Members) -> io::Result<()> {
         self.write(members)
     }
 
@@ -135,7 +134,7 @@ impl Ledger {
         *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, members: &str) -> io::Result<()> {
+    fn write(&self, members: &Members) -> io::Result<()> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = take_lock(&self.lock)?;
         if !current.is_latest(&self.dir) {
@@ -204,10 +203,11 @@ impl Current {
     }
 
     /// Writes a record with these members.
-    fn write(&mut self, members: &str) -> io::Result<()> {
+    fn write(&mut self, members: &Members) -> io::Result<()> {
         let seq = self.seq + 1;
         let time = humantime::format_rfc3339_micros(SystemTime::now());
         let prev = &self.hash;
+        let members = members.as_str();
         let body = format!("{{\"seq\":{seq},\"time\":\"{time}\",{members},\"prev\":\"{prev}\"}}");
         let hash = hash(&body);
         let line = seal(&body, &hash) + "\n";
@@ -225,10 +225,11 @@ impl Current {
     /// A record about the ledger itself.
     fn note(&mut self, action: &'static str, reason: &str) -> io::Result<()> {
         crate::log::warn(reason);
-        let mut members = format!(
-            "\"subject\":\"ledger\",\"verdict\":\"audit\",\"action\":\"{action}\",\"reason\":"
-        );
-        write_string(reason, &mut members);
+        let mut members = Members::default();
+        members.word("subject", "ledger");
+        members.word("verdict", "audit");
+        members.word("action", action);
+        members.text("reason", reason);
         self.write(&members)
     }
 

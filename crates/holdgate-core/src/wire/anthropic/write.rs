@@ -4,6 +4,7 @@ use super::read::MAX_DEPTH;
 use crate::event::{Block, Part};
 use crate::hold::Runs;
 use crate::json::{Json, LoneSurrogates, write_string};
+use crate::mask::Masked;
 use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
@@ -79,7 +80,7 @@ impl Writer {
         for (_, index) in std::mem::take(&mut self.open) {
             block_stop(index, &mut out);
         }
-        self.text_block(message, &mut out);
+        self.text_block(&Masked::of(message), &mut out);
         sse::write(
             "error",
             &error_body("invalid_request_error", message),
@@ -154,6 +155,7 @@ pub fn error_event(message: &str) -> Bytes {
 
 /// The error object of the API.
 pub fn error_body(kind: &'static str, message: &str) -> String {
+    let message = Masked::of(message).into_string();
     let error = Json::object([("type", kind.into()), ("message", message.into())]);
     Json::object([("type", "error".into()), ("error", error)]).to_string()
 }
@@ -192,7 +194,7 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
     text.push_str(&format!(
         "Do not repeat the call as it was. (incident {incident})"
     ));
-    text
+    Masked::of(&text).into_string()
 }
 
 fn short(text: &str) -> String {
