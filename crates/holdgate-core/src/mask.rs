@@ -38,12 +38,17 @@ impl Masked {
     /// after it is masked, so that no half of a secret is left.
     pub fn start(text: &str, most: usize) -> Masked {
         let window = text.floor_char_boundary(most.saturating_mul(4).saturating_add(BEYOND));
-        let Some(window) = text.get(..window).filter(|w| w.len() < text.len()) else {
-            return Masked(shorten(&masked(text), most));
-        };
-        let read = masked(window);
-        let sure = read.floor_char_boundary(read.len().saturating_sub(UNSURE));
-        let mut short = shorten(read.get(..sure).unwrap_or_default(), most);
+        let read = text.get(..window).unwrap_or(text);
+        let masked = masked(read);
+        if read.len() == text.len() && !text.ends_with('…') {
+            return Masked(shorten(&masked, most));
+        }
+        // The last word may be half a secret, too short to be known.
+        let unsure = masked.ceil_char_boundary(masked.len().saturating_sub(UNSURE));
+        let (sure, unsure) = masked.split_at_checked(unsure).unwrap_or_default();
+        let last = unsure.rfind(char::is_whitespace).unwrap_or_default();
+        let kept = masked.get(..sure.len() + last).unwrap_or(sure);
+        let mut short = shorten(kept, most);
         if !short.ends_with('…') {
             short.push('…');
         }

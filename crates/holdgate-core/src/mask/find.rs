@@ -274,9 +274,10 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// What may stand between the lines of a key: white space, its escapes, quotes.
+/// What may stand between the lines of a key: white space, its escapes, quotes, and what messages
+/// show for a line's end.
 fn is_filling(c: char) -> bool {
-    c.is_whitespace() || "\\\"'nr+".contains(c)
+    c.is_whitespace() || "\\\"'nr+\u{fffd}".contains(c)
 }
 
 /// Puts the mask in the place of what a pass found.

@@ -7,6 +7,7 @@ use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, post};
 use holdgate::asks::Operator;
 use holdgate_core::question::Answer;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a command says, with the secret between `«` and `»`.
 const SECRETS: &[&str] = &[
@@ -64,6 +65,7 @@ async fn guarded(command: &str) -> Guarded {
     let upstream = RawUpstream::with(head, &message(&[command])).await;
     Guarded::start(upstream.address, |config| {
         config.ask.operator = Operator::Always;
+        config.judge.deadline = Duration::from_mins(1);
     })
 }
 
