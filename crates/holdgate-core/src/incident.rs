@@ -231,6 +231,11 @@ impl Members {
         write_string(text, &mut self.0);
     }
 
+    /// Adds a number.
+    pub fn number(&mut self, key: &'static str, number: u64) {
+        self.raw(key, &number.to_string());
+    }
+
     /// Adds what layers said.
     pub fn findings(&mut self, findings: &[Finding]) {
         let findings = findings.iter().map(Finding::to_json).collect();
