@@ -37,6 +37,7 @@ mod random;
 mod reload;
 mod rulebook;
 mod run;
+mod sealing;
 mod secrets;
 mod setup;
 mod streams;

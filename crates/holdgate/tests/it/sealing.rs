@@ -1,0 +1,163 @@
+//! `holdgate ledger`, the state folder and a disk that takes no more, with the built command.
+
+use crate::cli::{Running, holdgate};
+use crate::client::{calls, summary};
+use crate::setup::{REQUEST, eventually, ledger, model, post};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(state: &Path, args: &[&str]) -> Output {
+    holdgate(args)
+        .arg("--state-dir")
+        .arg(state)
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn check(output: &Output, code: i32, text: &str) {
+    let all = [output.stdout.as_slice(), &output.stderr].concat();
+    assert!(String::from_utf8_lossy(&all).contains(text), "{output:?}");
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_proves_what_was_written_since() {
+    let (model, dir) = (model(), tempfile::tempdir().unwrap());
+    let state = dir.path().join("state");
+    let running = Running::start_with(&format!("http://{}", model.address()), &state, &[]);
+    let url = format!("{}/x/ten_calls/v1/messages", running.1);
+    post(&url, REQUEST).await;
+    check(
+        &run(&state, &["ledger", "verify"]),
+        0,
+        "not checked against a seed",
+    );
+
+    // While the proxy runs.
+    let file = dir.path().join("seed");
+    let seed_file = file.to_str().unwrap();
+    let inside = state.join("seed");
+    let seal = |file: &Path| {
+        run(
+            &state,
+            &["ledger", "seal", "--seed-file", file.to_str().unwrap()],
+        )
+    };
+    check(&seal(&inside), 1, "is in the state folder");
+    check(&seal(&file), 0, "the seed is in");
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+    check(&seal(&file), 1, "is not written over");
+    post(&url, REQUEST).await;
+    let verify = || run(&state, &["ledger", "verify", "--seed", seed_file]);
+    check(&verify(), 0, "are as they were written");
+
+    let written = ledger(&state);
+    drop(running);
+    let last = written.trim_end().rfind('\n').unwrap() + 1;
+    std::fs::write(state.join("ledger.jsonl"), &written[..last]).unwrap();
+    check(&verify(), 1, "missing at the end");
+    check(&run(&state, &["ledger", "verify"]), 1, "missing at the end");
+    std::fs::write(state.join("ledger.jsonl"), &written).unwrap();
+
+    // Printed once, and read from standard input.
+    let printed = run(&state, &["ledger", "seal"]);
+    check(&printed, 0, "shown only this once");
+    let mut verify = holdgate(&["ledger", "verify", "--seed", "-", "--json", "--state-dir"])
+        .arg(&state)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    verify
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&printed.stdout)
+        .unwrap();
+    check(
+        &verify.wait_with_output().unwrap(),
+        0,
+        "\"state\":\"checked\"",
+    );
+    check(
+        &run(&state, &["ledger", "verify", "--seed", seed_file]),
+        0,
+        "the epoch of this seed ended there",
+    );
+}
+
+#[test]
+fn a_state_folder_that_others_can_write_to_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let args = [
+        "proxy",
+        "--listen",
+        "127.0.0.1:0",
+        "--upstream",
+        "http://127.0.0.1:9",
+    ];
+    check(
+        &run(dir.path(), &args),
+        1,
+        "take that away with `chmod go-w",
+    );
+}
+
+/// At the limit on file sizes the system sends SIGXFSZ, which ends a process that does not expect it.
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_file_size_limit_calls_are_refused_and_the_proxy_lives() {
+    let (model, dir) = (model(), tempfile::tempdir().unwrap());
+    let mut child = Command::new("sh")
+        .args([
+            "-c",
+            "ulimit -f 4; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_holdgate"),
+        ])
+        .args(["proxy", "--listen", "127.0.0.1:0", "--upstream"])
+        .arg(format!("http://{}", model.address()))
+        .arg("--state-dir")
+        .arg(dir.path())
+        .env_clear()
+        .env("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut first).unwrap();
+    std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+    let url = first
+        .trim()
+        .strip_prefix("listening on ")
+        .unwrap()
+        .to_owned();
+    let mut refused = None;
+    for n in 0..20 {
+        let answer = post(&format!("{url}/s/{n}/x/tool/v1/messages"), REQUEST).await;
+        if calls(&answer.body).is_empty() {
+            refused = summary(&answer.body).last().cloned();
+            break;
+        }
+    }
+    let refused = refused.expect("the limit is met");
+    assert!(refused.contains("cannot be recorded"), "{refused}");
+    assert!(child.try_wait().unwrap().is_none(), "it lives");
+    let health = post(&format!("{url}/x/text/v1/messages"), REQUEST).await;
+    assert!(health.status.is_success(), "{health:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eventually("no half line is left", || {
+        ledger(dir.path()).ends_with('\n')
+    })
+    .await;
+    check(
+        &run(dir.path(), &["ledger", "verify"]),
+        0,
+        "the ledger is whole",
+    );
+}
