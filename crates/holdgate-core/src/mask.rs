@@ -130,25 +130,25 @@ fn masked(text: &str) -> Cow<'_, str> {
     match &*FINDER {
         Ok(finder) => finder.masked(text),
         // A test reads them all. If it were not so, nothing would be shown.
-        Err(_) => Cow::Borrowed(MASK),
+        Err(_) => Cow::Owned(MASK.to_owned()),
     }
 }
 
 fn value_of(value: Json<'_>) -> Json<'_> {
     match value {
-        Json::String(text) => string(text),
+        Json::String(text) => Json::String(string(text)),
         Json::Array(items) => array(items),
         Json::Object(members) => object(members),
         Json::Null | Json::Bool(_) | Json::Number(_) => value,
     }
 }
 
-fn string(text: Cow<'_, str>) -> Json<'_> {
+fn string(text: Cow<'_, str>) -> Cow<'_, str> {
     let changed = match masked(&text) {
         Cow::Owned(changed) => changed,
-        Cow::Borrowed(_) => return Json::String(text),
+        Cow::Borrowed(_) => return text,
     };
-    Json::String(Cow::Owned(changed))
+    Cow::Owned(changed)
 }
 
 /// The words of a command: `--password` says what the next one is.
@@ -179,10 +179,7 @@ fn object<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>) -> Json<'a> {
             (Some(name), "value") => member(name, value),
             (_, key) => member(key, value),
         };
-        let key = match string(key) {
-            Json::String(key) => key,
-            _ => Cow::Borrowed(MASK),
-        };
+        let key = string(key);
         // No key twice: such an object could not be read again.
         let key = if key.contains(MASK) && masked.iter().any(|(k, _)| *k == key) {
             Cow::Owned(format!("{key} {}", masked.len()))
@@ -199,7 +196,9 @@ fn member<'a>(name: &str, value: Json<'a>) -> Json<'a> {
     let shown = match &value {
         Json::String(text) => text.as_ref(),
         Json::Number(text) if names::strength(name) == Some(names::Strength::Strong) => text,
-        _ => return value_of(value),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
+            return value_of(value);
+        }
     };
     match names::masked_member(name, shown) {
         Some(masked) => masked.into(),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Tokens that are known by their form. The group is what stays.
-const TOKENS: &str = r#"(?x)
+const TOKENS: &str = r"(?x)
   (gh[pousr]_)[A-Za-z0-9]{30,}
 | (github_pat_)[A-Za-z0-9_]{30,}
 | (gl(?:pat|dt|rt|cbt|ptt|ft|soat)-)[A-Za-z0-9_.-]{16,}
@@ -36,7 +36,7 @@ const TOKENS: &str = r#"(?x)
 | (hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9/_-]{20,}
 | (?:\b|\\[nrt])([0-9]{8,10}:AA)[A-Za-z0-9_-]{30,}
 | (\$(?:1|5|6|7|y|gy|2[aby]|argon2[a-z]*)\$)[A-Za-z0-9./$=,+-]{20,}
-"#;
+";
 
 /// `scheme://user:PASSWORD@host`, `https://TOKEN@host`
 const URLS: &str = r#"(?x)
@@ -202,8 +202,8 @@ impl Finder {
 
 /// The value of a match, whose groups begin with `from`, and whether it is without quotes.
 fn value<'t>(found: &Captures<'t>, from: usize) -> Option<(regex::Match<'t>, bool)> {
-    let groups = found.iter().enumerate().skip(from);
-    let (at, value) = groups.flat_map(|(at, group)| Some((at, group?))).next()?;
+    let mut groups = found.iter().enumerate().skip(from);
+    let (at, value) = groups.find_map(|(at, group)| Some((at, group?)))?;
     Some((value, at == from + 4))
 }
 

@@ -29,26 +29,29 @@ pub fn run(command: &LedgerCommand, config: &Config, out: &mut impl Write) -> an
                 writeln!(out, "{}", to_text(&verified))?;
             }
         }
-        LedgerCommand::Seal { seed_file, .. } => match seed_file {
-            Some(file) => {
-                let first = seal_to(file, config)?;
-                writeln!(
-                    out,
-                    "records from {first} on are sealed; the seed is in {}",
-                    file.display()
-                )?;
-                keep_it_away();
-            }
-            None => {
-                let seed = Ledger::open(&config.state_dir, config.ledger)?.seal()?;
-                writeln!(out, "{seed}")?;
-                log::info(&format!(
-                    "records from {} on are sealed, and this is their seed. It is shown only this once.",
-                    seed.first
-                ));
-                keep_it_away();
-            }
-        },
+        LedgerCommand::Seal {
+            seed_file: Some(file),
+            ..
+        } => {
+            let first = seal_to(file, config)?;
+            let file = file.display();
+            writeln!(
+                out,
+                "records from {first} on are sealed; the seed is in {file}"
+            )?;
+            keep_it_away();
+        }
+        LedgerCommand::Seal {
+            seed_file: None, ..
+        } => {
+            let seed = Ledger::open(&config.state_dir, config.ledger)?.seal()?;
+            writeln!(out, "{seed}")?;
+            log::info(&format!(
+                "records from {} on are sealed, and this is their seed. It is shown only this once.",
+                seed.first
+            ));
+            keep_it_away();
+        }
     }
     Ok(())
 }

@@ -106,20 +106,19 @@ impl Current {
             hash: last.hash,
             key: KeyFile::open(dir)?,
         };
-        match &mut current.key {
+        let fits = match &mut current.key {
             Some(key) if key.sealing.next > last.seq + 1 => {
                 let (from, to) = (last.seq + 1, key.sealing.next - 1);
                 notes.push(Note::Missing { from, to });
                 current.seq = to;
+                true
             }
-            Some(key) => {
-                if !key.advance_to(last.seq + 1)? {
-                    notes.push(Note::KeyGone);
-                    current.key = None;
-                }
-            }
-            None if last.sealed => notes.push(Note::KeyGone),
-            None => {}
+            Some(key) => key.advance_to(last.seq + 1)?,
+            None => !last.sealed,
+        };
+        if !fits {
+            notes.push(Note::KeyGone);
+            current.key = None;
         }
         Ok((current, notes))
     }

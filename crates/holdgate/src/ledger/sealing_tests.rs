@@ -34,7 +34,7 @@ fn rewrite(dir: &Path, lines: &[String]) {
         let body = format!(
             "{{\"seq\":{},{members}\"prev\":\"{prev}{}}}",
             n + 1,
-            &rest[64..]
+            rest.split_at(64).1
         );
         prev = hash(&body);
         let open = body.strip_suffix('}').unwrap();
