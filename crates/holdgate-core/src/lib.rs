@@ -12,6 +12,7 @@ pub mod hold;
 pub mod incident;
 pub mod json;
 pub mod layers;
+pub mod mask;
 pub mod question;
 pub mod request;
 pub mod rules;

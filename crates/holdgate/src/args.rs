@@ -379,6 +379,9 @@ fn parse_grant(text: &str) -> Result<Duration, String> {
 pub enum LedgerCommand {
     /// Check that no record was changed, taken out or put in.
     Verify {
+        /// Check the seals with the seed in this file; `-` reads it from standard input.
+        #[arg(long, value_name = "FILE")]
+        seed: Option<PathBuf>,
         /// For programs.
         #[arg(long)]
         json: bool,
@@ -386,6 +389,25 @@ pub enum LedgerCommand {
         #[command(flatten)]
         place: Place,
     },
+    /// Begin a sealed epoch and print its seed, once: with it, `verify` proves that no record was
+    /// changed since.
+    Seal {
+        /// Write the seed to this new file instead, which must not be in the state folder.
+        #[arg(long, value_name = "FILE")]
+        seed_file: Option<PathBuf>,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+impl LedgerCommand {
+    /// Where settings come from.
+    pub fn place(&self) -> &Place {
+        match self {
+            LedgerCommand::Verify { place, .. } | LedgerCommand::Seal { place, .. } => place,
+        }
+    }
 }
 
 /// `holdgate config`

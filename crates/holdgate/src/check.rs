@@ -16,6 +16,7 @@ use holdgate_core::history::History;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::mask::Masked;
 use holdgate_core::stack::{Judgement, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::io::{Read as _, Write};
@@ -150,7 +151,7 @@ fn print_json(
         ("findings", Json::Array(findings)),
         ("us", micros(judgement.took).into()),
     ]);
-    Ok(writeln!(out, "{json}")?)
+    Ok(writeln!(out, "{}", Masked::json(json))?)
 }
 
 fn print(
@@ -165,7 +166,7 @@ fn print(
     }
     for effect in &judgement.effects {
         // What cannot be known has a mark of its own inside, and dots for people.
-        let shorten = |text: &str, most| shorten(text, most).replace(HOLE, "…");
+        let shorten = |text: &str, most| Masked::start(text, most).replace(HOLE, "…");
         let program = shorten(&effect.program, 40);
         let mut line = format!("  {:<16} {program}", effect.kind.word());
         if let Some(path) = &effect.path {
@@ -190,7 +191,7 @@ fn print(
     for finding in findings {
         let style = verdict_style(finding.verdict.word());
         let (word, rule) = (finding.verdict.word(), &finding.rule);
-        let (layer, reason) = (finding.layer, shorten(&finding.reason, 400));
+        let (layer, reason) = (finding.layer, Masked::start(&finding.reason, 400));
         writeln!(out, "{style}{word}{style:#} {rule} ({layer}): {reason}")?;
         if let Some(evidence) = &finding.evidence {
             writeln!(out, "  matched: {}", shorten(evidence, 400))?;

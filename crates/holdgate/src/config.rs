@@ -106,6 +106,7 @@ section!(SessionsFile {
 });
 section!(LedgerFile {
     max_bytes: u64,
+    keep_bytes: u64,
     input_bytes: usize,
     sync: bool,
 });
@@ -241,6 +242,8 @@ pub struct ProxySettings {
 pub struct LedgerSettings {
     /// Bytes of a file before the next one begins.
     pub max_bytes: u64,
+    /// Bytes of all files together before the oldest are deleted; 0 keeps them all.
+    pub keep_bytes: u64,
     /// Bytes of a call's arguments that are kept.
     pub input_bytes: usize,
     /// Wait for the disk at every record.
@@ -429,6 +432,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
         ledger: LedgerSettings {
             max_bytes: ledger.max_bytes.unwrap_or(64 << 20),
+            keep_bytes: ledger.keep_bytes.unwrap_or(1 << 30),
             input_bytes: ledger.input_bytes.unwrap_or(4096),
             sync: ledger.sync.unwrap_or(false),
         },

@@ -9,6 +9,7 @@ use crate::args::{ExpertArgs, WrongUse};
 use anyhow::{Context as _, bail};
 use holdgate_core::incident::{Record, Subject};
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::{Finding, Verdict};
 use hyper::HeaderMap;
 use std::fs::OpenOptions;
@@ -42,10 +43,11 @@ pub(crate) fn warn_of(record: &Record) {
         return;
     };
     let tool = shorten(tool.as_deref().unwrap_or("?"), 200);
-    let input = input.as_deref().map_or("", String::as_str);
+    let input = input.as_deref().map(|text| Masked::json_text(text));
+    let input = input.unwrap_or_default();
     crate::log::warn(&format!(
         "WARN expert mode: {tool} {} ({}, incident {}, session {})",
-        shorten(input, usize::MAX),
+        shorten(&input, usize::MAX),
         record.verdict.word(),
         record.id,
         shorten(&record.session, 200),

@@ -3,6 +3,7 @@
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::Verdict;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -156,12 +157,11 @@ fn print_lines(
 }
 
 fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
-    // What a model or an upstream wrote must not steer the terminal.
+    // What a model or an upstream wrote must not steer the terminal. Records of earlier versions may
+    // hold secrets.
     let text_of = |json: &Json<'_>, key: &str| {
-        shorten(
-            json.get(key).and_then(Json::as_str).unwrap_or_default(),
-            400,
-        )
+        let text = json.get(key).and_then(Json::as_str).unwrap_or_default();
+        Masked::start(text, 400).into_string()
     };
     let text = |key: &str| text_of(record, key);
     let verdict = text("verdict");
@@ -183,7 +183,8 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
         },
     )?;
     if let Some(input) = record.get("input") {
-        writeln!(out, "    {}", shorten(&input.to_string(), 160))?;
+        let input = Masked::json(input.clone());
+        writeln!(out, "    {}", shorten(&input, 160))?;
     }
     for finding in record
         .get("findings")

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Parser as _;
 use holdgate::args::{
-    self, Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
+    self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::expert::{self, OperatorSocket};
@@ -11,7 +11,6 @@ use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
-use holdgate_core::json::Json;
 use holdgate_core::rules::RuleErrors;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -64,26 +63,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let mut line = OperatorSocket::of(&config.state_dir);
             expert::run(&args, &mut line, &mut out)?;
         }
-        Command::Ledger(LedgerCommand::Verify { json, place }) => {
-            let verified = ledger::verify(&load(&place.flags())?.state_dir)?;
-            let (first, last) = verified.range.unwrap_or_default();
-            if json {
-                let files = u64::try_from(verified.files).unwrap_or_default();
-                let json = Json::object([
-                    ("records", verified.records.into()),
-                    ("files", files.into()),
-                    ("first", first.into()),
-                    ("last", last.into()),
-                    ("hash", verified.hash.into()),
-                ]);
-                writeln!(out, "{json}")?;
-            } else {
-                writeln!(
-                    out,
-                    "the ledger is whole: {} records in {} files, numbers {first} to {last}, last hash {}",
-                    verified.records, verified.files, verified.hash
-                )?;
-            }
+        Command::Ledger(command) => {
+            let config = load(&command.place().flags())?;
+            ledger::command::run(&command, &config, &mut out)?;
         }
         Command::Config(ConfigCommand::Check { place }) => {
             // A failed check, not a wrong use: exit code 1.

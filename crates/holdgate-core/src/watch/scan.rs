@@ -320,7 +320,7 @@ impl Scan<'_> {
 
     fn hit(&mut self, hit: Hit, evidence: &str, before: Before<'_>, line: &str) {
         let mut hit = Hit {
-            evidence: masked(evidence.trim(), self.patterns),
+            evidence: masked(evidence.trim(), self.patterns).into_string(),
             certain: hit.certain && !self.unfinished,
             ..hit
         };
@@ -336,9 +336,10 @@ impl Scan<'_> {
             let text = text.get(start..).unwrap_or_default();
             context.push_str(&history_text(text.as_bytes()));
         }
-        context.push_str(last(line, CONTEXT));
+        context.push_str(last(line, 2 * CONTEXT));
         self.hits.push(Hit {
-            context: last(&masked(last(&context, CONTEXT), self.patterns), CONTEXT).to_owned(),
+            // Masked before it is cut, so that it does not begin with half a secret.
+            context: last(&masked(&context, self.patterns), CONTEXT).to_owned(),
             ..hit
         });
     }

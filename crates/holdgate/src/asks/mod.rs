@@ -15,6 +15,7 @@ mod tests;
 
 use holdgate_core::incident::Subject;
 use holdgate_core::json::{Json, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::question::{Answer, Question};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -93,7 +94,7 @@ impl Shown {
             Subject::Call { tool, input, .. } => (tool.as_deref(), input.as_deref()),
             Subject::Response => (None, None),
         };
-        let text = |text: &str| shorten(text, 400);
+        let text = |text: &str| Masked::start(text, 400).into_string();
         let findings = record.findings.iter();
         let findings = findings.filter(|f| !f.verdict.lets_pass()).map(|f| {
             let evidence = f.evidence.as_deref().unwrap_or_default();
@@ -108,7 +109,9 @@ impl Shown {
             id: record.id.clone(),
             session: text(&record.session),
             tool: text(tool.unwrap_or("?")),
-            input: shorten(input.map_or("", String::as_str), INPUT_SHOWN),
+            input: input.map_or(String::new(), |input| {
+                Masked::json_start(input, INPUT_SHOWN).into_string()
+            }),
             findings: findings.collect(),
             rule: match &question.allowances {
                 Ok(allowances) => Ok(allow::rules(&record.id, allowances)),

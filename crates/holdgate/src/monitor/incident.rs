@@ -1,7 +1,9 @@
 //! What the monitor did and why, as it goes into the ledger.
 
 use crate::judge::Ruling;
-use holdgate_core::json::{Json, shorten};
+use holdgate_core::incident::Members;
+use holdgate_core::json::Json;
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::{Finding, Verdict};
 use holdgate_core::watch::Hit;
 use std::time::{Duration, SystemTime};
@@ -129,14 +131,14 @@ impl Incident {
     }
 
     /// The members of its record in the ledger.
-    pub(crate) fn members(&self) -> String {
+    pub(crate) fn members(&self) -> Members {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let finding = Finding {
             layer: "monitor",
             rule: self.hit.pattern.to_string().into(),
             verdict: self.done.verdict(),
             reason: self.reason(),
-            evidence: Some(shorten(&self.hit.evidence, EVIDENCE_KEPT)),
+            evidence: Some(Masked::start(&self.hit.evidence, EVIDENCE_KEPT)),
             instead: None,
         };
         let mut json = Json::object([
@@ -155,7 +157,12 @@ impl Incident {
             ("family", self.hit.family.to_string().into()),
             ("severity", self.hit.severity.word().into()),
             ("judge", self.verdict().into()),
-            ("output", last(&self.hit.context, OUTPUT_KEPT).into()),
+            (
+                "output",
+                Masked::end(&self.hit.context, OUTPUT_KEPT)
+                    .into_string()
+                    .into(),
+            ),
             ("asked_us", micros(self.timings.asked).into()),
             ("acted_us", micros(self.timings.acted).into()),
         ]);
@@ -172,14 +179,6 @@ impl Incident {
             json.set("left", count(left.len()).into());
         }
         json.set("findings", Json::Array(vec![finding.to_json()]));
-        let text = json.text();
-        let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        inside.unwrap_or_default().to_owned()
+        Members::of(json)
     }
-}
-
-/// The end of a text.
-fn last(text: &str, characters: usize) -> String {
-    let skipped = text.chars().count().saturating_sub(characters);
-    text.chars().skip(skipped).collect()
 }

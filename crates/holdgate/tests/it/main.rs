@@ -38,6 +38,8 @@ mod random;
 mod reload;
 mod rulebook;
 mod run;
+mod sealing;
+mod secrets;
 mod setup;
 mod streams;
 mod tls;

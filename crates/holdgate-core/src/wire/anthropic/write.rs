@@ -5,6 +5,7 @@ use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::hold::Runs;
 use crate::json::{Json, LoneSurrogates, write_string};
+use crate::mask::Masked;
 use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
@@ -83,7 +84,7 @@ impl Writer {
         for (_, index) in std::mem::take(&mut self.open) {
             block_stop(index, &mut out);
         }
-        self.text_block(message, &mut out);
+        self.text_block(&Masked::of(message), &mut out);
         out.push("error", &error_body("invalid_request_error", message));
         out.finish()
     }
@@ -163,6 +164,7 @@ pub fn error_value(message: &str) -> Canonical {
 
 /// The error object of the API.
 pub fn error_body(kind: &'static str, message: &str) -> String {
+    let message = Masked::of(message).into_string();
     let error = Json::object([("type", kind.into()), ("message", message.into())]);
     Json::object([("type", "error".into()), ("error", error)]).to_string()
 }
@@ -201,7 +203,7 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
     text.push_str(&format!(
         "Do not repeat the call as it was. (incident {incident})"
     ));
-    text
+    Masked::of(&text).into_string()
 }
 
 fn short(text: &str) -> String {
