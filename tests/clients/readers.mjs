@@ -24,6 +24,8 @@ const post = (number) =>
 const blocks = (message) =>
   (message?.content ?? [])
     .filter((block) => KINDS.includes(block?.type))
+    // The SDK does not collect the streamed arguments of MCP calls: they stay empty.
+    .filter(({ type, input }) => type !== "mcp_tool_use" || Object.keys(input ?? {}).length)
     .map(({ name, id, input }) => ({ name, id, input }));
 const parsed = (text, found) => {
   try {

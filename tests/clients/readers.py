@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 import hostile
+import message
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -55,7 +56,8 @@ def install(cache):
 def guard(binary, lines):
     """What leaves the guard for each line."""
     command = [binary, "script", "--guard"]
-    done = subprocess.run(command, input="\n".join(lines) + "\n", stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, input="\n".join([*lines, ""]).encode(), stdout=subprocess.PIPE, check=True)
+    # Bytes: a text's `splitlines` also splits at U+0085 and the like.
     guarded = [json.loads(line) for line in done.stdout.splitlines()]
     if len(guarded) != len(lines):
         sys.exit(f"{len(lines)} responses went into the guard, {len(guarded)} came out")
@@ -69,21 +71,23 @@ class Served:
     """A response as a reader gets it, and what it may find in there."""
 
     def __init__(self, name, body, whole, cleared, inert, line=None):
-        self.name, self.body, self.whole, self.line = name, body, whole, line
+        self.name, self.family, self.body, self.whole, self.line = name, name.rpartition("-")[0], body, whole, line
         self.cleared = [(call["name"], call["id"], normal(json.loads(call["input"])))
                         for call in cleared if call["runs"] == "client" or call["name"] in hostile.DECLARED]
         self.inert = set(inert)
 
-    def violation(self, calls):
-        """The first call that must not have been assembled."""
+    def violation(self, calls, error):
+        """What is wrong with the calls that a reader has assembled."""
         left = list(self.cleared)
-        for name, id, arguments in calls:
-            if id in self.inert and arguments in ({}, None):
+        for call in calls:
+            if call[1] in self.inert and call[2] in ({}, None):
                 continue
-            if (name, id, arguments) not in left:
-                return name, id, arguments
-            left.remove((name, id, arguments))
-        return None
+            if call not in left:
+                return "not cleared", call
+            left.remove(call)
+        # Honest work goes on: a reader that came to the end has found all that it can run.
+        left = [call for call in left if call[0] not in hostile.DECLARED]
+        return ("not found", left[0]) if left and self.family in hostile.HONEST and not error else None
 
     def http(self, number):
         """The answer, in chunks that end anywhere."""
@@ -236,6 +240,14 @@ def like_jq(body):
 
 
 EMULATED = {"like_go": like_go, "like_jq": like_jq}
+READERS = {
+    *EMULATED,
+    *"anthropic_stream anthropic_events anthropic_whole httpx_lines httpx_events httpx_whole".split(),
+    *"requests_lines requests_text_lines requests_whole aiohttp_lines aiohttp_whole".split(),
+    *"langchain_stream langchain_whole litellm_stream litellm_whole".split(),
+    *"node_sdk_stream node_sdk_events node_sdk_whole node_eventsource_parser".split(),
+    *"node_fetch_lf node_fetch_any_end node_readline node_fetch_whole".split(),
+}
 
 
 def run_readers(served, base, python, packages, only, work):
@@ -246,8 +258,8 @@ def run_readers(served, base, python, packages, only, work):
                 yield name, number, assemble(reader(one.body)), None
     jobs = "".join(json.dumps({"number": number, "whole": one.whole}) + "\n" for number, one in enumerate(served))
     (work / "jobs.jsonl").write_text(jobs)
-    commands = {"python": [python, HERE / "reading.py", base, *only],
-                "node": ["node", HERE / "readers.mjs", base, packages, *only]}
+    commands = {f"python-{part}": [python, HERE / "reading.py", base, str(part), "2", *only] for part in (0, 1)}
+    commands["node"] = ["node", HERE / "readers.mjs", base, packages, *only]
     with contextlib.ExitStack() as open_files:
         running = []
         for name, command in commands.items():
@@ -276,9 +288,9 @@ CONTROL = [("Bash", "toolu_honest", {"command": "ls -l"})]
 
 def controls():
     block = {"type": "tool_use", "id": "toolu_honest", "name": "Bash", "input": {"command": "ls -l"}}
-    streamed = hostile.stream(random.Random(0), honest=True)
+    streamed = message.stream(random.Random(0), honest=True)
     yield Served("control-stream", streamed, False, [], [])
-    yield Served("control-whole", hostile.whole_message([block]).encode(), True, [], [])
+    yield Served("control-whole", message.whole_message([block]).encode(), True, [], [])
 
 
 def gather(options):
@@ -289,7 +301,7 @@ def gather(options):
         scripted = options.work / "scripted"
         scripted.mkdir()
         subprocess.run([options.binary, "script", "--dump", scripted], check=True)
-        made = hostile.responses(options.seed, options.each, scripted, ROOT / "fuzz/corpus/guard")
+        made = hostile.responses(options.seed, options.each, scripted, ROOT / "fuzz/corpus/guard", options.kept)
         lines = [one.line() for one in made if not options.family or one.family in options.family]
     served = list(controls())
     refused = 0
@@ -300,7 +312,8 @@ def gather(options):
             whole = json.loads(line)["whole"]
             body = left["body"].encode("latin-1")
             served.append(Served(left["name"], body, whole, left["cleared"], left["inert"], line))
-    print(f"{len(lines)} responses, of which {refused} do not leave at all", flush=True)
+    kept = sum(one.family == "fuzzed" for one in served)
+    print(f"{len(lines)} responses, of which {refused} do not leave at all and {kept} were kept by fuzzing", flush=True)
     return served
 
 
@@ -329,8 +342,9 @@ def main():
     parser.add_argument("--binary", type=Path, default=ROOT / "target/release/holdgate")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--each", type=int, default=80, help="responses of each family")
+    parser.add_argument("--kept", type=int, default=600, help="responses that fuzzing kept, at the most")
     parser.add_argument("--family", action="append", help="only this one")
-    parser.add_argument("--reader", action="append", default=[], help="only this one")
+    parser.add_argument("--reader", action="append", default=[], choices=sorted(READERS), metavar="READER", help="only this one")
     parser.add_argument("--replay", type=Path, action="append", help="a saved failure instead")
     parser.add_argument("--cache", type=Path, default=ROOT / "target/readers", help="where packages are installed")
     options = parser.parse_args()
@@ -348,15 +362,17 @@ def main():
             tally.read, tally.calls, tally.errors = tally.read + 1, tally.calls + len(calls), tally.errors + bool(error)
             if one.line is None:
                 wrong = calls != CONTROL and f"does not read the control: {calls} {error}"
-                family = "control"
+                family = one.family
             else:
-                wrong, family = one.violation(calls), one.name.rpartition("-")[0]
+                wrong, family = one.violation(calls, error), one.family
             if wrong:
                 tally.failed += 1
                 tally.families[family] += 1
                 shown = save(one, failures, reader, wrong)
                 if tally.families[family] <= SHOWN:
                     print(f"FAIL  {reader}: {shown}", flush=True)
+    if missing := (set(options.reader) or READERS) - tallies.keys():
+        sys.exit(f"nothing was heard of {', '.join(sorted(missing))}")
     for reader, tally in tallies.items():
         families = ", ".join(f"{family} {count}" for family, count in tally.families.most_common())
         print(f"{'FAIL' if tally.failed else 'ok  '}  {reader:24}  {tally.read:5} responses  {tally.calls:5} calls  "

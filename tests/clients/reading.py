@@ -1,4 +1,5 @@
-"""Python's readers of the Messages API, run by `readers.py` in a virtual environment.
+"""Python's readers of the Messages API, run by `readers.py` in a virtual environment:
+`reading.py URL PART PARTS [READER...]`, where the process is one of so many that share the readers.
 
 Reads `{"number", "whole"}` lines from standard input and writes a line for each reader and response:
 `calls` that a library hands over, or the `events` that a plain reader has found, from which
@@ -32,7 +33,7 @@ litellm.telemetry = False
 litellm.suppress_debug_info = True
 litellm.drop_params = True
 
-BASE = sys.argv[1]
+BASE, PART, PARTS, ONLY = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 THREADS = 4
 TOOLS = [{"name": "Bash", "description": "b", "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}}]
 CALL_KINDS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -57,8 +58,10 @@ def prompt(number):
 def blocks(message):
     """The calls of an SDK's message: its top level is what agents walk."""
     dumped = [block.to_dict() if hasattr(block, "to_dict") else block for block in message.content or []]
-    return [{key: block.get(key) for key in ("name", "id", "input")}
-            for block in dumped if isinstance(block, dict) and block.get("type") in CALL_KINDS]
+    calls = [block for block in dumped if isinstance(block, dict) and block.get("type") in CALL_KINDS]
+    # The SDK does not collect the streamed arguments of MCP calls: they stay empty.
+    calls = [call for call in calls if call["type"] != "mcp_tool_use" or call.get("input")]
+    return [{key: call.get(key) for key in ("name", "id", "input")} for call in calls]
 
 
 # Each reader takes a response's number and a list that it fills.
@@ -217,8 +220,8 @@ READERS = [
     (aiohttp_lines, "events", False, None),
     (aiohttp_whole, "events", True, None),
     (langchain_stream, "calls", False, None),
+    (litellm_stream, "calls", False, 800),
     (langchain_whole, "calls", True, None),
-    (litellm_stream, "calls", False, None),
     (litellm_whole, "calls", True, None),
 ]
 
@@ -263,24 +266,26 @@ async def all_of(reader, finds, numbers):
 
 def main():
     jobs = [json.loads(line) for line in sys.stdin]
-    only = set(sys.argv[2:])
     # A stream that a library leaves open is closed by the collector, and `httpcore` then waits for a
     # lock: for ever, if the collector ran while the same thread had it. So it runs between responses.
     gc.collect()
     gc.freeze()
     gc.disable()
     with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-        for reader, finds, whole, most in READERS:
-            if only and reader.__name__ not in only:
+        for reader, finds, whole, most in READERS[PART::PARTS]:
+            if ONLY and reader.__name__ not in ONLY:
                 continue
             numbers = [job["number"] for job in jobs if job["whole"] == whole]
-            step = max(1, -(-len(numbers) // most)) if most else 1
-            numbers = numbers[::step]
+            if most and len(numbers) > most:
+                # From all families alike; the first is the control.
+                numbers = [numbers[i * len(numbers) // most] for i in range(most)]
             if asyncio.iscoroutinefunction(reader):
                 asyncio.run(all_of(reader, finds, numbers))
             else:
                 list(pool.map(lambda number: one(reader, finds, number), numbers))
             sys.stdout.flush()
+    # Threads that libraries leave behind do not matter any more.
+    os._exit(0)
 
 
 main()
