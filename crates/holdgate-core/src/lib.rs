@@ -2,6 +2,7 @@
 //! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
 
 pub mod action;
+pub mod canonical;
 pub mod conversation;
 pub mod event;
 pub mod fuel;

@@ -1,7 +1,7 @@
 //! How a response ends: well, cut off, or stopped by us.
 
 use super::sink::Sink;
-use super::{Fate, Output, State, StreamGuard};
+use super::{Output, State, StreamGuard};
 use crate::event::{Part, Violation};
 use crate::wire::anthropic;
 use bytes::Bytes;
@@ -65,7 +65,6 @@ impl StreamGuard {
              {violation}. No tool call after this point was passed on. (rule stream-protocol)"
         );
         sink.send(self.writer.failure(&message));
-        self.last_frame = Fate::Gone;
         self.state = State::Failed;
         self.let_go();
     }

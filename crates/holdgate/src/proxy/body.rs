@@ -6,6 +6,7 @@
 use super::App;
 use super::asking::Asked;
 use bytes::Bytes;
+use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{Output, StreamGuard};
 use holdgate_core::question::{Answer, Question};
 use holdgate_core::wire::anthropic;
@@ -37,7 +38,7 @@ pub(crate) struct GuardedBody {
     upstream: Incoming,
     guard: StreamGuard,
     outputs: Vec<Output>,
-    ready: VecDeque<Bytes>,
+    ready: VecDeque<Canonical>,
     state: State,
     timer: Timer,
     last_read: Duration,
@@ -207,7 +208,7 @@ impl HttpBody for GuardedBody {
         let this = &mut *self;
         loop {
             if let Some(bytes) = this.ready.pop_front() {
-                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                return Poll::Ready(Some(Ok(Frame::data(bytes.into()))));
             }
             match this.state {
                 State::Open => {}

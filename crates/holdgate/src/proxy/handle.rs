@@ -1,24 +1,26 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
-use super::answer::{Answer, is_encoded, media_type};
+use super::answer::{Answer, error_answer, is_encoded, media_type};
 use super::asking::Asked;
 use super::body::{Body, BoxError, GuardedBody, full};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
+use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{Judge, MessageGuard, Output, StreamGuard};
 use holdgate_core::incident::Record;
-use holdgate_core::json::{Json, JsonError, LoneSurrogates};
+use holdgate_core::json::JsonError;
 use holdgate_core::question::Answer as Reply;
 use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
 use holdgate_core::wire::anthropic::error_body;
-use holdgate_core::wire::carries_calls;
-use http_body_util::{BodyExt as _, Limited};
+use holdgate_core::wire::inert_value;
+use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderValue};
+use hyper::http::response::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,8 +28,8 @@ use std::time::Duration;
 
 /// How long a request waits for the rules of a project that is new here.
 const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
-/// Depth of an answer on a path that is not known.
-const MAX_DEPTH: usize = 128;
+/// Bytes of an error's body.
+const MAX_ERROR_BYTES: usize = 1 << 20;
 
 /// An answer of our own in place of the upstream's.
 struct Refused {
@@ -114,7 +116,7 @@ async fn answer(
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
     match route {
-        Route::Other => pass_through(app, client, request).await,
+        Route::Other => pass_through(app, client, request, id).await,
         Route::Unguarded => Err(Refused::by_rule(
             "unguarded-protocol",
             "this path carries tool calls in a protocol that is not guarded here",
@@ -242,13 +244,17 @@ async fn pass_through(
     app: &App,
     client: &upstream::Client,
     request: Request<Incoming>,
+    id: &str,
 ) -> Result<Response<Body>, Refused> {
     let limit = app.config.proxy.max_request_bytes;
     let is_head = request.method() == Method::HEAD;
     let request = request.map(|body| Limited::new(body, limit).boxed_unsync());
     let response = send(app, client, request).await?;
-    if is_head || !response.status().is_success() || response.body().is_end_stream() {
+    if is_head || response.body().is_end_stream() {
         return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+    }
+    if !response.status().is_success() {
+        return Ok(pass_error(app, response, id, "none").await);
     }
     let unknown = |what: &str| {
         let message = format!("the upstream answers with {what} on a path that is not known here");
@@ -262,11 +268,9 @@ async fn pass_through(
     match kind.as_str() {
         "application/json" => {
             let body = read_answer(app, body).await?;
-            let json = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace);
-            if json.is_ok_and(|json| !carries_calls(&json)) {
-                Ok(Response::from_parts(head, full(body)))
-            } else {
-                Err(unknown("tool calls, or with JSON that cannot be read,"))
+            match inert_value(&body) {
+                Some(body) => Ok(with_body(head, body)),
+                None => Err(unknown("tool calls, or with JSON that cannot be read,")),
             }
         }
         "text/plain" | "text/html" | "application/octet-stream" | "application/pdf" => {
@@ -290,7 +294,7 @@ async fn guard_response(
     let answer = Answer::of(response.status(), response.headers())
         .map_err(|unreadable| Refused::by_rule(unreadable.rule, unreadable.why))?;
     if answer == Answer::Error {
-        return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+        return Ok(pass_error(app, response, &judge.response_id, &judge.session_id).await);
     }
     judge.history = match history.await {
         Ok(Ok(history)) => history,
@@ -301,19 +305,55 @@ async fn guard_response(
         }
     };
     let (mut head, body) = response.into_parts();
-    head.headers.remove(header::CONTENT_LENGTH);
-    head.headers.remove(header::CONTENT_ENCODING);
     if answer == Answer::Message {
         let body = guard_whole(app, judge, body).await?;
-        return Ok(Response::from_parts(head, full(body)));
+        return Ok(with_body(head, body));
     }
+    head.headers.remove(header::CONTENT_LENGTH);
+    head.headers.remove(header::CONTENT_ENCODING);
     let guard = StreamGuard::new(judge, app.now());
     let body = GuardedBody::new(app.clone(), body, guard);
     Ok(Response::from_parts(head, body.boxed_unsync()))
 }
 
+/// An answer with another body than the upstream's bytes.
+fn with_body(mut head: Parts, body: Canonical) -> Response<Body> {
+    head.headers.remove(header::CONTENT_LENGTH);
+    head.headers.remove(header::CONTENT_ENCODING);
+    Response::from_parts(head, full(body))
+}
+
+/// An error of the upstream's, with the same status. Clients read errors too.
+async fn pass_error(
+    app: &App,
+    response: Response<Incoming>,
+    id: &str,
+    session: &str,
+) -> Response<Body> {
+    let (mut head, body) = response.into_parts();
+    let read = Limited::new(body, MAX_ERROR_BYTES).collect();
+    let read = tokio::time::timeout(app.config.proxy.idle_timeout, read).await;
+    let body = read.ok().and_then(Result::ok).map(Collected::to_bytes);
+    if body.as_ref().is_some_and(Bytes::is_empty) {
+        return Response::from_parts(head, full(Bytes::new()));
+    }
+    let answer = error_answer(head.status, &head.headers, body.as_deref());
+    if let Some(why) = answer.could_act {
+        let reason = format!("the upstream's error was replaced: {why}");
+        let (id, session) = (format!("{id}-0"), session.to_owned());
+        let record = Record::of_response(id, session, "unreadable-error", &reason);
+        if let Err(error) = app.ledger.append(&record) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
+    }
+    let json = HeaderValue::from_static("application/json");
+    head.headers.remove(header::TRANSFER_ENCODING);
+    head.headers.insert(header::CONTENT_TYPE, json);
+    with_body(head, answer.body)
+}
+
 /// A message that is not streamed: read whole, judged, and written anew if it holds calls.
-async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
+async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Canonical, Refused> {
     let body = read_answer(app, body).await?;
     let mut outputs = Vec::new();
     // What cannot be judged is recorded with the other decisions.
@@ -345,10 +385,7 @@ async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Byt
         };
         guard.answer(reply, app.now(), &mut outputs);
     }
-    match guard.finish() {
-        Some(changed) => Ok(changed.into()),
-        None => Ok(body),
-    }
+    Ok(guard.finish())
 }
 
 /// Records the decisions and asks the question among `outputs`, if there is one.

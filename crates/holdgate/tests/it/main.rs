@@ -19,6 +19,7 @@ mod cli;
 mod client;
 mod corpus;
 mod effects;
+mod errors;
 mod eval;
 mod expert;
 mod families;
