@@ -94,8 +94,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
     let mut outputs = Vec::new();
     let mut left = if case.whole {
         match guard_message(judge, &body, Duration::ZERO, &mut outputs) {
-            Ok(Some(changed)) => Some(changed.into_bytes()),
-            Ok(None) => Some(body),
+            Ok(left) => Some(left.to_vec()),
             Err(_) => None,
         }
     } else {
