@@ -3,6 +3,16 @@ import json
 
 EVIL_ID = "toolu_evil"
 CALL_KINDS = ["tool_use", "server_tool_use", "mcp_tool_use"]
+# Harmless events, cut where a value can stand.
+WRAPPERS = [
+    ('{"type":"ping","x":[', "]}"),
+    ('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"},"x":[', "]}"),
+    ('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","x":', "}}"),
+    ('{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":', "}}"),
+    ('{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":1},"x":', "}"),
+    ('{"type":"error","error":{"type":"overloaded_error","message":"m","x":', "}}"),
+    ('{"type":"error","error":{"type":"overloaded_error","message":"m"},"x":[', "]}"),
+]
 
 
 def text_of(value):
