@@ -44,7 +44,7 @@ pub fn guard_lines(input: impl BufRead, mut output: impl Write) -> anyhow::Resul
     let rules = RuleSet::built_in(Profile::Workstation)?;
     let limits = JudgeLimits {
         // A busy machine does not change what comes out.
-        deadline: Duration::from_secs(60),
+        deadline: Duration::from_mins(1),
         ..LIMITS
     };
     let stack = Arc::new(judging::stack_with(
