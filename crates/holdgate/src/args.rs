@@ -510,6 +510,9 @@ pub struct ScriptArgs {
     /// Write the streams of all scenarios into this folder instead, as seeds for the fuzzer.
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
+    /// Guard the responses on standard input instead, one JSON object a line, and write what leaves.
+    #[arg(long)]
+    pub guard: bool,
     /// How long the input of a slow call takes.
     #[arg(long, default_value_t = 4.0)]
     pub slow_seconds: f64,

@@ -145,6 +145,9 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
     if let Some(dir) = &args.dump {
         return script::dump(dir).with_context(|| format!("{}", dir.display()));
     }
+    if args.guard {
+        return script::guard_lines(std::io::stdin().lock(), std::io::stdout().lock());
+    }
     let options = script::Options {
         listen: args.listen,
         record: args.record.clone(),
