@@ -22,6 +22,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a request waits for the rules of a project that is new here.
@@ -113,6 +114,9 @@ async fn answer(
     upstream::request_headers(&mut request);
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
+    if !matches!(route, Route::Other) {
+        app.asked.fetch_add(1, Ordering::Relaxed);
+    }
     match route {
         Route::Other => pass_through(app, client, request).await,
         Route::Unguarded => Err(Refused::by_rule(

@@ -225,7 +225,14 @@ impl Write for OurScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = lock(&self.0.out);
         if self.0.is_ours() {
-            return out.file.write(bytes);
+            // Every line begins at the left, whatever the terminal's modes are at the moment.
+            let mut lines = bytes.split(|byte| *byte == b'\n');
+            let mut text = lines.next().unwrap_or_default().to_vec();
+            for line in lines {
+                text.extend_from_slice(b"\r\n");
+                text.extend_from_slice(line);
+            }
+            out.file.write_all(&text)?;
         }
         Ok(bytes.len())
     }

@@ -45,6 +45,8 @@ pub(crate) async fn ask(judge: &Judge, flagged: &str) -> Ruling {
         family: "dangerous-command".into(),
         severity: Severity::High,
         certain: false,
+        call: false,
+        quoted: false,
         because: "A script from the net is run unseen".to_owned(),
         evidence: flagged.to_owned(),
         context: format!("{}\n{flagged}\n", "x".repeat(3_000)),
