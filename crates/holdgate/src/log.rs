@@ -1,6 +1,6 @@
 //! What the operator is told on standard error.
 //!
-//! While an agent has the terminal, messages wait: for the screen of a question, or for the end.
+//! While an agent runs, messages wait: for the screen of a question, or for the end.
 
 use anstyle::{AnsiColor, Style};
 use std::io::Write as _;
@@ -17,6 +17,8 @@ static HELD: Mutex<Option<Held>> = Mutex::new(None);
 struct Held {
     messages: Vec<(Kind, String)>,
     dropped: u64,
+    /// The agent draws on the terminal where messages would go.
+    drawn_on: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,15 +37,39 @@ pub fn info(message: &str) {
     say(Kind::Info, message);
 }
 
+/// A warning that waits only where an agent draws on the terminal.
+pub(crate) fn warn_now(message: &str) {
+    let drawn_on = held().as_ref().is_some_and(|held| held.drawn_on);
+    if drawn_on {
+        warn(message);
+    } else {
+        write(Kind::Warning, message);
+    }
+}
+
 /// Messages wait from now on, until the result is dropped.
-pub(crate) fn hold() -> Holding {
-    *held() = Some(Held::default());
+pub(crate) fn hold(drawn_on: bool) -> Holding {
+    *held() = Some(Held {
+        drawn_on,
+        ..Held::default()
+    });
     Holding
 }
 
 /// Takes the messages that wait, to be shown where the operator looks.
 pub(crate) fn take() -> Vec<String> {
-    let taken = held().as_mut().map(std::mem::take).unwrap_or_default();
+    let mut held = held();
+    let Some(held) = held.as_mut() else {
+        return Vec::new();
+    };
+    let drawn_on = held.drawn_on;
+    let taken = std::mem::replace(
+        held,
+        Held {
+            drawn_on,
+            ..Held::default()
+        },
+    );
     taken.texts().map(|(_, text)| text).collect()
 }
 

@@ -92,7 +92,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
     // Nothing is written over what the agent draws.
-    let held = (interactive && io::stderr().is_terminal()).then(log::hold);
+    let held = log::hold(interactive && io::stderr().is_terminal());
     // Before the agent is there: in the background of a terminal this is where we are stopped.
     let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.

@@ -184,11 +184,17 @@ pub(crate) fn upstream_url(text: &str) -> Result<Uri, String> {
         Some("http" | "https") if uri.host().is_none_or(str::is_empty) => {
             Err(wrong("it must name a host"))
         }
-        Some("http" | "https") if uri.port().is_some_and(|p| p.as_u16() == 0) => {
+        Some("http" | "https") if !has_valid_port(&uri) => {
             Err(wrong("its port must be a number from 1 to 65535"))
         }
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
         Some("http" | "https") => Err(wrong("it must have no query")),
         Some(_) | None => Err(wrong("it must begin with http:// or https://")),
     }
+}
+
+fn has_valid_port(uri: &Uri) -> bool {
+    let authority = uri.authority().map_or("", |a| a.as_str());
+    let host = uri.host().unwrap_or_default();
+    uri.port_u16().is_some_and(|port| port > 0) || authority.len() == host.len()
 }

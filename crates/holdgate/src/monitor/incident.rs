@@ -114,11 +114,11 @@ impl Incident {
         let decided = match &self.decided {
             Decided::ByPattern => "that is certain, so nobody was asked".to_owned(),
             Decided::ByRuling(Ruling::Said { reason, .. }) => format!("the judge says: {reason}"),
-            Decided::ByRuling(Ruling::Down { why }) => format!(
-                "there is no verdict of a judge ({why}), nor of a person, so it counts whether harm is \
-                 under way: {}",
-                if self.hit.is_harm() { "yes" } else { "no" }
-            ),
+            Decided::ByRuling(Ruling::Down { why }) => {
+                format!(
+                    "there is no verdict ({why}); without one only harm under way ends an agent"
+                )
+            }
             Decided::ByPerson(_, answer) => format!("a person says: {}", said(*answer)),
             Decided::Noted => "that is only noted".to_owned(),
             Decided::AtTheDoor => "the proxy judges the call itself".to_owned(),

@@ -79,7 +79,7 @@ pub(crate) fn probe(upstream: &Uri) {
             Ok(Err(error)) => error.to_string(),
             Err(_) => late(),
         };
-        crate::log::warn(&format!(
+        crate::log::warn_now(&format!(
             "the upstream {name} cannot be reached: {problem}; requests will fail until it can be"
         ));
     });

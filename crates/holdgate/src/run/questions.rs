@@ -99,8 +99,9 @@ impl Questions {
                 let rule = shown.findings.first();
                 let rule = rule.map_or("", |[rule, ..]| rule.as_str());
                 let left = shown.deadline.saturating_duration_since(Instant::now());
-                log::warn(&format!(
-                    "a call waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                log::warn_now(&format!(
+                    "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                    if shown.output { "the agent" } else { "a call" },
                     shown.id,
                     left.as_secs()
                 ));

@@ -147,7 +147,7 @@ impl Way {
         };
         let what = if acted {
             format!(
-                "{name} ran tools, and NOT ONE OF ITS REQUESTS CAME THROUGH HOLDGATE: nothing that it did was judged"
+                "the output of {name} shows calls of tools, and NOT ONE REQUEST CAME THROUGH HOLDGATE: nothing that it did was judged"
             )
         } else {
             format!(

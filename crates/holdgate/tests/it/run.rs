@@ -100,7 +100,10 @@ fn bytes_pass_unchanged_and_streams_stay_apart() {
     let bytes: Vec<u8> = (0..2_000_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
         .collect();
-    let mut command = place.run(&["sh", "-c", "tee /dev/stderr"]);
+    // Nothing is said about an upstream that can be reached.
+    let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", upstream.local_addr().unwrap());
+    let mut command = place.run(&["--upstream", &address, "sh", "-c", "tee /dev/stderr"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let (mut stdin, sent) = (child.stdin.take().unwrap(), bytes.clone());
     let writer = std::thread::spawn(move || stdin.write_all(&sent).unwrap());
