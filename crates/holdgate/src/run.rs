@@ -32,6 +32,7 @@ use environment::Base;
 use holdgate_core::json::shorten;
 use holdgate_core::watch::Patterns;
 use hyper::Uri;
+use questions::Questions;
 use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 use screen::Screen;
 use std::hash::{BuildHasher as _, RandomState};
@@ -91,6 +92,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
+    // Before the agent can do anything that somebody has to be asked about.
+    let questions = Questions::attend(&proxy, screen.as_ref())?;
     // Nothing is written over what the agent draws.
     let held = log::hold(interactive && io::stderr().is_terminal());
     // Before the agent is there: in the background of a terminal this is where we are stopped.
@@ -122,10 +125,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let steered = steer::to_the_end(
         &mut keeper,
         &monitor,
-        &proxy,
+        questions,
         terminal.as_ref(),
         raw.as_ref(),
-        screen.as_ref(),
     );
     drop(watching);
     // Also if steering failed, and if the keeper was killed.

@@ -147,9 +147,9 @@ fn claude_settings(
             match (name.as_str(), member, from) {
                 ("env", Json::Object(variables), From::CommandLine) => env.extend(variables),
                 ("env", Json::Object(variables), From::File) => {
-                    let text = |value: Json| match value {
-                        Json::String(text) => text,
-                        value => value.to_string(),
+                    let text = |value: Json| match value.as_str() {
+                        Some(text) => text.to_owned(),
+                        None => value.to_string(),
                     };
                     others.extend(variables.into_iter().map(|(k, v)| (k, text(v))));
                 }
@@ -237,7 +237,10 @@ fn opencode_content(base: &Base, theirs: Option<String>) -> Result<String, Wrong
     let wrong = |why: String| WrongUse(format!("{OPENCODE}: {why}"));
     let mut settings = match settings::json(&theirs).map_err(wrong)? {
         Json::Object(settings) => settings,
-        _ => Map::new(),
+        Json::Null => Map::new(),
+        Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
+            return Err(wrong("it is not a JSON object".to_owned()));
+        }
     };
     let providers = [
         ("anthropic", "/v1"),

@@ -156,17 +156,13 @@ fn in_file(agent: &Agent, file: &SettingsFile, path: &Path) -> Vec<Found> {
         leads,
     };
     let pairs = match read(path).and_then(|text| text.map(|t| pairs(file.format, &t)).transpose()) {
-        Ok(None) => return Vec::new(),
         Ok(Some(pairs)) => pairs,
-        // What goes over us and cannot be read may lead anywhere. The rest cannot.
+        // What goes over us and cannot be read may lead anywhere.
         Err(why) if file.whose == Whose::Managed => {
-            return vec![found(
-                "(unreadable)",
-                &why,
-                Leads::Past(format!("nobody knows where: {why}")),
-            )];
+            let leads = Leads::Past(format!("nobody knows where: {why}"));
+            return vec![found("(unreadable)", &why, leads)];
         }
-        Err(_) => return Vec::new(),
+        Ok(None) | Err(_) => return Vec::new(),
     };
     let mut all = Vec::new();
     for (name, value) in &pairs {

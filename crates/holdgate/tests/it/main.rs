@@ -37,6 +37,8 @@ mod random;
 mod reload;
 mod rulebook;
 mod run;
+mod run_screen;
+mod run_way;
 mod setup;
 mod streams;
 mod tls;

@@ -11,24 +11,24 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
+pub(crate) const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
 
-struct Place {
-    dir: TempDir,
+pub(crate) struct Place {
+    pub(crate) dir: TempDir,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let dir = tempfile::tempdir().unwrap();
         Place { dir }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// `holdgate run` with these arguments, without a terminal.
-    fn run(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(HOLDGATE);
         command
             .env_clear()
@@ -160,7 +160,7 @@ fn the_environment_is_for_the_agent_only() {
 }
 
 /// Sends the request `$1` for the scenario `$2`, and shows the answer.
-const ASK_MODEL: &str = r#"
+pub(crate) const ASK_MODEL: &str = r#"
     address=${ANTHROPIC_BASE_URL#http://}
     exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
     printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
