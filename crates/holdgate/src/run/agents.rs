@@ -47,7 +47,7 @@ pub(super) struct SettingsFile {
     pub(super) format: Format,
     pub(super) whose: Whose,
     /// What stands before the names of variables in it; `None` if it holds none.
-    pub(super) variables: Option<&'static str>,
+    pub(super) variables: Prefix,
 }
 
 /// Where a path begins.
@@ -135,68 +135,64 @@ const fn any(name: &'static str, to: &'static str) -> Detour {
     }
 }
 
-const fn file(
-    place: Place,
-    path: &'static str,
-    format: Format,
-    whose: Whose,
-    variables: Option<&'static str>,
-) -> SettingsFile {
+type Prefix = Option<&'static str>;
+
+const fn managed(path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
+    SettingsFile {
+        place: Place::Root,
+        path,
+        format,
+        whose: Whose::Managed,
+        variables,
+    }
+}
+
+const fn user(place: Place, path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
     SettingsFile {
         place,
         path,
         format,
-        whose,
+        whose: Whose::User,
+        variables,
+    }
+}
+
+const fn project(path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
+    SettingsFile {
+        place: Place::Project,
+        path,
+        format,
+        whose: Whose::Project,
         variables,
     }
 }
 
 const CLAUDE_DIR: Place = Place::Named("CLAUDE_CONFIG_DIR", ".claude");
-const ENV: Option<&str> = Some("env.");
+const ENV: Prefix = Some("env.");
 
 static CLAUDE: Agent = Agent {
     name: "Claude Code",
     programs: &["claude", "claude-code"],
     takes: Takes::ClaudeSettings,
     files: &[
-        file(
-            Place::Root,
-            "etc/claude-code/managed-settings.json",
-            Format::Json,
-            Whose::Managed,
-            ENV,
-        ),
-        file(
-            Place::Root,
+        managed("etc/claude-code/managed-settings.json", Format::Json, ENV),
+        managed(
             "etc/claude-code/managed-settings.d",
             Format::JsonFolder,
-            Whose::Managed,
             ENV,
         ),
         // What an organisation's server sent last.
-        file(
-            CLAUDE_DIR,
-            "remote-settings.json",
-            Format::Json,
-            Whose::Managed,
-            ENV,
-        ),
-        file(Place::Home, ".claude.json", Format::Json, Whose::User, ENV),
-        file(CLAUDE_DIR, "settings.json", Format::Json, Whose::User, ENV),
-        file(
-            Place::Project,
-            ".claude/settings.json",
-            Format::Json,
-            Whose::Project,
-            ENV,
-        ),
-        file(
-            Place::Project,
-            ".claude/settings.local.json",
-            Format::Json,
-            Whose::Project,
-            ENV,
-        ),
+        SettingsFile {
+            place: CLAUDE_DIR,
+            path: "remote-settings.json",
+            format: Format::Json,
+            whose: Whose::Managed,
+            variables: ENV,
+        },
+        user(Place::Home, ".claude.json", Format::Json, ENV),
+        user(CLAUDE_DIR, "settings.json", Format::Json, ENV),
+        project(".claude/settings.json", Format::Json, ENV),
+        project(".claude/settings.local.json", Format::Json, ENV),
     ],
     variables: &[
         on("CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"),
@@ -230,27 +226,14 @@ static CODEX: Agent = Agent {
     programs: &["codex"],
     takes: Takes::CodexOverrides,
     files: &[
-        file(
-            Place::Root,
-            "etc/codex/managed_config.toml",
-            Format::Toml,
-            Whose::Managed,
-            None,
-        ),
-        file(
+        managed("etc/codex/managed_config.toml", Format::Toml, None),
+        user(
             Place::Named("CODEX_HOME", ".codex"),
             "config.toml",
             Format::Toml,
-            Whose::User,
             None,
         ),
-        file(
-            Place::Project,
-            ".codex/config.toml",
-            Format::Toml,
-            Whose::Project,
-            None,
-        ),
+        project(".codex/config.toml", Format::Toml, None),
     ],
     variables: &[],
     keys: &[],
@@ -282,34 +265,15 @@ static OPENCODE: Agent = Agent {
     programs: &["opencode", "opencode-ai"],
     takes: Takes::OpencodeContent,
     files: &[
-        file(
-            Place::Root,
-            "etc/opencode/opencode.json",
-            Format::Json,
-            Whose::Managed,
-            None,
-        ),
-        file(
-            Place::Root,
-            "etc/opencode/opencode.jsonc",
-            Format::Json,
-            Whose::Managed,
-            None,
-        ),
-        file(
+        managed("etc/opencode/opencode.json", Format::Json, None),
+        managed("etc/opencode/opencode.jsonc", Format::Json, None),
+        user(
             Place::Named("XDG_CONFIG_HOME", ".config"),
             "opencode/opencode.json",
             Format::Json,
-            Whose::User,
             None,
         ),
-        file(
-            Place::Project,
-            "opencode.json",
-            Format::Json,
-            Whose::Project,
-            None,
-        ),
+        project("opencode.json", Format::Json, None),
     ],
     variables: &[],
     keys: &[],
@@ -355,27 +319,9 @@ static GEMINI: Agent = Agent {
     programs: &["gemini", "gemini-cli"],
     takes: Takes::Variables,
     files: &[
-        file(
-            Place::Root,
-            "etc/gemini-cli/settings.json",
-            Format::Json,
-            Whose::Managed,
-            None,
-        ),
-        file(
-            Place::Home,
-            ".gemini/settings.json",
-            Format::Json,
-            Whose::User,
-            None,
-        ),
-        file(
-            Place::Project,
-            ".gemini/settings.json",
-            Format::Json,
-            Whose::Project,
-            None,
-        ),
+        managed("etc/gemini-cli/settings.json", Format::Json, None),
+        user(Place::Home, ".gemini/settings.json", Format::Json, None),
+        project(".gemini/settings.json", Format::Json, None),
     ],
     variables: &[
         on("GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"),
@@ -406,20 +352,8 @@ static AIDER: Agent = Agent {
     programs: &["aider", "aider-chat"],
     takes: Takes::AiderFlags,
     files: &[
-        file(
-            Place::Home,
-            ".aider.conf.yml",
-            Format::Yaml,
-            Whose::User,
-            None,
-        ),
-        file(
-            Place::Project,
-            ".aider.conf.yml",
-            Format::Yaml,
-            Whose::Project,
-            None,
-        ),
+        user(Place::Home, ".aider.conf.yml", Format::Yaml, None),
+        project(".aider.conf.yml", Format::Yaml, None),
     ],
     variables: &[
         model("AIDER_MODEL"),
