@@ -19,9 +19,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub(crate) use values::upstream_url;
 use values::{
     Address, Count, Folder, ModelName, OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span,
-    UpstreamUrl, upstream_url,
+    UpstreamUrl,
 };
 
 /// The sections of the file, which begin the names of variables.

@@ -125,6 +125,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));
+    proxy.probe_upstream();
     if open {
         log::warn(
             "other machines can reach this address: whoever does can use your API key's quota",

@@ -48,7 +48,7 @@ pub(super) fn run(
                 current = open.into_iter().next().map(|shown| (shown, Instant::now()));
                 if let Some((shown, _)) = &current {
                     show(shown, out)?;
-                    prompt(out)?;
+                    prompt(shown, out)?;
                 }
             }
             Event::Line(line) => {
@@ -57,7 +57,7 @@ pub(super) fn run(
                 };
                 if since.elapsed() < too_soon {
                     writeln!(out, "that was typed before the question could be read")?;
-                    prompt(out)?;
+                    prompt(shown, out)?;
                     continue;
                 }
                 let given = match (line.trim(), &shown.rule) {
@@ -74,12 +74,12 @@ pub(super) fn run(
                     }
                     ("r" | "rule", Err(why)) => {
                         writeln!(out, "no rule: {}", shorten(why, 400))?;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                         continue;
                     }
                     _ => {
                         rule_shown = false;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                         continue;
                     }
                 };
@@ -90,7 +90,7 @@ pub(super) fn run(
                     }
                     Err(why) => {
                         writeln!(out, "{}", shorten(&why, 400))?;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                     }
                 }
                 rule_shown = false;
@@ -135,8 +135,15 @@ pub(super) fn show_rule(yaml: &str, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn prompt(out: &mut impl Write) -> io::Result<()> {
-    write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+fn prompt(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
+    if shown.output {
+        write!(
+            out,
+            "the agent stands still. Let it go on: [o]nce, without asking again in this [s]ession; or [d]eny, which ends it? "
+        )?;
+    } else {
+        write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+    }
     out.flush()
 }
 

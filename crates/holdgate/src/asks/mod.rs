@@ -83,6 +83,8 @@ pub struct Shown {
     pub findings: Vec<[String; 4]>,
     /// The rule that would let the same pass from now on, or why there is none.
     pub rule: Result<String, String>,
+    /// It is about output, for which no call waits: a no ends the agent.
+    pub output: bool,
     /// When it is too late.
     pub deadline: Instant,
 }
@@ -117,6 +119,7 @@ impl Shown {
                 Ok(allowances) => Ok(allow::rules(&record.id, allowances)),
                 Err(reason) => Err(reason.to_string()),
             },
+            output: false,
             deadline: Instant::now() + left,
         }
     }
@@ -142,6 +145,7 @@ impl Shown {
                 Json::Array(self.findings.iter().map(finding).collect()),
             ),
             ("seconds_left", left.as_secs().into()),
+            ("output", Json::Bool(self.output)),
         ]);
         match &self.rule {
             Ok(yaml) => json.set("allow", yaml.clone().into()),
@@ -172,6 +176,7 @@ impl Shown {
                 Some(_) => Ok(text(json, "allow")),
                 None => Err(text(json, "no_rule")),
             },
+            output: json.get("output") == Some(&Json::Bool(true)),
             deadline: Instant::now() + Duration::from_secs(seconds.unwrap_or(0).min(1 << 25)),
         }
     }
@@ -206,11 +211,16 @@ impl Asks {
 
     /// Asks; `left` is the time for it. `None` if nobody is there, or too much is asked already.
     pub fn ask(self: &Arc<Self>, question: &Question, left: Duration) -> Option<Ticket> {
+        self.put(Shown::of(question, left))
+    }
+
+    /// Asks what is shown. `None` if nobody is there, or too much is asked already.
+    pub fn put(self: &Arc<Self>, shown: Shown) -> Option<Ticket> {
         if !self.is_attended() {
             return None;
         }
         let (answer, answered) = oneshot::channel();
-        let shown = Arc::new(Shown::of(question, left));
+        let shown = Arc::new(shown);
         let mut open = self.lock();
         if open.len() >= MAX_OPEN {
             return None;

@@ -24,6 +24,7 @@ use hyper::http::response::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a request waits for the rules of a project that is new here.
@@ -115,6 +116,9 @@ async fn answer(
     upstream::request_headers(&mut request);
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
+    if !matches!(route, Route::Other) {
+        app.asked.fetch_add(1, Ordering::Relaxed);
+    }
     match route {
         Route::Other => pass_through(app, client, request, id).await,
         Route::Unguarded => Err(Refused::by_rule(

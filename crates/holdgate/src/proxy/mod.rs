@@ -85,6 +85,8 @@ pub(crate) struct App {
     know: Arc<Knowledge>,
     clock: SystemClock,
     responses: AtomicU64,
+    /// Requests to a model.
+    pub(crate) asked: Arc<AtomicU64>,
     /// Tells this process's ids from another's.
     boot: u64,
     /// Connections that are open.
@@ -107,6 +109,7 @@ impl App {
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
+            asked: Arc::default(),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
             open: AtomicUsize::new(0),
             config,
@@ -234,6 +237,11 @@ impl Proxy {
         self.address
     }
 
+    /// Tries to reach the upstream, in the background, and says if it cannot be reached.
+    pub fn probe_upstream(&self) {
+        upstream::probe(&self.app.config.upstream);
+    }
+
     /// Asks at this process's terminal, if it has one to itself.
     pub fn ask_at_terminal(&self) -> std::io::Result<()> {
         asks::terminal::start(&self.app.asks)
@@ -267,6 +275,11 @@ impl Proxy {
     /// Whether `holdgate approve` can reach this proxy.
     pub fn takes_answers(&self) -> bool {
         self.socket.is_some()
+    }
+
+    /// How many requests to a model have come, counted on.
+    pub fn asked(&self) -> &Arc<AtomicU64> {
+        &self.app.asked
     }
 
     /// Connections that are open now.

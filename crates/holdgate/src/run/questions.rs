@@ -99,8 +99,9 @@ impl Questions {
                 let rule = shown.findings.first();
                 let rule = rule.map_or("", |[rule, ..]| rule.as_str());
                 let left = shown.deadline.saturating_duration_since(Instant::now());
-                log::warn(&format!(
-                    "a call waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                log::warn_now(&format!(
+                    "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                    if shown.output { "the agent" } else { "a call" },
                     shown.id,
                     left.as_secs()
                 ));
@@ -151,23 +152,32 @@ impl Desk {
         if !open.is_empty() && !self.screen.take() {
             return false;
         }
-        if !open.is_empty() && !was_ours {
+        if !open.is_empty() {
+            // Also if the screen is still ours after the last question: it could not be given back.
             raw.leave();
+        }
+        if !open.is_empty() && !was_ours {
             // What was typed before is no answer.
             forget_keys();
+            for message in log::take() {
+                // The desk goes when the terminal does.
+                let _ = self.events.send(Event::Say(message));
+            }
         }
         let shown = open.iter().map(|shown| (**shown).clone()).collect();
         // The desk goes when the terminal does.
         let _ = self.events.send(Event::Open(shown));
         if open.is_empty() && was_ours {
+            let given = self.screen.give_back();
+            if given == GivenBack::NotYet {
+                return false;
+            }
             // Half an answer is not for the agent.
             forget_keys();
             // A terminal that is gone has no modes.
             let _ = raw.again();
-            match self.screen.give_back() {
-                GivenBack::Whole => {}
-                GivenBack::Lost => terminal.have_drawn(),
-                GivenBack::NotYet => return false,
+            if given == GivenBack::Lost {
+                terminal.have_drawn();
             }
         }
         true

@@ -38,6 +38,8 @@ mod random;
 mod reload;
 mod rulebook;
 mod run;
+mod run_screen;
+mod run_way;
 mod sealing;
 mod secrets;
 mod setup;
