@@ -21,7 +21,7 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Of this session.
     pub session: Option<String>,
-    /// From this door: `proxy`, `monitor`.
+    /// From this door: `proxy`, `monitor`, `run`.
     pub door: Option<String>,
     /// With a finding of this rule.
     pub rule: Option<String>,

@@ -147,6 +147,11 @@ fn a_change_is_told_once() {
     assert!(watch.look().is_empty());
     std::fs::write(&file, r#"{"env":{"CLAUDE_CODE_USE_BEDROCK":"1"},"x":1}"#).unwrap();
     assert!(watch.look().is_empty());
+    let managed = dir.path().join("etc/claude-code/managed-settings.json");
+    std::fs::create_dir_all(managed.parent().unwrap()).unwrap();
+    std::fs::write(&managed, r#"{"env":{"ANTHROPIC_BASE_URL":"http://x"}}"#).unwrap();
+    let news = watch.look();
+    assert!(news.len() == 1 && news[0].goes_over_us(), "{news:?}");
 }
 
 #[test]
