@@ -34,6 +34,8 @@ pub enum Answer {
     Timeout,
     /// Nobody was there to be asked.
     Nobody,
+    /// Nobody could be asked: no terminal shows questions, and no PIN is set to answer elsewhere.
+    NoPin,
     /// The client went away, or the response broke, before anybody answered.
     Withdrawn,
 }
@@ -48,6 +50,7 @@ impl Answer {
             Answer::Deny => "deny",
             Answer::Timeout => "timeout",
             Answer::Nobody => "nobody",
+            Answer::NoPin => "no-pin",
             Answer::Withdrawn => "withdrawn",
         }
     }
@@ -63,7 +66,9 @@ impl Answer {
     pub fn lets_pass(self) -> bool {
         match self {
             Answer::Once | Answer::Session | Answer::Rule => true,
-            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::Withdrawn => false,
+            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => {
+                false
+            }
         }
     }
 }

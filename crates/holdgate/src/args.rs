@@ -47,6 +47,8 @@ pub enum Command {
     Incidents(IncidentArgs),
     /// Lift the gate for a while, from a terminal: everything is let pass and recorded in full.
     Expert(ExpertArgs),
+    /// Set the PIN with which questions are answered that no terminal shows. Only at a terminal.
+    Pin(PinArgs),
     /// Look after the ledger.
     #[command(subcommand)]
     Ledger(LedgerCommand),
@@ -372,6 +374,17 @@ fn parse_grant(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text).ok();
     time.filter(|time| (Duration::from_secs(1)..=expert::MAX).contains(time))
         .ok_or_else(|| format!("`{text}` is no time from a second to an hour, write `10m`"))
+}
+
+/// `holdgate pin`: sets it, or changes it.
+#[derive(Debug, clap::Args)]
+pub struct PinArgs {
+    /// Remove the PIN: questions that no terminal shows are refused.
+    #[arg(long)]
+    pub remove: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// `holdgate ledger`

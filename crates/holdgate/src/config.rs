@@ -170,6 +170,8 @@ pub struct Config {
     pub state_dir: PathBuf,
     /// Where settings live: the file that was named, else the usual folder.
     pub config_place: Option<PathBuf>,
+    /// Where the operator's PIN is kept: in the usual folder, whatever file was named.
+    pub pin_file: Option<PathBuf>,
     /// The user's home.
     pub home: Option<String>,
     /// The door.
@@ -328,6 +330,7 @@ impl Config {
         let mut config = settle(written, state_dir)?;
         config.file = file;
         config.config_place = config_place;
+        config.pin_file = usual_dir.as_deref().map(|dir| dir.join("pin"));
         config.home = variable("HOME");
         config.ignored = ignored;
         config.expert_header = variable(EXPERT_VARIABLE).as_deref() == Some("1");
@@ -377,6 +380,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         ignored: Vec::new(),
         state_dir,
         config_place: None,
+        pin_file: None,
         home: None,
         proxy: ProxySettings {
             listen: proxy

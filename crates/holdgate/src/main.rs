@@ -6,11 +6,11 @@ use holdgate::args::{
     self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
-use holdgate::expert::{self, OperatorSocket};
+use holdgate::expert;
 use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
 use holdgate_core::rules::RuleErrors;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -60,9 +60,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Expert(args) => {
             let config = load(&args.place.flags())?;
-            let mut line = OperatorSocket::of(&config.state_dir);
-            expert::run(&args, &mut line, &mut out)?;
+            expert::run(&args, &config.state_dir, &mut out)?;
         }
+        Command::Pin(args) => pin::run(&args, &load(&args.place.flags())?, &mut out)?,
         Command::Ledger(command) => {
             let config = load(&command.place().flags())?;
             ledger::command::run(&command, &config, &mut out)?;

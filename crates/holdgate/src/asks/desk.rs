@@ -24,13 +24,24 @@ pub(crate) enum Event {
     End,
 }
 
-/// Shows questions and takes answers until there is nothing more to come.
+/// How a desk asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// What is typed sooner after a question came up was not meant for it.
+    pub(super) too_soon: Duration,
+    /// Answers need the question's code.
+    pub(super) codes: bool,
+}
+
+/// Shows questions and takes answers until there is nothing more to come. An answer may have a code
+/// behind it.
 pub(super) fn run(
     events: &Receiver<Event>,
-    too_soon: Duration,
+    manner: Manner,
     out: &mut impl Write,
-    mut answer: impl FnMut(&str, Answer) -> Result<(), String>,
+    mut answer: impl FnMut(&str, Answer, Option<&str>) -> Result<(), String>,
 ) -> io::Result<()> {
+    let prompt = |shown: &Shown, out: &mut _| prompt(shown, manner.codes, out);
     let mut current: Option<(Shown, Instant)> = None;
     let mut rule_shown = false;
     while let Ok(event) = events.recv() {
@@ -55,12 +66,16 @@ pub(super) fn run(
                 let Some((shown, since)) = &current else {
                     continue;
                 };
-                if since.elapsed() < too_soon {
+                if since.elapsed() < manner.too_soon {
                     writeln!(out, "that was typed before the question could be read")?;
                     prompt(shown, out)?;
                     continue;
                 }
-                let given = match (line.trim(), &shown.rule) {
+                let (word, code) = match line.trim().split_once(' ') {
+                    Some((word, code)) if manner.codes => (word, Some(code)),
+                    _ => (line.trim(), None),
+                };
+                let given = match (word, &shown.rule) {
                     ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
                     ("o" | "once", _) => Answer::Once,
                     ("s" | "session", _) => Answer::Session,
@@ -83,7 +98,7 @@ pub(super) fn run(
                         continue;
                     }
                 };
-                match answer(&shown.id, given) {
+                match answer(&shown.id, given, code) {
                     Ok(()) => {
                         writeln!(out, "{}: {}", shown.id, given.word())?;
                         current = None;
@@ -124,6 +139,13 @@ pub(super) fn show(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
             writeln!(out, "        {}", shorten(evidence, 400))?;
         }
     }
+    if let Some(code) = &shown.code {
+        let code = code.show();
+        writeln!(
+            out,
+            "    at another terminal, answer with the code {bold}{code}{bold:#}"
+        )?;
+    }
     Ok(())
 }
 
@@ -135,7 +157,13 @@ pub(super) fn show_rule(yaml: &str, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn prompt(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
+fn prompt(shown: &Shown, codes: bool, out: &mut impl Write) -> io::Result<()> {
+    if codes {
+        write!(
+            out,
+            "Behind the answer, the code that stands where the question is shown: `o CODE`. "
+        )?;
+    }
     if shown.output {
         write!(
             out,
@@ -147,13 +175,31 @@ fn prompt(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Runs a desk at this process's terminal.
+/// Runs a desk at this process's terminal, for its own questions.
 pub(crate) fn at_terminal(
     events: &Receiver<Event>,
     out: &mut impl Write,
-    answer: impl FnMut(&str, Answer) -> Result<(), String>,
+    mut answer: impl FnMut(&str, Answer) -> Result<(), String>,
 ) -> io::Result<()> {
-    run(events, TOO_SOON, out, answer)
+    let manner = Manner {
+        too_soon: TOO_SOON,
+        codes: false,
+    };
+    run(events, manner, out, |id, given, _| answer(id, given))
+}
+
+/// Runs a desk for the questions of another process, with their `codes` if it shows any.
+pub(super) fn elsewhere(
+    events: &Receiver<Event>,
+    codes: bool,
+    out: &mut impl Write,
+    answer: impl FnMut(&str, Answer, Option<&str>) -> Result<(), String>,
+) -> io::Result<()> {
+    let manner = Manner {
+        too_soon: TOO_SOON,
+        codes,
+    };
+    run(events, manner, out, answer)
 }
 
 /// Sends what is typed. Reads only while this process is in the foreground: in the background, the

@@ -200,6 +200,6 @@ fn said(answer: Answer) -> &'static str {
         Answer::Once => "go on",
         Answer::Session | Answer::Rule => "go on, and do not ask about this pattern in this run",
         Answer::Deny => "end the agent",
-        Answer::Timeout | Answer::Nobody | Answer::Withdrawn => "nothing",
+        Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => "nothing",
     }
 }

@@ -35,7 +35,7 @@ impl Shared {
                 (Decided::ByPerson(ruling, answer), Outcome::Thaw)
             }
             Some(Answer::Deny) => (Decided::ByPerson(ruling, Answer::Deny), Outcome::Kill),
-            Some(Answer::Timeout | Answer::Nobody | Answer::Withdrawn) | None => {
+            Some(Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn) | None => {
                 let alone = outcome(&ruling, &found.hit, false);
                 (Decided::ByRuling(ruling), alone)
             }
@@ -66,6 +66,7 @@ impl Shared {
             rule: Err("output has no rules; `known_safe` of docs/watch.md is for patterns".into()),
             output: true,
             deadline,
+            code: None,
         };
         let mut ticket = asks.put(shown)?;
         // Tickets are told by the runtime's clock; a killed agent needs no answer.

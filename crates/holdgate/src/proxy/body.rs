@@ -76,7 +76,8 @@ impl GuardedBody {
         let mut unasked = self.act(act);
         // Where nobody is there, the next call may be one to ask about again.
         while let Some(id) = unasked {
-            unasked = self.act(|guard, now, out| guard.answer(&id, Answer::Nobody, now, out));
+            let absent = self.app.asks.absent();
+            unasked = self.act(|guard, now, out| guard.answer(&id, absent, now, out));
         }
         let open = self.guard.question();
         if let Some(asked) = self.asked.take_if(|asked| Some(asked.id()) != open) {

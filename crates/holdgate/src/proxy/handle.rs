@@ -11,7 +11,6 @@ use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{Judge, MessageGuard, Output, StreamGuard};
 use holdgate_core::incident::Record;
 use holdgate_core::json::JsonError;
-use holdgate_core::question::Answer as Reply;
 use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
@@ -385,7 +384,7 @@ async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Can
                 asked.end(false);
                 reply
             }
-            None => Reply::Nobody,
+            None => app.asks.absent(),
         };
         guard.answer(reply, app.now(), &mut outputs);
     }

@@ -14,6 +14,7 @@ mod route;
 mod stall;
 pub(crate) mod upstream;
 
+use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
 use crate::config::Config;
 use crate::expert::Grant;
@@ -322,7 +323,20 @@ fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
         Some(app) => app.expert_message(message),
         None => Json::object([("error", "the proxy is stopping".into())]),
     });
-    match socket::Server::start(dir, app.asks.clone(), expert, port) {
+    let ledger = app.ledger.clone();
+    let record =
+        Box::new(move |finding: &Finding| ledger.append_event("operator", "told", finding));
+    let pin = app.config.pin_file.as_deref().map(Pin::load).transpose();
+    let pin = pin.unwrap_or_else(|error| {
+        crate::log::warn(&format!("the PIN is not used: {error:#}"));
+        None
+    });
+    let operator = socket::Operator {
+        expert,
+        record,
+        pin: pin.flatten(),
+    };
+    match socket::Server::start(dir, app.asks.clone(), operator, port) {
         Ok(server) => Some(server),
         Err(error) => {
             let path = dir.join(socket::NAME);

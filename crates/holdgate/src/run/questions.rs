@@ -3,6 +3,7 @@
 
 use super::screen::{GivenBack, OurScreen, Screen};
 use super::terminal::{Raw, Terminal, forget_keys};
+use crate::asks::code::Code;
 use crate::asks::desk::{self, Event};
 use crate::asks::{Asks, Attended, Shown};
 use crate::log;
@@ -44,7 +45,7 @@ impl Questions {
         let told_of = proxy.takes_answers() && io::stderr().is_terminal();
         Ok(Questions {
             changes: asks.changes(),
-            attended: (desk.is_some() || told_of).then(|| asks.attend()),
+            attended: (desk.is_some() || told_of).then(|| asks.show_here()),
             told: HashSet::new(),
             late: false,
             desk,
@@ -65,7 +66,7 @@ impl Questions {
 
     /// Shows what is open now.
     pub(super) fn show(&mut self, terminal: Option<(&Terminal, &Raw)>) {
-        let open = self.asks.open();
+        let open = self.asks.open_here();
         if let (Some(desk), Some((terminal, raw))) = (&self.desk, terminal) {
             self.late = !desk.show(&open, terminal, raw);
         } else {
@@ -99,10 +100,12 @@ impl Questions {
                 let rule = shown.findings.first();
                 let rule = rule.map_or("", |[rule, ..]| rule.as_str());
                 let left = shown.deadline.saturating_duration_since(Instant::now());
+                let code = shown.code.as_ref().map(Code::show);
                 log::warn_now(&format!(
-                    "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                    "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, with the code {}, within {} s",
                     if shown.output { "the agent" } else { "a call" },
                     shown.id,
+                    code.unwrap_or_default(),
                     left.as_secs()
                 ));
             }

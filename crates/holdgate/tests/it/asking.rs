@@ -164,6 +164,7 @@ fn every_answer_does_what_it_says() {
     check(Answer::Rule, &["call0", "call1"], 2, "said no");
     check(Answer::Deny, &[], 3, "was asked about it and said no");
     check(Answer::Nobody, &[], 3, "nobody can be asked here");
+    check(Answer::NoPin, &[], 3, "no PIN is set (`holdgate pin`");
     check(Answer::Timeout, &[], 3, "nobody answered in time");
 }
 

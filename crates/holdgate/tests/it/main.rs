@@ -33,6 +33,7 @@ mod judge_server;
 mod keep_alive;
 mod monitor;
 mod own;
+mod person;
 mod proxy;
 mod random;
 mod reload;

@@ -181,6 +181,10 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
         (Verdict::Ask, Some(Answer::Timeout)) => {
             ": a person must decide about it, and nobody answered in time"
         }
+        (Verdict::Ask, Some(Answer::NoPin)) => {
+            ": a person must decide about it, and nobody can be asked here: no terminal shows the \
+             question and no PIN is set (`holdgate pin`, by the operator)"
+        }
         (Verdict::Ask, _) => ": a person must decide about it, and nobody can be asked here",
         (Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill, _) => "",
     };
