@@ -71,7 +71,7 @@ class Served:
     """A response as a reader gets it, and what it may find in there."""
 
     def __init__(self, name, body, whole, cleared, inert, line=None):
-        self.name, self.family, self.body, self.whole, self.line = name, name.rpartition("-")[0], body, whole, line
+        self.name, self.family, self.body, self.whole, self.line = name, name.partition("-")[0], body, whole, line
         self.cleared = [(call["name"], call["id"], normal(json.loads(call["input"])))
                         for call in cleared if call["runs"] == "client" or call["name"] in hostile.DECLARED]
         self.inert = set(inert)
