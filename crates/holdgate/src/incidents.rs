@@ -82,7 +82,7 @@ pub fn print(
     let mut shown = 0u64;
     let mut last = None;
     for path in files {
-        let mut reader = BufReader::new(File::open(&path)?);
+        let mut reader = BufReader::new(ledger::readable(&path)?);
         shown += print_lines(&mut reader, filter, json, out)?;
         last = Some((path, reader));
     }
@@ -116,7 +116,7 @@ fn follow_on(
         let now = std::fs::metadata(current).map(|m| m.ino()).ok();
         if now.is_some() && now != reader.as_ref().and_then(|r| inode(r.get_ref())) {
             // Begun, or rotated: what is left of the old file has just been read.
-            reader = Some(BufReader::new(File::open(current)?));
+            reader = Some(BufReader::new(ledger::readable(current)?));
         } else {
             std::thread::sleep(FOLLOW_EVERY);
         }

@@ -11,6 +11,7 @@ mod seal;
 mod verify;
 
 pub use files::files;
+pub(crate) use files::readable;
 pub use seal::Seed;
 pub use verify::{Seals, Verified, verify, verify_sealed};
 

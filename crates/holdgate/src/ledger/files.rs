@@ -75,11 +75,14 @@ pub(super) fn private(
 ) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
-    open(path, how(&mut options))
+    let file = open(path, how(&mut options))?;
+    place::check_owner(path, &file.metadata()?)?;
+    Ok(file)
 }
 
-/// Opens a file of the ledger to read it.
-pub(super) fn readable(path: &Path) -> io::Result<File> {
+/// Opens a file of the ledger to read it. It may be another user's: whoever checks a ledger need not
+/// be the one who writes it.
+pub(crate) fn readable(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true))
 }
 
@@ -94,7 +97,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         }
         error
     })?;
-    place::check_file(path, &file.metadata()?)?;
+    place::check_kind(path, &file.metadata()?)?;
     Ok(file)
 }
 

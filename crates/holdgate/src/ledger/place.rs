@@ -42,11 +42,16 @@ pub(super) fn prepare(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Looks at an open file of the state folder.
-pub(super) fn check_file(path: &Path, found: &Metadata) -> io::Result<()> {
-    if !found.is_file() {
-        return Err(refused(path, "is not a regular file"));
+/// Looks at what kind of file an open one is.
+pub(super) fn check_kind(path: &Path, found: &Metadata) -> io::Result<()> {
+    if found.is_file() {
+        return Ok(());
     }
+    Err(refused(path, "is not a regular file"))
+}
+
+/// Looks at who can write to an open file.
+pub(super) fn check_owner(path: &Path, found: &Metadata) -> io::Result<()> {
     if !is_trusted(found) {
         return Err(refused(path, &owned_by(found)));
     }

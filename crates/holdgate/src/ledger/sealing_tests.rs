@@ -369,6 +369,7 @@ fn what_belongs_to_somebody_else_is_refused() {
     std::os::unix::fs::chown(&state, Some(0), None).unwrap();
     std::os::unix::fs::chown(current(&state), Some(12345), None).unwrap();
     assert_refused(&state, "belongs to the user 12345");
+    assert!(verify(&state).is_ok(), "whoever may read it can check it");
 }
 
 proptest! {

@@ -401,8 +401,11 @@ async fn who_only_forks_and_ends_does_not_get_away() {
     let place = Place::new();
     let state = place.path("state");
     std::fs::create_dir(&state).unwrap();
+    let root = rustix::process::geteuid().is_root();
     for path in [place.dir.path(), &state] {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let owner = root.then_some(65534);
+        std::os::unix::fs::chown(path, owner, owner).unwrap();
     }
     let script = r#"comet() { echo x >> "$1"; comet "$1" & }
         comet "$1"; comet "$1"; comet "$1"
@@ -413,7 +416,7 @@ async fn who_only_forks_and_ends_does_not_get_away() {
     let program = place.path("holdgate");
     std::fs::copy(HOLDGATE, &program).unwrap();
     let mut command = Command::new(&program);
-    if rustix::process::geteuid().is_root() {
+    if root {
         command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         command.arg(&program);

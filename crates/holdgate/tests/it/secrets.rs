@@ -5,6 +5,7 @@ use crate::cli::holdgate;
 use crate::client::calls;
 use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, post};
 use holdgate::asks::Operator;
+use holdgate::incidents::{self, Filter};
 use holdgate_core::question::Answer;
 use std::path::Path;
 use std::time::Duration;
@@ -60,62 +61,66 @@ fn output(args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-async fn guarded(command: &str) -> Guarded {
+async fn guarded(commands: &[&str]) -> Guarded {
     let head = "200 OK\r\ncontent-type: text/event-stream";
-    let upstream = RawUpstream::with(head, &message(&[command])).await;
+    let upstream = RawUpstream::with(head, &message(commands)).await;
     Guarded::start(upstream.address, |config| {
         config.ask.operator = Operator::Always;
         config.judge.deadline = Duration::from_mins(1);
     })
 }
 
-/// What the client gets; a question is answered so.
+/// What the client gets, and how many questions there were, which are answered so.
 async fn ask(guarded: &Guarded, secret: &str, given: Answer) -> (Vec<u8>, usize) {
     let (asks, url) = (guarded.proxy.asks().clone(), guarded.url("/v1/messages"));
     let answer = tokio::spawn(async move { post(&url, REQUEST).await });
-    let over = || answer.is_finished() || !asks.open().is_empty();
-    eventually("an answer or a question", over).await;
-    let open = asks.open();
-    for shown in &open {
+    let mut questions = 0;
+    loop {
+        let over = || answer.is_finished() || !asks.open().is_empty();
+        eventually("an answer or a question", over).await;
+        let open = asks.open();
+        let Some(shown) = open.first() else {
+            return (answer.await.unwrap().body, questions);
+        };
         assert_absent(secret, "a question", &shown.to_json().to_string());
         let rule = shown.rule.as_ref().unwrap_err();
         assert!(rule.contains("only once or for the session"), "{rule}");
         asks.answer(&shown.id, given).unwrap();
+        questions += 1;
     }
-    (answer.await.unwrap().body, open.len())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_in_a_call_is_written_nowhere() {
     for marked in SECRETS {
         let (text, secret) = split(marked);
-        let (long, rest) = ("a".repeat(240), "b ".repeat(9000));
-        for command in [
-            format!("rm -rf / --no-preserve-root {text}"),
-            format!("git push --force origin main {text}"),
-            format!("git push --force origin {long} {text} {rest}"),
-        ] {
-            let guarded = guarded(&command).await;
-            let (body, _) = ask(&guarded, &secret, Answer::Deny).await;
-            assert!(calls(&body).is_empty(), "{command}");
-            assert_absent(&secret, "a refusal", &String::from_utf8_lossy(&body));
-            let written = all_files(guarded.dir.path());
-            assert!(written.contains("[masked]"), "{written}");
-            assert_absent(&secret, "the state folder", &written);
-            let state = guarded.dir.path().to_str().unwrap();
-            for format in ["--json", "--door=proxy"] {
-                let shown = output(&["incidents", "--state-dir", state, format]);
-                assert!(shown.contains("Bash"), "{shown}");
-                assert_absent(&secret, "incidents", &shown);
-            }
+        let (long, rest) = ("a".repeat(240), "b ".repeat(3000));
+        let push = format!("git push --force origin main {text}");
+        let guarded = guarded(&[
+            &format!("rm -rf / --no-preserve-root {text}"),
+            &push,
+            // Here it stands where what is shown is cut.
+            &format!("git push --force origin {long} {text} {rest}"),
+        ])
+        .await;
+        let (body, questions) = ask(&guarded, &secret, Answer::Deny).await;
+        assert!(questions > 0 && calls(&body).is_empty(), "{text}");
+        assert_absent(&secret, "a refusal", &String::from_utf8_lossy(&body));
+        let written = all_files(guarded.dir.path());
+        assert!(written.contains("[masked]"), "{written}");
+        assert_absent(&secret, "the state folder", &written);
+        for json in [false, true] {
+            let mut shown = Vec::new();
+            let dir = guarded.dir.path();
+            incidents::print(dir, &Filter::default(), json, false, &mut shown).unwrap();
+            let shown = String::from_utf8(shown).unwrap();
+            assert!(shown.contains("Bash"), "{shown}");
+            assert_absent(&secret, "incidents", &shown);
         }
         // `check` shows each argument by itself, to whoever typed it.
-        if text.starts_with("--") {
-            continue;
-        }
-        let command = format!("git push --force origin main {text}");
-        for arguments in [&["check", "--"][..], &["check", "--json", "--"]] {
-            let shown = output(&[arguments, &[command.as_str()]].concat());
+        if !text.starts_with("--") {
+            let shown =
+                output(&["check", "--", &push]) + &output(&["check", "--json", "--", &push]);
             assert!(shown.contains("git"), "{shown}");
             assert_absent(&secret, "check", &shown);
         }
@@ -127,7 +132,7 @@ async fn a_secret_in_a_call_is_written_nowhere() {
 async fn a_call_that_passes_keeps_its_secrets() {
     let secret = "k3Jq9ZxW7vB2nM5tR8yL1pD4sF6gH0aQeCuT";
     let command = format!("git push --force origin main ghp_{secret}");
-    let guarded = guarded(&command).await;
+    let guarded = guarded(&[&command]).await;
     for asked in [1, 0] {
         let (body, questions) = ask(&guarded, secret, Answer::Session).await;
         assert_eq!(
