@@ -318,7 +318,7 @@ pub struct IncidentArgs {
     /// Of this session only.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// From this door only: proxy, monitor.
+    /// From this door only: proxy, monitor, run.
     #[arg(long, value_name = "DOOR")]
     door: Option<String>,
     /// Of this rule only.

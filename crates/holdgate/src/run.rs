@@ -39,7 +39,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use terminal::{Raw, Terminal};
 use way::{Told, Way};
 
@@ -105,11 +105,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let root = root.context("/proc is not there")?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(root, orphans).in_cgroup(cgroup);
-    let told = Arc::new(Told {
-        ledger: proxy.ledger().clone(),
-        session: session.clone(),
-        count: AtomicU64::new(0),
-    });
+    let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
     let settings = Settings {
         freeze,
         session,
@@ -145,24 +141,33 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     if killed.left.is_empty() {
         monitor.finish();
     } else {
-        let left: Vec<String> = killed.left.iter().map(|p| p.pid.to_string()).collect();
-        log::warn(&format!(
-            "these processes could not be killed: {}",
-            left.join(" ")
-        ));
+        tell_left(&killed.left);
     }
     if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
         terminal::calm_screen();
     }
     drop(held);
     let code = steered?;
+    conclude(code, &monitor, &proxy, &way, &told);
+    Ok(code)
+}
+
+fn tell_left(left: &[Process]) {
+    let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
+    log::warn(&format!(
+        "these processes could not be killed: {}",
+        left.join(" ")
+    ));
+}
+
+/// What is told at the end.
+fn conclude(code: u8, monitor: &StreamMonitor, proxy: &Proxy, way: &Way, told: &Told) {
     let asked = proxy.asked().load(Ordering::Relaxed) > 0;
     let ran = ![keeper::NOT_FOUND, keeper::NOT_RUN].contains(&code);
     if !asked && ran {
-        way.no_request(monitor.has_acted(), &told);
+        way.no_request(monitor.has_acted(), told);
     }
-    sum_up(&monitor, &proxy, told.count.load(Ordering::Relaxed), asked);
-    Ok(code)
+    sum_up(monitor, proxy, told.count.load(Ordering::Relaxed), asked);
 }
 
 /// Who has come through another gateway so far goes on to do so.

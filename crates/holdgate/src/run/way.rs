@@ -140,10 +140,10 @@ impl Way {
         Ok(Some(stop))
     }
 
-    /// The agent has ended, and no request of it came through the proxy. Whether that is remarkable.
-    pub(super) fn no_request(&self, acted: bool, told: &Told) -> bool {
+    /// The agent has ended, and no request of it came through the proxy.
+    pub(super) fn no_request(&self, acted: bool, told: &Told) {
         let name = match self.agent {
-            Some((_, true)) | None if !acted => return false,
+            Some((_, true)) | None if !acted => return,
             Some((agent, _)) => agent.name,
             None => &self.program,
         };
@@ -160,19 +160,26 @@ impl Way {
                        (docs/operating.md, \"The way of its requests\")";
         let id = told.record("unguarded-agent", "unguarded", what.clone(), None);
         log::warn(&format!("{what} (incident {id})\n  Instead: {instead}"));
-        true
     }
 }
 
 /// Where incidents about the way are recorded.
 #[derive(Debug)]
 pub(super) struct Told {
-    pub(super) ledger: Arc<Ledger>,
-    pub(super) session: String,
+    ledger: Arc<Ledger>,
+    session: String,
     pub(super) count: AtomicU64,
 }
 
 impl Told {
+    pub(super) fn new(ledger: Arc<Ledger>, session: String) -> Told {
+        Told {
+            ledger,
+            session,
+            count: AtomicU64::new(0),
+        }
+    }
+
     fn redirected(&self, agent: &str, found: &Found, kills: bool) {
         let end = if kills {
             "the agent was killed"
