@@ -12,6 +12,7 @@ use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
 use holdgate_core::rules::RuleErrors;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -117,6 +118,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         ..args.place.flags()
     };
     let config = load(&flags)?;
+    // Codes and the PIN pass through here: no other program of the user may look.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let (upstream, open) = (
         config.upstream.clone(),
         !config.proxy.listen.ip().is_loopback(),

@@ -38,13 +38,14 @@ impl Peer {
         }
     }
 
-    /// Does what is asked for, and tells what came of it. `check` is whether the peer may do that.
+    /// Does what is asked for, and tells what came of it; `None` if that comes later. `check` is
+    /// whether the peer may do that.
     pub(super) fn request(
         &mut self,
         json: &Json<'_>,
         shared: &Shared,
         check: impl Fn() -> Result<(), String>,
-    ) -> Json<'static> {
+    ) -> Option<Json<'static>> {
         let text = |key: &str| json.get(key).and_then(Json::as_str).unwrap_or_default();
         let proof = json.get("proof").and_then(Json::as_str);
         let done = match text("do") {
@@ -64,12 +65,15 @@ impl Peer {
                 shared.asks.answer(text("id"), answer).map_err(error)?;
                 Ok(Json::object([("done", answer.word().into())]))
             }),
-            _ if json.get("expert").is_some() => check()
-                .map_err(error)
-                .and_then(|()| self.expert(json, proof, shared)),
+            _ if json.get("expert").is_some() => {
+                let said = check()
+                    .map_err(error)
+                    .and_then(|()| self.expert(json, proof, shared));
+                return said.unwrap_or_else(Some);
+            }
             _ => Err(error("write list, watch, answer or expert".into())),
         };
-        done.unwrap_or_else(|said| said)
+        Some(done.unwrap_or_else(|said| said))
     }
 
     fn watch(&mut self, shared: &Shared) -> Json<'static> {
@@ -137,20 +141,21 @@ impl Peer {
         }
     }
 
-    /// Expert mode: to switch it on takes a proof.
+    /// Expert mode: to switch it on takes a proof. Where that is a question, what becomes of it is told
+    /// when it is answered, here or at its terminal.
     fn expert(
         &mut self,
         json: &Json<'_>,
         proof: Option<&str>,
         shared: &Shared,
-    ) -> Result<Json<'static>, Json<'static>> {
+    ) -> Result<Option<Json<'static>>, Json<'static>> {
         let seconds = json.get("expert").and_then(Json::as_u64).unwrap_or(0);
         if !(1..=expert::MAX.as_secs()).contains(&seconds) {
-            return Ok((shared.operator.expert)(json));
+            return Ok(Some((shared.operator.expert)(json)));
         }
         if !shared.asks.is_shown_here() {
             self.prove(None, proof, shared)?;
-            return Ok((shared.operator.expert)(json));
+            return Ok(Some((shared.operator.expert)(json)));
         }
         let Some(typed) = proof else {
             self.lifting = None;
@@ -166,9 +171,13 @@ impl Peer {
         let lifting = self.lifting.as_ref();
         let lifting = lifting.ok_or_else(|| error("no terminal shows that question".into()))?;
         let id = lifting.ticket.id().to_owned();
-        self.prove(Some(&id), Some(typed), shared)?;
-        shared.asks.answer(&id, Answer::Once).map_err(error)?;
-        Ok(self.lift(Answer::Once, shared))
+        let proved = self.prove(Some(&id), Some(typed), shared);
+        let answered = proved.and_then(|()| shared.asks.answer(&id, Answer::Once).map_err(error));
+        let still_open = || shared.asks.open().iter().any(|shown| shown.id == id);
+        match answered {
+            Err(said) if still_open() => Err(said),
+            _ => Ok(None),
+        }
     }
 
     /// The question whether to lift the gate was answered.

@@ -209,8 +209,11 @@ async fn serve(stream: UnixStream, shared: &Shared) -> std::io::Result<()> {
                 }
                 None => return Ok(()),
             },
-            _ = changed => open(shared),
-            answer = lifted => peer.lift(answer.unwrap_or(Answer::Timeout), shared),
+            _ = changed => Some(open(shared)),
+            answer = lifted => Some(peer.lift(answer.unwrap_or(Answer::Timeout), shared)),
+        };
+        let Some(said) = said else {
+            continue;
         };
         write.write_all(format!("{said}\n").as_bytes()).await?;
     }
