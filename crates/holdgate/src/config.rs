@@ -32,6 +32,9 @@ const SECTIONS: &[&str] = &[
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
+/// Clients that were seen to check a call against its schema before they run it, and to report the
+/// error to the model: Claude Code.
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/"];
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
@@ -75,6 +78,7 @@ section!(UpstreamFile {
 });
 section!(GuardFile {
     on_block: OnBlockWord,
+    continue_clients: Vec<String>,
     hold_all: bool,
     keep_alive: Span,
     inert_blocks: Vec<String>,
@@ -176,6 +180,8 @@ pub struct Config {
     pub upstream: Uri,
     /// How responses are guarded.
     pub guard: GuardSettings,
+    /// The clients that go on after a call that fails, by the start of their `User-Agent`.
+    pub continue_clients: Vec<String>,
     /// The bounds on a judgement.
     pub judge: JudgeLimits,
     /// The gate's limits.
@@ -391,8 +397,12 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         upstream: upstream
             .anthropic
             .map_or_else(|| Uri::from_static("https://api.anthropic.com"), |u| u.0),
+        continue_clients: guard.continue_clients.unwrap_or_else(|| {
+            let known = CONTINUE_CLIENTS.iter().copied();
+            known.map(str::to_owned).collect()
+        }),
         guard: GuardSettings {
-            on_block: guard.on_block.map_or(OnBlock::Explain, |w| w.0),
+            on_block: guard.on_block.map_or(OnBlock::Continue, |w| w.0),
             hold_all: guard.hold_all.unwrap_or(false),
             keep_alive: span(guard.keep_alive, secs(10)),
             ask: (ask.operator != Operator::Never).then_some(ask.timeout),

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::judging;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use holdgate_core::action::Knowledge;
-use holdgate_core::guard::GuardSettings;
+use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::rules::RuleSet;
 use holdgate_core::stack::Stack;
 use std::collections::HashMap;
@@ -23,7 +23,9 @@ pub struct InForce {
     /// The settings.
     pub config: Config,
     /// How responses are guarded.
-    pub guard: Arc<GuardSettings>,
+    guard: Arc<GuardSettings>,
+    /// The same for clients that do not go on after a call that fails.
+    explaining: Arc<GuardSettings>,
     /// The operator's rule files.
     pub(crate) operator: Arc<[RuleText]>,
     rules: Arc<RuleSet>,
@@ -73,6 +75,10 @@ impl InForce {
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
+            explaining: Arc::new(GuardSettings {
+                on_block: OnBlock::Explain,
+                ..config.guard.clone()
+            }),
             config,
             operator,
             rules,
@@ -107,6 +113,18 @@ impl InForce {
         };
         let known = self.projects().get(project)?.ready.clone();
         known.map(|(stack, _)| stack)
+    }
+
+    /// How responses to this client are guarded. A client that is not known to check calls could
+    /// run the empty one that keeps an agent going, or fail at it.
+    pub fn guard_for(&self, user_agent: Option<&str>) -> Arc<GuardSettings> {
+        let client = user_agent.unwrap_or_default();
+        let mut known = self.config.continue_clients.iter();
+        if known.any(|start| start == "*" || !start.is_empty() && client.starts_with(start)) {
+            self.guard.clone()
+        } else {
+            self.explaining.clone()
+        }
     }
 
     /// What judges while a project's own rules cannot be had.

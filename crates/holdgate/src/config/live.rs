@@ -58,6 +58,7 @@ impl Config {
     pub fn with_live(&self, new: &Config) -> Config {
         Config {
             guard: new.guard.clone(),
+            continue_clients: new.continue_clients.clone(),
             judge: new.judge,
             rates: new.rates,
             profile: new.profile,

@@ -18,7 +18,7 @@ use holdgate_core::wire::anthropic::error_body;
 use holdgate_core::wire::carries_calls;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ async fn answer(
                 session_id: session.clone(),
                 response_id: id.to_owned(),
                 request: facts,
-                settings: in_force.guard.clone(),
+                settings: in_force.guard_for(user_agent(&head.headers)),
             };
             // The history is needed only when the answer comes: the request does not wait for it.
             let history = app.rebuild(read, &judge.session);
@@ -149,6 +149,10 @@ async fn answer(
             guard_response(app, judge, history, response).await
         }
     }
+}
+
+fn user_agent(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::USER_AGENT)?.to_str().ok()
 }
 
 fn unreadable(error: &JsonError) -> Refused {

@@ -17,6 +17,7 @@ mod bash;
 mod chaos;
 mod cli;
 mod client;
+mod continuing;
 mod corpus;
 mod effects;
 mod eval;
