@@ -7,6 +7,9 @@ use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Findings that one record tells.
+const MAX_FINDINGS: usize = 16;
+
 /// One decision.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -200,10 +203,25 @@ impl Record {
             }
             Subject::Response => member("subject", "response", out),
         }
-        let findings = self.findings.iter().map(Finding::to_json).collect();
+        let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
+        if left_out > 0 {
+            out.push_str(&format!("\"findings_left_out\":{left_out},"));
+        }
+        let findings = strictest(&self.findings).map(Finding::to_json).collect();
         out.push_str("\"findings\":");
         out.push_str(&Json::Array(findings).text());
     }
+}
+
+/// The findings that are written: all or, of very many, the strictest. They keep their order.
+fn strictest(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+    let mut order: Vec<(usize, &Finding)> = findings.iter().enumerate().collect();
+    if order.len() > MAX_FINDINGS {
+        order.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.verdict));
+        order.truncate(MAX_FINDINGS);
+        order.sort_by_key(|(at, _)| *at);
+    }
+    order.into_iter().map(|(_, finding)| finding)
 }
 
 fn member(key: &str, text: &str, out: &mut String) {

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Projects that are remembered.
-const MAX_PROJECTS: usize = 1024;
+/// Projects that are remembered, each with its rules.
+const MAX_PROJECTS: usize = 64;
 
 /// Settings, rules and stacks that belong together.
 #[derive(Debug)]
@@ -147,13 +147,16 @@ impl InForce {
     pub fn look_at(&self, project: &str) -> Option<News> {
         let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let path = Path::new(project).join(PROJECT_FILE);
-        let stamp = rulebook::stamp(&path);
+        let stamp = rulebook::stamp(&path).filter(|_| self.config.rules.project_files);
         let known = self.projects().get(project).cloned();
         let known = known.map(|p| Project::clone(&p)).unwrap_or_default();
         if known.ready.is_some() && known.stamp == stamp {
             return None;
         }
-        let read = rulebook::project_file(project);
+        let read = match self.config.rules.project_files {
+            true => rulebook::project_file(project),
+            false => Ok(None),
+        };
         let (found, problem) = match read.and_then(|file| Ok((self.join(file.as_ref())?, file))) {
             Ok((ready, file)) => ((ready, file), None),
             Err(error) => {

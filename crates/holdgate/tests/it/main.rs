@@ -14,6 +14,7 @@ mod answers;
 mod approve;
 mod asking;
 mod bash;
+mod budget;
 mod chaos;
 mod cli;
 mod client;
