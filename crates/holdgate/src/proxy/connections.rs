@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 /// What a connection takes that does nothing: its buffers for reading and writing.
-const CONNECTION_BYTES: usize = super::MAX_HEAD_BYTES;
+const CONNECTION_BYTES: usize = 2 * super::MAX_HEAD_BYTES;
 /// The part of those at a bound that makes room at once: looking through all takes a while.
 const MADE_AT_ONCE: usize = 32;
 

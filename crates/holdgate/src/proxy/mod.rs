@@ -56,7 +56,7 @@ const MAX_WORLDS: usize = 1024;
 /// Deeply nested commands are read by recursion, to a bounded depth that fits well into this.
 const STACK_BYTES: usize = 8 << 20;
 /// Bytes of a request's head, and of a read.
-const MAX_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 32 << 10;
 /// How long a connection may take for the head of its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(10);
 /// Requests at once on one HTTP/2 connection, and how far ahead a client may send on it: what it may
@@ -116,7 +116,7 @@ impl App {
         let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let in_force = InForce::load(config.clone())?;
-        let budget = Budget::new(config.proxy.memory_budget);
+        let budget = Budget::of(config.proxy.memory_budget);
         let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
         Ok(App {
             in_force: RwLock::new(Arc::new(in_force)),

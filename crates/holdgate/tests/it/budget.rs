@@ -13,12 +13,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+/// What is shared out of three times as much.
 const BUDGET: usize = 16 << 20;
 /// What is told of a flood comes once in ten seconds, so a test sees one record.
 const ONCE: usize = 1;
 
 fn small(config: &mut holdgate::config::Config) {
-    config.proxy.memory_budget = BUDGET;
+    config.proxy.memory_budget = 3 * BUDGET;
 }
 
 /// A conversation of `calls` finished calls, each of which does fifty things.
@@ -52,7 +53,7 @@ fn is_clear_refusal(answer: &Answer) -> bool {
 async fn sessions_that_nobody_uses_make_room() {
     let model = model();
     let budget = 8 << 20;
-    let guarded = Guarded::start(model.address(), |c| c.proxy.memory_budget = budget);
+    let guarded = Guarded::start(model.address(), |c| c.proxy.memory_budget = 3 * budget);
     for n in 0..12 {
         let url = guarded.url(&format!("/s/flood-{n}/x/text/v1/messages"));
         let answer = post(&url, &conversation(&format!("flood-{n}"), 60)).await;
@@ -71,7 +72,7 @@ async fn sessions_that_nobody_uses_make_room() {
 async fn a_conversation_that_finds_no_room_is_refused() {
     let model = model();
     let guarded = Guarded::start(model.address(), |config| {
-        config.proxy.memory_budget = 8 << 20;
+        config.proxy.memory_budget = 24 << 20;
     });
     let answer = post(
         &guarded.url("/s/huge/x/tool/v1/messages"),

@@ -37,6 +37,7 @@ mod own;
 mod proxy;
 mod random;
 mod reload;
+mod removal;
 mod rulebook;
 mod run;
 mod setup;
