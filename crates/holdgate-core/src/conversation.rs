@@ -182,20 +182,18 @@ fn read(
         let mut hasher = keys.build_hasher();
         hasher.write(message);
         let digest = (hasher.finish(), message.len());
-        let parts = match seen.get(&digest) {
-            Some(parts) => parts.clone(),
-            None => {
-                let parts: Arc<[Part]> = match reader.parts(message, &mut room, keys)? {
-                    // Most messages say nothing about calls.
-                    parts if parts.is_empty() => Arc::default(),
-                    parts => parts.into(),
-                };
-                if !reader.room.take(parts::bytes(&parts)) {
-                    break;
-                }
-                parts
-            }
+        if let Some(parts) = seen.get(&digest) {
+            read.push((digest, parts.clone()));
+            continue;
+        }
+        let parts: Arc<[Part]> = match reader.parts(message, &mut room, keys)? {
+            // Most messages say nothing about calls.
+            parts if parts.is_empty() => Arc::default(),
+            parts => parts.into(),
         };
+        if !reader.room.take(parts::bytes(&parts)) {
+            break;
+        }
         read.push((digest, parts));
     }
     read.reverse();

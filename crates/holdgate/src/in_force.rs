@@ -153,9 +153,10 @@ impl InForce {
         if known.ready.is_some() && known.stamp == stamp {
             return None;
         }
-        let read = match self.config.rules.project_files {
-            true => rulebook::project_file(project),
-            false => Ok(None),
+        let read = if self.config.rules.project_files {
+            rulebook::project_file(project)
+        } else {
+            Ok(None)
         };
         let (found, problem) = match read.and_then(|file| Ok((self.join(file.as_ref())?, file))) {
             Ok((ready, file)) => ((ready, file), None),

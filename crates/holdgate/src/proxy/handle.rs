@@ -274,6 +274,7 @@ async fn collect(
 ) -> Result<Bytes, Unread> {
     let before = share.bytes();
     let (mut chunks, mut length) = (Vec::new(), 0);
+    let mut room = Ok(());
     while let Some(frame) = body.frame().await {
         if let Ok(chunk) = frame.map_err(Unread::Broken)?.into_data() {
             length += chunk.len();
@@ -281,11 +282,17 @@ async fn collect(
                 return Err(Unread::TooLarge);
             }
             // Once in pieces, and once more when they are joined.
-            let bytes = before + 2 * length;
-            app.reserve(share, bytes).map_err(|Full| Unread::Full)?;
-            chunks.push(chunk);
+            room = room.and_then(|()| app.reserve(share, before + 2 * length));
+            if room.is_ok() {
+                chunks.push(chunk);
+            } else {
+                // The rest is read and let go: who sends it does not listen before all is sent.
+                chunks = Vec::new();
+                let _ = app.reserve(share, before);
+            }
         }
     }
+    room.map_err(|Full| Unread::Full)?;
     let body = match chunks.as_mut_slice() {
         [only] => std::mem::take(only),
         chunks => Bytes::from(chunks.concat()),

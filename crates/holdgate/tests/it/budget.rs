@@ -158,7 +158,7 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
     let (_, most) = guarded.proxy.memory();
     assert!((BUDGET / 2..=BUDGET).contains(&most), "{most}");
     eventually("some have ended", || {
-        streams.iter().any(|s| s.is_finished())
+        streams.iter().any(tokio::task::JoinHandle::is_finished)
     })
     .await;
     for stream in streams {
