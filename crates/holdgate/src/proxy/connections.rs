@@ -20,6 +20,9 @@ const CONNECTION_BYTES: usize = 2 * super::MAX_HEAD_BYTES;
 /// The part of those at a bound that makes room at once: looking through all takes a while.
 const MADE_AT_ONCE: usize = 32;
 
+/// Milliseconds within which a request may be expected on a new connection.
+const ON_ITS_WAY: u64 = 1000;
+
 /// The connections that are open.
 #[derive(Debug, Default)]
 pub(super) struct Connections(Mutex<Open>);
@@ -87,13 +90,15 @@ impl Connections {
 }
 
 impl Open {
-    /// Closes some that are idle, of this peer or of all, those first that were idle longest.
-    fn make_room(&mut self, peer: Option<IpAddr>) {
+    /// Closes some that are idle since `until` or before, of this peer or of all, those first that
+    /// were idle longest.
+    fn make_room(&mut self, peer: Option<IpAddr>, until: u64) {
         let known = self.known.values().map(|(connection, _)| connection);
         let mut idle: Vec<(u64, u64)> = known
             .filter(|c| peer.is_none_or(|peer| c.peer == peer))
             .filter(|c| c.busy.load(Ordering::Relaxed) == 0)
             .map(|c| (c.idle_since.load(Ordering::Relaxed), c.number))
+            .filter(|(since, _)| *since <= until)
             .collect();
         idle.sort_unstable();
         let some = idle.len().div_ceil(MADE_AT_ONCE);
@@ -123,13 +128,17 @@ impl App {
         let peer = peer.to_canonical();
         let settings = &self.config.proxy;
         let share = self.share(CONNECTION_BYTES);
+        let now = millis(self.now());
         let mut open = self.connections.open();
         let of_peer = |open: &Open| open.by_peer.get(&peer).copied().unwrap_or_default();
         if of_peer(&open) >= settings.max_connections_per_peer {
-            open.make_room(Some(peer));
+            open.make_room(Some(peer), now);
         }
-        if share.is_err() || open.known.len() >= settings.max_connections {
-            open.make_room(None);
+        if open.known.len() >= settings.max_connections {
+            open.make_room(None, now);
+        } else if share.is_err() {
+            // Closing one frees little: not one whose request may be on its way.
+            open.make_room(None, now.saturating_sub(ON_ITS_WAY));
         }
         let is_full = of_peer(&open) >= settings.max_connections_per_peer
             || open.known.len() >= settings.max_connections;
@@ -143,7 +152,7 @@ impl App {
             number: open.next,
             peer,
             busy: AtomicUsize::new(0),
-            idle_since: AtomicU64::new(millis(self.now())),
+            idle_since: AtomicU64::new(now),
             begun: Arc::default(),
             close: Notify::new(),
         });
