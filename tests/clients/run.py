@@ -71,7 +71,7 @@ def all_runs(options):
                 if options.only and scenario not in options.only:
                     continue
                 if options.client in (None, family):
-                    yield Run(scenario, client, config, expect)
+                    yield Run(scenario, client, config, expect.at(client, config))
 
 
 # Every process that was started, to be ended whatever happens.
@@ -296,7 +296,8 @@ def judge(run, record, folder, ledger):
     if expect.marker not in (None, written):
         run.problems.append(f"marker.txt is {written!r}")
     parts = [f"Rule: {expect.rule} ({expect.layer})\n", "\nWhy: ", "\nMatched: ", "\nInstead: "] if expect.rule else []
-    run.problems += [f"does not explain with `{part.strip()}`" for part in parts if part not in run.said]
+    told = [run.said, *texts(bodies[-1:])]
+    run.problems += [f"does not explain with `{part.strip()}`" for part in parts if not any(part in t for t in told)]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "work", WORK | dict(expect.files))]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "home", HOME, only=HOME)]
     lines = ledger.read_text().splitlines() if expect.recorded and ledger.exists() else []
@@ -306,6 +307,14 @@ def judge(run, record, folder, ledger):
         run.problems.append("the model was told a secret")
     last = json.dumps(bodies[-1]) if bodies else ""
     run.problems += [f"the last request lacks `{text}`" for text in expect.asked if text not in last]
+
+
+def texts(value):
+    """All strings in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(item)
 
 
 def changes(folder, files, only=None):

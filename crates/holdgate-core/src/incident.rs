@@ -8,6 +8,9 @@ use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Findings that one record tells.
+const MAX_FINDINGS: usize = 16;
+
 /// One decision.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -197,9 +200,27 @@ impl Record {
             }
             Subject::Response => out.word("subject", "response"),
         }
-        out.findings(&self.findings);
+        let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
+        if left_out > 0 {
+            out.number(
+                "findings_left_out",
+                u64::try_from(left_out).unwrap_or(u64::MAX),
+            );
+        }
+        out.findings(strictest(&self.findings));
         out
     }
+}
+
+/// The findings that are written: all or, of very many, the strictest. They keep their order.
+fn strictest(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+    let mut order: Vec<(usize, &Finding)> = findings.iter().enumerate().collect();
+    if order.len() > MAX_FINDINGS {
+        order.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.verdict));
+        order.truncate(MAX_FINDINGS);
+        order.sort_by_key(|(at, _)| *at);
+    }
+    order.into_iter().map(|(_, finding)| finding)
 }
 
 /// The members of a record. All text in it is masked: a ledger takes nothing else.
@@ -237,8 +258,8 @@ impl Members {
     }
 
     /// Adds what layers said.
-    pub fn findings(&mut self, findings: &[Finding]) {
-        let findings = findings.iter().map(Finding::to_json).collect();
+    pub fn findings<'f>(&mut self, findings: impl IntoIterator<Item = &'f Finding>) {
+        let findings = findings.into_iter().map(Finding::to_json).collect();
         self.raw("findings", &Json::Array(findings).text());
     }
 

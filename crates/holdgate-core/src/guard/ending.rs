@@ -49,6 +49,15 @@ impl StreamGuard {
         self.let_go();
     }
 
+    /// Ends the response, because the shell cannot go on with it.
+    pub fn stop(&mut self, why: &'static str, out: &mut Vec<Output>) {
+        if !self.is_over() {
+            let mut sink = Sink::new(&Bytes::new(), out);
+            self.fail(&why.into(), &mut sink);
+            sink.finish();
+        }
+    }
+
     /// Forgets all that waits. A question is no longer open.
     pub(super) fn let_go(&mut self) {
         self.hold.take();

@@ -98,7 +98,7 @@ impl Watcher {
                     break;
                 }
             }
-            let reloaded = app.in_force().config.reload();
+            let reloaded = app.in_force().config.reload_unless_gone();
             let files = rulebook::operator_files(&app.config.rules.dirs);
             // What was written while it was read may have been read in part.
             let is_whole = Seen::now(app) == now;

@@ -20,6 +20,10 @@ const POOL_IDLE: Duration = Duration::from_secs(30);
 
 /// How long the upstream has to be reached before it is said that it cannot be.
 const PROBE: Duration = Duration::from_secs(2);
+/// Connections of one worker that are kept without a request.
+const MAX_IDLE: usize = 64;
+/// Bytes of an answer's head, and of a read.
+const MAX_BUFFER: usize = 64 << 10;
 
 /// Headers that concern one connection only.
 const HOP_BY_HOP: &[&str] = &[
@@ -49,6 +53,8 @@ pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(POOL_IDLE)
+        .pool_max_idle_per_host(MAX_IDLE)
+        .http1_max_buf_size(MAX_BUFFER)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .build(connector))
 }

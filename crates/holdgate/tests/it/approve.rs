@@ -232,7 +232,7 @@ pub(crate) fn client(port: u16, then: &str) -> Client {
     let length = REQUEST.len();
     let script = format!(
         "exec 3<>/dev/tcp/127.0.0.1/{port}\n\
-         printf 'POST /v1/messages HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\ncontent-type: application/json\\r\\ncontent-length: {length}\\r\\n\\r\\n%s' \"$BODY\" >&3\n\
+         printf 'POST /v1/messages HTTP/1.1\\r\\nhost: localhost\\r\\nconnection: close\\r\\ncontent-type: application/json\\r\\ncontent-length: {length}\\r\\n\\r\\n%s' \"$BODY\" >&3\n\
          {then}\nexec cat <&3"
     );
     let child = detached("bash")

@@ -163,7 +163,7 @@ fn the_environment_is_for_the_agent_only() {
 pub(crate) const ASK_MODEL: &str = r#"
     address=${ANTHROPIC_BASE_URL#http://}
     exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
-    printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
+    printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
     cat <&3
 "#;
 
