@@ -37,7 +37,7 @@ pub struct Session {
     /// When the calls of the last minute were cleared.
     recent: VecDeque<Duration>,
     /// The call that came last, and how often in a row.
-    last: Option<u64>,
+    last: Option<Fingerprint>,
     in_a_row: u32,
     refusals_in_a_row: u32,
     /// Where the agent's shell may be besides the folder that the client names, latest last.
@@ -57,12 +57,25 @@ impl Session {
             .count()
     }
 
-    /// How often `call` would have come in a row, this time included.
-    pub fn times_in_a_row(&self, call: &ToolCall, effects: &[Effect]) -> u32 {
-        if self.last == Some(fingerprint(call, effects)) {
-            self.in_a_row.saturating_add(1)
-        } else {
-            1
+    /// How many calls have come, this one included, which is not understood yet if it has no
+    /// fingerprint.
+    pub(crate) fn counts(&self, print: Option<Fingerprint>, now: Duration) -> Counts {
+        let again = print.is_some() && self.last == print;
+        Counts {
+            in_last_minute: self.calls_in_last_minute(now),
+            in_a_row: if again {
+                self.in_a_row.saturating_add(1)
+            } else {
+                1
+            },
+        }
+    }
+
+    /// What a call is judged by from now on, whatever becomes of the session meanwhile.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            world: self.place(),
+            folders: self.folders.clone(),
         }
     }
 
@@ -84,9 +97,13 @@ impl Session {
         }
     }
 
-    /// Whether a person has approved this for the session.
-    pub fn has_approved(&self, call: &ToolCall, finding: &Finding) -> bool {
+    /// Whether a person has approved this for the session, and it is still made from the same
+    /// folders.
+    pub(crate) fn has_approved(&self, call: &ToolCall, finding: &Finding, from: &Moment) -> bool {
         !self.approved.is_empty()
+            && call.text.len() <= MAX_APPROVED_BYTES
+            && from.folders == self.folders
+            && from.world.cwd == self.world.cwd
             && self
                 .approved
                 .contains(&self.approval(&call.name, &call.text, finding))
@@ -128,16 +145,15 @@ impl Session {
         self.note(None, true, now);
     }
 
-    /// Remembers a judged call; `None` stands for one that could not be read.
-    pub fn note(&mut self, call: Option<(&ToolCall, &[Effect])>, cleared: bool, now: Duration) {
-        if let Some((call, effects)) = call {
-            let this = Some(fingerprint(call, effects));
-            self.in_a_row = if self.last == this {
+    /// Remembers a judged call; `None` stands for one that was not understood.
+    pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
+        if print.is_some() {
+            self.in_a_row = if self.last == print {
                 self.in_a_row.saturating_add(1)
             } else {
                 1
             };
-            self.last = this;
+            self.last = print;
         }
         if cleared {
             self.refusals_in_a_row = 0;
@@ -151,10 +167,48 @@ impl Session {
     }
 }
 
-/// Tells whether two calls are the same. Commands are the same if they do the same, however they are
+/// How many calls have come in a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// Calls that were cleared in the last minute.
+    pub in_last_minute: usize,
+    /// How often this call has come in a row, this time included; 1 if that is not known yet.
+    pub in_a_row: u32,
+}
+
+/// What judging takes from a session at its start.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    /// Where the agent works.
+    pub(crate) world: Arc<World>,
+    folders: Vec<String>,
+}
+
+/// Tells whether two calls are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+/// A session that is looked at for moments, between which others may use it.
+pub(crate) trait Visit {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T;
+}
+
+impl Visit for &mut Session {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
+        look(self)
+    }
+}
+
+impl Visit for &SharedSession {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
+        look(&mut lock(self))
+    }
+}
+
+/// Commands are the same if they do the same, however they are
 /// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
 /// than strength.
-fn fingerprint(call: &ToolCall, effects: &[Effect]) -> u64 {
+pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
     let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
@@ -165,9 +219,9 @@ fn fingerprint(call: &ToolCall, effects: &[Effect]) -> u64 {
             hash = mix_text(hash, path.as_bytes());
             hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
         }
-        return hash;
+        return Fingerprint(hash);
     }
-    mix_text(hash, call.text.as_bytes())
+    Fingerprint(mix_text(hash, call.text.as_bytes()))
 }
 
 fn mix_text(mut hash: u64, text: &[u8]) -> u64 {

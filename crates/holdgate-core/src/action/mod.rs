@@ -95,6 +95,8 @@ pub fn understand_all(
     fuel: &Fuel,
 ) -> Result<Understood, OutOfFuel> {
     fuel.spend_on(call.text.len())?;
+    let once = world.for_one_call();
+    let world = once.as_ref().unwrap_or(world);
     let mut folders = Vec::new();
     let mut read_from = |cwd: &str, input: &Json<'static>| {
         let mut scene = Scene::new(world, know, fuel);

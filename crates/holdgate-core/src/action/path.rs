@@ -33,13 +33,31 @@ impl Place {
     }
 }
 
-/// What the disk says. The shell around the core implements it.
+/// What the disk says. The shell around the core implements it. No question may take long: what is
+/// not known in time is not known.
 pub trait Facts: Send + Sync + fmt::Debug {
     /// Where `path` really leads, symbolic links followed, also if its last parts do not exist.
-    fn real(&self, path: &str) -> Option<String>;
+    fn real(&self, path: &str) -> Real;
 
-    /// Whether `path` is a file that holds something.
+    /// Whether `path` is a file that holds something, or may be one.
     fn is_file(&self, path: &str) -> bool;
+
+    /// The same facts for the understanding of one call: answers are remembered, and all of them
+    /// together take a bounded time. `None`: they need none of that.
+    fn for_one_call(&self) -> Option<Arc<dyn Facts>> {
+        None
+    }
+}
+
+/// Where a path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Real {
+    /// To this place, without links.
+    At(String),
+    /// Where its text says.
+    AsWritten,
+    /// Nobody knows: the disk did not answer in time, or its links have no end.
+    Unknown,
 }
 
 /// Where the agent works.
@@ -60,6 +78,15 @@ pub struct World {
 }
 
 impl World {
+    /// The same world for the understanding of one call.
+    pub(crate) fn for_one_call(&self) -> Option<World> {
+        let facts = self.facts.as_ref()?.for_one_call()?;
+        Some(World {
+            facts: Some(facts),
+            ..self.clone()
+        })
+    }
+
     /// The world of a project in a home, with no facts from any disk.
     pub fn lexical(project: &str) -> Self {
         let home = match project.rsplit_once('/') {

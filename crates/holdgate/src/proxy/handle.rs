@@ -3,11 +3,12 @@
 use super::answer::{Answer, is_encoded, media_type};
 use super::asking::Asked;
 use super::body::{Body, BoxError, GuardedBody, full};
+use super::judges::Awaited;
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::{App, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
-use holdgate_core::guard::{Judge, MessageGuard, Output, StreamGuard};
+use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, StreamGuard, Unjudged};
 use holdgate_core::incident::Record;
 use holdgate_core::json::{Json, JsonError, LoneSurrogates};
 use holdgate_core::question::Answer as Reply;
@@ -131,7 +132,11 @@ async fn answer(
             let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
-            let known = app.session(session, facts.working_dir.as_deref());
+            let known = app.session_apart(session, facts.working_dir.as_deref());
+            let known = known.await.map_err(|_| {
+                let message = "the folder that the agent works in could not be looked at";
+                Refused::by_rule("unreadable-request", message)
+            })?;
             let in_force = app.in_force();
             let judge = Judge {
                 stack: stack(app, &in_force, &known).await,
@@ -322,7 +327,7 @@ async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Byt
         Refused::plain(StatusCode::BAD_REQUEST, message)
     };
     let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
-        Ok(guard) => guard,
+        Ok(guard) => guard.judging_apart(),
         Err(violation) => {
             carry_out(app, outputs)?;
             return Err(broken(violation));
@@ -330,20 +335,30 @@ async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Byt
     };
     loop {
         let advanced = guard.advance(app.now(), &mut outputs);
-        let asked = carry_out(app, std::mem::take(&mut outputs))?;
+        let next = carry_out(app, std::mem::take(&mut outputs))?;
         if !advanced.map_err(broken)? {
             break;
         }
-        // A client that hangs up drops this future, and with it the question.
-        let reply = match asked {
-            Some(mut asked) => {
+        // A client that hangs up drops this future, and with it the question or the verdict.
+        match next {
+            Next::Nothing => guard.answer(Reply::Nobody, app.now(), &mut outputs),
+            Next::Answer(mut asked) => {
                 let reply = asked.wait().await;
                 asked.end(false);
-                reply
+                guard.answer(reply, app.now(), &mut outputs);
             }
-            None => Reply::Nobody,
-        };
-        guard.answer(reply, app.now(), &mut outputs);
+            Next::Verdict(verdict) => {
+                let due = guard.verdict_due().unwrap_or_default();
+                let left = due.saturating_sub(app.now());
+                let verdict = tokio::time::timeout(left, verdict).await;
+                match verdict {
+                    Ok(Ok(done)) => guard.judged(done, app.now(), &mut outputs),
+                    Ok(Err(_)) => guard.unjudged(Unjudged::Failed, app.now(), &mut outputs),
+                    Err(_) => guard.unjudged(Unjudged::Late, app.now(), &mut outputs),
+                }
+            }
+            Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
+        }
     }
     match guard.finish() {
         Some(changed) => Ok(changed.into()),
@@ -351,13 +366,31 @@ async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Byt
     }
 }
 
-/// Records the decisions and asks the question among `outputs`, if there is one.
-fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Option<Asked>, Refused> {
-    let mut asked = None;
+/// What a message waits for.
+enum Next {
+    /// Nothing, or a question that nobody could be asked.
+    Nothing,
+    Answer(Asked),
+    Verdict(Awaited),
+    /// A call that had no room among those that are judged.
+    Unjudged(JobDone),
+}
+
+/// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
+fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
+    let mut next = Next::Nothing;
     for output in outputs {
         let recorded = match output {
             Output::Record(record) => app.ledger.append(&record),
-            Output::Ask(question) => Asked::ask(app, *question).map(|open| asked = open),
+            Output::Judge(job) => {
+                next = match app.judges.judge(job) {
+                    Ok(verdict) => Next::Verdict(verdict),
+                    Err(done) => Next::Unjudged(done),
+                };
+                Ok(())
+            }
+            Output::Ask(question) => Asked::ask(app, *question)
+                .map(|open| next = open.map_or(Next::Nothing, Next::Answer)),
             Output::Send(_) | Output::Abort => Ok(()),
         };
         recorded.map_err(|error| {
@@ -366,7 +399,7 @@ fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Option<Asked>, Refu
             Refused::plain(StatusCode::BAD_REQUEST, message)
         })?;
     }
-    Ok(asked)
+    Ok(next)
 }
 
 /// The whole of an answer that is not streamed.

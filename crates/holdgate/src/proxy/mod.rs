@@ -7,6 +7,9 @@ pub(crate) mod answer;
 mod asking;
 pub(crate) mod body;
 mod handle;
+mod judges;
+#[cfg(test)]
+mod judging_tests;
 #[cfg(test)]
 mod history_tests;
 mod reload;
@@ -83,6 +86,7 @@ pub(crate) struct App {
     /// By working folder.
     worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
     know: Arc<Knowledge>,
+    judges: judges::Judges,
     clock: SystemClock,
     responses: AtomicU64,
     /// Tells this process's ids from another's.
@@ -105,6 +109,7 @@ impl App {
             sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
+            judges: judges::Judges::start(config.proxy.workers)?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
@@ -128,18 +133,30 @@ impl App {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.get(id, self.now());
         drop(sessions);
-        let mut known = session::lock(&session);
         // Not every request of a session says where it is; the settings go over those that do.
-        let unknown = known.world.own.is_empty();
-        if self.config.project.is_some() {
-            if unknown {
-                known.world = self.world(None);
-            }
-        } else if working_dir.is_some() || unknown {
-            known.world = self.world(working_dir);
+        let unknown = session::lock(&session).world.own.is_empty();
+        let world = match &self.config.project {
+            Some(_) => unknown.then(|| self.world(None)),
+            None => (working_dir.is_some() || unknown).then(|| self.world(working_dir)),
+        };
+        if let Some(world) = world {
+            session::lock(&session).world = world;
         }
-        drop(known);
         session
+    }
+
+    /// The same, on another thread if the folder is new here: the disk is asked about it.
+    async fn session_apart(
+        self: &Arc<Self>,
+        id: &str,
+        working_dir: Option<&str>,
+    ) -> Result<SharedSession, tokio::task::JoinError> {
+        let folder = working_dir.filter(|_| self.config.project.is_none());
+        if self.known_world(folder).is_some() {
+            return Ok(self.session(id, working_dir));
+        }
+        let (app, id, folder) = (self.clone(), id.to_owned(), folder.map(str::to_owned));
+        tokio::task::spawn_blocking(move || app.session(&id, folder.as_deref())).await
     }
 
     /// Finds out, on another thread, what has been done in the conversation that `request` goes on
@@ -167,17 +184,21 @@ impl App {
         self.expert.message(message, record)
     }
 
+    fn known_world(&self, working_dir: Option<&str>) -> Option<Arc<World>> {
+        let worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        worlds.get(&working_dir.map(str::to_owned)).cloned()
+    }
+
     fn world(&self, working_dir: Option<&str>) -> Arc<World> {
-        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = working_dir.map(str::to_owned);
-        if let Some(world) = worlds.get(&key) {
-            return world.clone();
+        if let Some(world) = self.known_world(working_dir) {
+            return world;
         }
+        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
+        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
         if worlds.len() >= MAX_WORLDS {
             worlds.clear();
         }
-        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
-        worlds.insert(key, world.clone());
+        worlds.insert(working_dir.map(str::to_owned), world.clone());
         world
     }
 }

@@ -29,6 +29,7 @@ mod hostile;
 mod judge;
 mod judge_faults;
 mod judge_server;
+mod judging_apart;
 mod keep_alive;
 mod monitor;
 mod own;

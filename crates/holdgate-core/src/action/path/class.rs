@@ -67,6 +67,8 @@ worded! {
         Kernel = "kernel",
         /// Where it leads cannot be known.
         Unknown = "unknown",
+        /// Its text is known, but the disk did not say in time where it leads.
+        Unresolved = "unresolved",
     }
 }
 
@@ -83,6 +85,20 @@ impl Classes {
     /// Takes a class out.
     pub fn remove(&mut self, class: PathClass) {
         self.0 &= !(1 << class as u32);
+    }
+
+    /// Takes out what makes a place harmless.
+    pub(super) fn keep_harmful(&mut self) {
+        for class in [
+            PathClass::Project,
+            PathClass::Generated,
+            PathClass::Temp,
+            PathClass::Cache,
+            PathClass::Workspace,
+            PathClass::Stream,
+        ] {
+            self.remove(class);
+        }
     }
 
     /// Whether a class is in.

@@ -8,12 +8,19 @@ use crate::action::value::{HOLE, Origins, Value};
 
 /// Fuel for all files that one call writes: about 50 ms.
 const MAX_GRANT: u64 = 1_000_000;
+/// What the disk is asked about a path costs so much.
+const FUEL_OF_LOOK_UP: u64 = 40;
 /// Links that one call makes.
 const MAX_LINKS: usize = 32;
 
 impl Scene<'_> {
     /// Where a path leads from here.
     pub(crate) fn place(&self, path: &Value) -> Place {
+        let cost = FUEL_OF_LOOK_UP + path.text.len() as u64 / 16;
+        if self.world.facts.is_some() && self.fuel.spend(cost).is_err() {
+            // The next step ends the reading.
+            self.fuel.exhaust();
+        }
         let place = self.know.paths.place(path, &self.cwd, self.world);
         if self.links.is_empty() {
             return place;
