@@ -2,7 +2,9 @@
 
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
+use crate::action::traces::Traces;
 use crate::conversation::SharedConversations;
+use crate::history::History;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -14,6 +16,9 @@ const RECENT_CALLS: usize = 4096;
 /// Approvals that a session remembers, and bytes of one.
 const MAX_APPROVALS: usize = 256;
 const MAX_APPROVED_BYTES: usize = 64 << 10;
+/// How long the result of a call is waited for, and of how many calls.
+const MAX_PENDING: Duration = Duration::from_mins(10);
+const MAX_PENDING_CALLS: usize = 256;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -44,6 +49,20 @@ pub struct Session {
     folders: Vec<String>,
     /// What a person has approved for the session.
     approved: HashSet<Approval>,
+    /// What calls will change that have been cleared and whose results have not come.
+    pending: Pending,
+}
+
+/// Calls whose results have not come, and what they leave behind.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Their ids, each with how many results for it had come before: ids can be used again.
+    calls: Vec<(String, usize)>,
+    traces: Arc<Traces>,
+    /// When the last one was cleared.
+    since: Duration,
+    /// The history that it was last compared with: where it lies, and its length.
+    settled_by: Option<(usize, usize)>,
 }
 
 impl Session {
@@ -121,13 +140,50 @@ impl Session {
 
     /// Where the agent works, with all folders that its shell may be in.
     pub fn place(&self) -> Arc<World> {
-        if self.folders.is_empty() {
+        if self.folders.is_empty() && self.pending.traces.is_empty() {
             return self.world.clone();
         }
         let mut world = World::clone(&self.world);
+        world.pending = self.pending.traces.clone();
         world.folders.clone_from(&self.folders);
         world.folders.retain(|folder| *folder != world.cwd);
         Arc::new(world)
+    }
+
+    /// Forgets what calls have left behind whose results the conversation shows: the disk shows it
+    /// too.
+    pub(crate) fn settle(&mut self, history: &History, now: Duration) {
+        let pending = &mut self.pending;
+        // For each response there is one history.
+        let this = (std::ptr::from_ref(history).addr(), history.len());
+        if pending.traces.is_empty() || pending.settled_by.replace(this) == Some(this) {
+            return;
+        }
+        pending
+            .calls
+            .retain(|(id, before)| results(history, id) <= *before);
+        let old = now.saturating_sub(pending.since) > MAX_PENDING;
+        if pending.calls.is_empty() || old {
+            *pending = Pending::default();
+        }
+    }
+
+    /// Remembers what a call will leave behind when it runs; `results` have come before for its id.
+    pub(crate) fn note_traces(&mut self, id: &str, results: usize, traces: Traces, now: Duration) {
+        if traces.is_empty() {
+            return;
+        }
+        let pending = &mut self.pending;
+        Arc::make_mut(&mut pending.traces).add(traces);
+        pending.calls.push((id.to_owned(), results));
+        let old = pending.calls.len().saturating_sub(MAX_PENDING_CALLS);
+        pending.calls.drain(..old);
+        pending.since = now;
+    }
+
+    /// A call that was noted does not run: a person has said no.
+    pub(crate) fn forget_traces(&mut self, id: &str) {
+        self.pending.calls.retain(|(known, _)| known != id);
     }
 
     /// Remembers where a call may have left the shell.
@@ -174,6 +230,11 @@ pub struct Counts {
     pub in_last_minute: usize,
     /// How often this call has come in a row, this time included; 1 if that is not known yet.
     pub in_a_row: u32,
+}
+
+/// How many results for this id a conversation shows.
+pub(crate) fn results(history: &History, id: &str) -> usize {
+    history.steps().filter(|step| step.call == id).count()
 }
 
 /// What judging takes from a session at its start.

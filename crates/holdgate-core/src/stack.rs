@@ -191,6 +191,7 @@ impl Stack {
                 session.note(None, false, about.now);
                 return (None, said);
             }
+            session.settle(about.history, about.now);
             (Some(session.moment()), Vec::new())
         });
         let Some(moment) = moment else {
@@ -200,9 +201,14 @@ impl Stack {
         // Reading is linear in a bounded input; the deadline is for what comes after it.
         let deadline = self.clock.now() + self.limits.deadline;
         let (understood, mut findings) = self.understand(&call, &moment.world, deadline);
-        let Understood { effects, folders } = understood;
+        let Understood {
+            effects,
+            folders,
+            traces,
+        } = understood;
         self.ask_all(&call, &effects, about, deadline, &mut findings);
         let print = session::fingerprint(&call, &effects);
+        let results = session::results(about.history, &call.id);
         session.visit(|session| {
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
@@ -216,6 +222,9 @@ impl Stack {
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);
+                if call.runs == Runs::AtClient {
+                    session.note_traces(&call.id, results, traces, about.now);
+                }
             }
         });
         let outcome = if strictest(&findings).lets_pass() {

@@ -12,6 +12,7 @@ pub use lexical::{absolute, is_under};
 pub(super) use table::SAMPLED;
 pub use table::{PathTable, glob};
 
+use super::traces::Traces;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +31,25 @@ impl Place {
     /// Whether it is of a class.
     pub fn is(&self, class: PathClass) -> bool {
         self.classes.has(class)
+    }
+
+    /// Whether it is of a class that makes it harmless.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.classes.are_harmless()
+    }
+
+    /// This place, or `other`, which a name may lead to as well: harmless only if both are.
+    pub(super) fn or(mut self, other: &Place) -> Place {
+        self.classes = self.classes.or(other.classes);
+        self
+    }
+
+    /// A place that may be anywhere, whatever its name says.
+    pub(super) fn unresolved(mut self) -> Place {
+        self.classes.keep_harmful();
+        self.classes.add(PathClass::Home);
+        self.classes.add(PathClass::Unresolved);
+        self
     }
 }
 
@@ -75,6 +95,8 @@ pub struct World {
     pub own: Vec<String>,
     /// What the disk says.
     pub facts: Option<Arc<dyn Facts>>,
+    /// What calls that have not run yet will change about it.
+    pub pending: Arc<Traces>,
 }
 
 impl World {
@@ -100,6 +122,7 @@ impl World {
             home: home.to_owned(),
             own: Vec::new(),
             facts: None,
+            pending: Arc::default(),
         }
     }
 }

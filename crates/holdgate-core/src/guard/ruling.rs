@@ -136,6 +136,8 @@ impl Ruling {
         let action = match &judged.judgement.outcome {
             Ok(_) => Action::Sent,
             Err(refusal) => {
+                let id = refusal.id().unwrap_or_default();
+                session::lock(&self.judge.session).forget_traces(id);
                 judged.inert_call = self.inert_call(refusal, &judged.incident);
                 match judged.inert_call {
                     Some(_) => Action::ExplainedAndContinued,

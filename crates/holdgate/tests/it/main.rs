@@ -32,6 +32,7 @@ mod judge_server;
 mod judging_apart;
 mod keep_alive;
 mod monitor;
+mod one_message;
 mod own;
 mod proxy;
 mod random;

@@ -72,6 +72,16 @@ worded! {
     }
 }
 
+/// Classes that make a place harmless.
+const HARMLESS: [PathClass; 6] = [
+    PathClass::Project,
+    PathClass::Generated,
+    PathClass::Temp,
+    PathClass::Cache,
+    PathClass::Workspace,
+    PathClass::Stream,
+];
+
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Classes(u32);
@@ -89,16 +99,23 @@ impl Classes {
 
     /// Takes out what makes a place harmless.
     pub(super) fn keep_harmful(&mut self) {
-        for class in [
-            PathClass::Project,
-            PathClass::Generated,
-            PathClass::Temp,
-            PathClass::Cache,
-            PathClass::Workspace,
-            PathClass::Stream,
-        ] {
+        for class in HARMLESS {
             self.remove(class);
         }
+    }
+
+    /// Whether one of them makes a place harmless.
+    pub(super) fn are_harmless(self) -> bool {
+        HARMLESS.iter().any(|class| self.has(*class))
+    }
+
+    /// What is harmful in either, and what is harmless if both are.
+    pub(super) fn or(mut self, mut other: Classes) -> Classes {
+        if !other.are_harmless() {
+            self.keep_harmful();
+        }
+        other.keep_harmful();
+        Classes(self.0 | other.0)
     }
 
     /// Whether a class is in.

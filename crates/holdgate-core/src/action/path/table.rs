@@ -85,7 +85,7 @@ impl PathTable {
                 place
             }
             Real::At(_) | Real::AsWritten => lexical,
-            Real::Unknown => unresolved(lexical),
+            Real::Unknown => lexical.unresolved(),
         }
     }
 
@@ -206,15 +206,6 @@ impl PathTable {
             .iter()
             .any(|at| self.classes.get(*at) == Some(&(class, true)))
     }
-}
-
-/// A place that may be anywhere, by the name of `lexical`: outside of all that is harmless.
-fn unresolved(lexical: Place) -> Place {
-    let mut place = lexical;
-    place.classes.keep_harmful();
-    place.classes.add(PathClass::Home);
-    place.classes.add(PathClass::Unresolved);
-    place
 }
 
 /// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
