@@ -366,9 +366,7 @@ impl<J> Hold<J> {
     pub fn judged_at(&mut self, at: usize) -> Option<&mut J> {
         match self.queue.get_mut(at) {
             Some(Waiting::Judged(judged, _)) => Some(judged),
-            Some(
-                Waiting::Frame(..) | Waiting::Call(_) | Waiting::Away(_) | Waiting::Notice(_),
-            )
+            Some(Waiting::Frame(..) | Waiting::Call(_) | Waiting::Away(_) | Waiting::Notice(_))
             | None => None,
         }
     }

@@ -73,7 +73,7 @@ impl<'a> Scene<'a> {
             unpacked,
             // A shell looks for them where its own are not: not every client's shell stays.
             variables: _,
-        } = Traces::clone(&world.pending);
+        } = world.pending.before();
         Scene {
             world,
             know,

@@ -13,6 +13,9 @@ const MAX_BYTES: usize = 256 << 10;
 /// Folders that are kept.
 const MAX_FOLDERS: usize = 64;
 
+/// What has such content must not be taken for what was always there.
+pub(crate) const LOOSE: Origins = Origins::FETCHED.and(Origins::DECODED).and(Origins::SECRET);
+
 /// What was made, moved and set.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -93,6 +96,16 @@ impl Traces {
         add_folders(&mut self.unpacked, later.unpacked);
     }
 
+    /// The same for a call that is not of those which left it: they may fail, and a file that they
+    /// write may hold what it held before.
+    pub(crate) fn before(&self) -> Traces {
+        let mut traces = self.clone();
+        for content in traces.files.values_mut() {
+            content.origins |= Origins::FILE;
+        }
+        traces
+    }
+
     fn bytes(&self) -> usize {
         let values = self.files.values().chain(self.remotes.values());
         let values = values.chain(self.variables.values().flatten());
@@ -100,9 +113,8 @@ impl Traces {
     }
 }
 
-/// Whether code with this content must not run as if it had always been there.
 fn loose(content: &Value) -> bool {
-    content.origins.any(Origins::FETCHED | Origins::DECODED | Origins::SECRET)
+    content.origins.any(LOOSE)
 }
 
 /// The value, or what is left of it if there is no room.

@@ -40,7 +40,7 @@ impl StreamGuard {
     fn rule(
         &mut self,
         away: Away,
-        judgement: Result<Judgement, Unjudged>,
+        judgement: Result<Box<Judgement>, Unjudged>,
         now: Duration,
         sink: &mut Sink<'_>,
     ) {
@@ -77,7 +77,7 @@ impl StreamGuard {
     fn settle(
         &mut self,
         away: Away,
-        judgement: Result<Judgement, Unjudged>,
+        judgement: Result<Box<Judgement>, Unjudged>,
         now: Duration,
         out: &mut Vec<Output>,
     ) {

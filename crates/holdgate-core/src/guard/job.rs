@@ -25,7 +25,7 @@ pub struct Job {
 #[derive(Debug)]
 pub struct JobDone {
     pub(super) number: usize,
-    pub(super) judgement: Result<Judgement, Unjudged>,
+    pub(super) judgement: Result<Box<Judgement>, Unjudged>,
 }
 
 /// Why a call has no verdict. It is refused.
@@ -76,7 +76,7 @@ impl Job {
             expert: judge.expert,
             now,
         };
-        let judged = || judge.stack.judge_shared(held, &judge.session, &about);
+        let judged = || Box::new(judge.stack.judge_shared(held, &judge.session, &about));
         // A session only gets whole notes, so a panic leaves nothing half done.
         let judgement = catch_unwind(AssertUnwindSafe(judged)).map_err(|_| Unjudged::Failed);
         JobDone { number, judgement }
@@ -122,14 +122,17 @@ impl Away {
     /// The judgement, which is a refusal if there is none.
     pub(super) fn judgement(
         self,
-        judgement: Result<Judgement, Unjudged>,
+        judgement: Result<Box<Judgement>, Unjudged>,
         session: &SharedSession,
         now: Duration,
     ) -> Judgement {
-        judgement.unwrap_or_else(|why| {
-            session::lock(session).note(None, false, now);
-            let refusal = Refusal::unread(self.name, self.id, self.runs, why.finding());
-            Judgement::refused(refusal, Duration::ZERO)
-        })
+        match judgement {
+            Ok(judgement) => *judgement,
+            Err(why) => {
+                session::lock(session).note(None, false, now);
+                let refusal = Refusal::unread(self.name, self.id, self.runs, why.finding());
+                Judgement::refused(refusal, Duration::ZERO)
+            }
+        }
     }
 }

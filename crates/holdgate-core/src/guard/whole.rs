@@ -103,7 +103,7 @@ impl<'b> MessageGuard<'b> {
     fn rule(
         &mut self,
         away: Away,
-        judgement: Result<Judgement, Unjudged>,
+        judgement: Result<Box<Judgement>, Unjudged>,
         now: Duration,
         out: &mut Vec<Output>,
     ) {

@@ -56,12 +56,10 @@ impl Look for Disk {
                     real.truncate(if target.starts_with('/') { 0 } else { parent });
                     rest.extend(target.rsplit('/').map(str::to_owned));
                 }
-                Err(error) => match error.kind() {
-                    // It is there, and not a link.
-                    ErrorKind::InvalidInput => {}
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => missing = Some(parent),
-                    _ => return Real::Unknown,
-                },
+                // It is there, and not a link.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+                Err(error) if is_missing(error.kind()) => missing = Some(parent),
+                Err(_) => return Real::Unknown,
             }
         }
         if real.is_empty() {
@@ -86,6 +84,10 @@ impl Look for Disk {
         let above = points.filter(|point| point != "/" && is_under(path, point));
         above.max_by_key(String::len)
     }
+}
+
+fn is_missing(kind: ErrorKind) -> bool {
+    kind == ErrorKind::NotFound || kind == ErrorKind::NotADirectory
 }
 
 #[cfg(all(test, unix))]

@@ -91,9 +91,7 @@ impl GuardedBody {
                 Undone::Unasked(id) => {
                     self.act(|guard, now, out| guard.answer(&id, Answer::Nobody, now, out))
                 }
-                Undone::Unjudged(done) => {
-                    self.act(|guard, now, out| guard.judged(done, now, out))
-                }
+                Undone::Unjudged(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
             };
         }
         let open = self.guard.question();

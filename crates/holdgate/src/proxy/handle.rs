@@ -1,17 +1,15 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::answer::{Answer, is_encoded, media_type};
-use super::asking::Asked;
 use super::body::{Body, BoxError, GuardedBody, full};
-use super::judges::Awaited;
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
+use super::whole::guard_whole;
 use super::{App, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
-use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, StreamGuard, Unjudged};
+use holdgate_core::guard::{Judge, StreamGuard};
 use holdgate_core::incident::Record;
 use holdgate_core::json::{Json, JsonError, LoneSurrogates};
-use holdgate_core::question::Answer as Reply;
 use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
@@ -31,7 +29,7 @@ const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
 const MAX_DEPTH: usize = 128;
 
 /// An answer of our own in place of the upstream's.
-struct Refused {
+pub(super) struct Refused {
     status: StatusCode,
     /// The rule for the ledger; `None` for what is no decision, such as an upstream that is down.
     rule: Option<&'static str>,
@@ -48,7 +46,7 @@ impl Refused {
         }
     }
 
-    fn plain(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(super) fn plain(status: StatusCode, message: impl Into<String>) -> Self {
         Refused {
             status,
             rule: None,
@@ -317,93 +315,8 @@ async fn guard_response(
     Ok(Response::from_parts(head, body.boxed_unsync()))
 }
 
-/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
-async fn guard_whole(app: &Arc<App>, judge: Judge, body: Incoming) -> Result<Bytes, Refused> {
-    let body = read_answer(app, body).await?;
-    let mut outputs = Vec::new();
-    // What cannot be judged is recorded with the other decisions.
-    let broken = |violation| {
-        let message = format!("the answer cannot be judged: {violation} (rule stream-protocol)");
-        Refused::plain(StatusCode::BAD_REQUEST, message)
-    };
-    let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
-        Ok(guard) => guard.judging_apart(),
-        Err(violation) => {
-            carry_out(app, outputs)?;
-            return Err(broken(violation));
-        }
-    };
-    loop {
-        let advanced = guard.advance(app.now(), &mut outputs);
-        let next = carry_out(app, std::mem::take(&mut outputs))?;
-        if !advanced.map_err(broken)? {
-            break;
-        }
-        // A client that hangs up drops this future, and with it the question or the verdict.
-        match next {
-            Next::Nothing => guard.answer(Reply::Nobody, app.now(), &mut outputs),
-            Next::Answer(mut asked) => {
-                let reply = asked.wait().await;
-                asked.end(false);
-                guard.answer(reply, app.now(), &mut outputs);
-            }
-            Next::Verdict(verdict) => {
-                let due = guard.verdict_due().unwrap_or_default();
-                let left = due.saturating_sub(app.now());
-                let verdict = tokio::time::timeout(left, verdict).await;
-                match verdict {
-                    Ok(Ok(done)) => guard.judged(done, app.now(), &mut outputs),
-                    Ok(Err(_)) => guard.unjudged(Unjudged::Failed, app.now(), &mut outputs),
-                    Err(_) => guard.unjudged(Unjudged::Late, app.now(), &mut outputs),
-                }
-            }
-            Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
-        }
-    }
-    match guard.finish() {
-        Some(changed) => Ok(changed.into()),
-        None => Ok(body),
-    }
-}
-
-/// What a message waits for.
-enum Next {
-    /// Nothing, or a question that nobody could be asked.
-    Nothing,
-    Answer(Asked),
-    Verdict(Awaited),
-    /// A call that had no room among those that are judged.
-    Unjudged(JobDone),
-}
-
-/// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
-fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
-    let mut next = Next::Nothing;
-    for output in outputs {
-        let recorded = match output {
-            Output::Record(record) => app.ledger.append(&record),
-            Output::Judge(job) => {
-                next = match app.judges.judge(job) {
-                    Ok(verdict) => Next::Verdict(verdict),
-                    Err(done) => Next::Unjudged(done),
-                };
-                Ok(())
-            }
-            Output::Ask(question) => Asked::ask(app, *question)
-                .map(|open| next = open.map_or(Next::Nothing, Next::Answer)),
-            Output::Send(_) | Output::Abort => Ok(()),
-        };
-        recorded.map_err(|error| {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-            let message = format!("the decision cannot be recorded: {error}");
-            Refused::plain(StatusCode::BAD_REQUEST, message)
-        })?;
-    }
-    Ok(next)
-}
-
 /// The whole of an answer that is not streamed.
-async fn read_answer(app: &App, body: Incoming) -> Result<Bytes, Refused> {
+pub(super) async fn read_answer(app: &App, body: Incoming) -> Result<Bytes, Refused> {
     let limit = app.config.proxy.max_response_bytes;
     let read = Limited::new(body, limit).collect();
     match tokio::time::timeout(app.config.proxy.response_timeout, read).await {

@@ -32,7 +32,7 @@ fn ask(proxy: &Proxy, scenario: &str, stream: bool) -> BufReader<TcpStream> {
         r#"{{"model":"m","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"go"}}],"tools":[{{"name":"Bash"}}]}}"#
     );
     let mut socket = TcpStream::connect(proxy.address()).unwrap();
-    let patience = Some(Duration::from_secs(60));
+    let patience = Some(Duration::from_mins(1));
     socket.set_read_timeout(patience).unwrap();
     let length = body.len();
     write!(
@@ -83,7 +83,7 @@ fn other_responses_flow_while_a_call_is_judged() {
         let proxy = Proxy::serve(app).unwrap();
 
         let mut slow = ask(&proxy, &format!("tool@{stream}"), stream);
-        begins.recv_timeout(Duration::from_secs(60)).unwrap();
+        begins.recv_timeout(Duration::from_mins(1)).unwrap();
         // The same session, the same worker.
         let other = read_until(&mut ask(&proxy, "text", true), "event: message_stop");
         assert!(other.contains("event: message_stop"), "{other}");

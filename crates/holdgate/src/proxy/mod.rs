@@ -7,15 +7,16 @@ pub(crate) mod answer;
 mod asking;
 pub(crate) mod body;
 mod handle;
+#[cfg(test)]
+mod history_tests;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
-#[cfg(test)]
-mod history_tests;
 mod reload;
 mod route;
 mod stall;
 pub(crate) mod upstream;
+mod whole;
 
 use crate::asks::{self, Asks, socket};
 use crate::config::Config;
@@ -26,7 +27,8 @@ use crate::judging::SystemClock;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
 use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::World;
+use holdgate_core::action::path::{PathClass, World};
+use holdgate_core::action::value::Value;
 use holdgate_core::conversation::{self, CallReader};
 use holdgate_core::history::History;
 use holdgate_core::json::{Json, JsonError};
@@ -194,6 +196,12 @@ impl App {
             return world;
         }
         let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
+        let folder = Value::known(world.cwd.as_str());
+        let folder = self.know.paths.place(&folder, "/", &world);
+        if folder.is(PathClass::Unresolved) {
+            // The disk may say more next time.
+            return world;
+        }
         let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
         if worlds.len() >= MAX_WORLDS {
             worlds.clear();

@@ -65,7 +65,11 @@ fn frames_go_on_to_be_taken_in_while_a_call_is_judged() {
     play.feed(text.as_bytes());
     play.act(|guard, _, out| guard.finish(out));
     assert_eq!(play.sent(), 0);
-    assert!(summary(&play.seen.bytes).iter().any(|s| s.contains("text 0")));
+    assert!(
+        summary(&play.seen.bytes)
+            .iter()
+            .any(|s| s.contains("text 0"))
+    );
     assert!(play.guard.is_waiting() && play.guard.is_over());
 
     play.now = Duration::from_secs(11);
@@ -183,10 +187,10 @@ fn it_does_not_matter_where_a_call_is_judged() {
 #[test]
 fn a_whole_message_waits_for_each_verdict() {
     let body = serde_json::json!({"id": "m", "type": "message", "role": "assistant",
-        "content": [
-            {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}},
-            {"type": "tool_use", "id": "b", "name": "Bash", "input": {"command": "pwd"}},
-        ]})
+    "content": [
+        {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}},
+        {"type": "tool_use", "id": "b", "name": "Bash", "input": {"command": "pwd"}},
+    ]})
     .to_string();
     let mut out = Vec::new();
     let guard = MessageGuard::new(judge(settings()), body.as_bytes(), &mut out).unwrap();
@@ -202,13 +206,15 @@ fn a_whole_message_waits_for_each_verdict() {
                 }
                 Output::Judge(_) => guard.unjudged(Unjudged::Late, Duration::ZERO, &mut out),
                 Output::Record(record) => records.push(record.action),
-                other => panic!("{other:?}"),
+                Output::Send(_) | Output::Ask(_) | Output::Abort => panic!("no such output"),
             }
         }
     }
     records.extend(out.into_iter().map(|output| match output {
         Output::Record(record) => record.action,
-        other => panic!("{other:?}"),
+        Output::Send(_) | Output::Judge(_) | Output::Ask(_) | Output::Abort => {
+            panic!("no such output")
+        }
     }));
     assert_eq!(records, [Action::Sent, Action::Explained]);
     let sent = guard.finish().unwrap();

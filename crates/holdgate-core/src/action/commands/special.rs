@@ -44,16 +44,18 @@ pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
         "mount" if parsed.options.iter().any(given) => {}
         _ => return,
     }
-    let into = parsed.options.iter().find_map(|option| match option.name.as_str() {
-        "-t" | "--target-directory" => option.value.as_ref().map(|(_, folder)| folder),
-        _ => None,
-    });
+    let into = parsed
+        .options
+        .iter()
+        .find_map(|option| match option.name.as_str() {
+            "-t" | "--target-directory" => option.value.as_ref().map(|(_, folder)| folder),
+            _ => None,
+        });
     let (targets, link) = match (parsed.operands.as_slice(), into) {
-        (targets, Some(folder)) => (targets, in_folder(folder)),
         ([target, link], None) => (std::slice::from_ref(target), link.clone()),
         // `ln -s /a/b` makes `./b`.
         ([_], None) if program == "ln" => (parsed.operands.as_slice(), Value::known("./")),
-        ([targets @ .., folder], None) => (targets, in_folder(folder)),
+        (targets, Some(folder)) | ([targets @ .., folder], None) => (targets, in_folder(folder)),
         ([], None) => return,
     };
     for target in targets {

@@ -4,7 +4,7 @@ use super::{Done, Scene};
 use crate::action::code;
 use crate::action::effect::{Actor, Kind};
 use crate::action::path::{self, PathClass, Place};
-use crate::action::traces::MAX_LINKS;
+use crate::action::traces::{self, MAX_LINKS};
 use crate::action::value::{HOLE, Origins, Value};
 
 /// Fuel for all files that one call writes: about 50 ms.
@@ -66,6 +66,11 @@ impl Scene<'_> {
             let file = target.rsplit('/').next().unwrap_or("");
             name = format!("{}/{file}", name.trim_end_matches('/'));
         }
+        // Where something is already, the link may fail: then that is still what runs.
+        let loose = |content: &&Value| content.origins.any(traces::LOOSE);
+        if let Some(content) = self.files.get(&name).filter(loose).cloned() {
+            self.files.insert(target.clone(), content);
+        }
         self.links.push((name, target));
     }
 
@@ -117,7 +122,8 @@ impl Scene<'_> {
         self.emit(effect)?;
         if self.depth > 0 && !place.is(PathClass::Stream) {
             let mut whole = match self.files.remove(&place.text) {
-                Some(before) if append => before,
+                // A link fails where something is.
+                Some(before) if append || actor.is("link") => before,
                 _ => Value::default(),
             };
             whole.push(content);
