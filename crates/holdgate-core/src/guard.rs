@@ -6,11 +6,13 @@
 
 mod asking;
 mod ending;
+mod job;
 mod ruling;
 mod settings;
 mod sink;
 mod whole;
 
+pub use job::{Job, JobDone, Unjudged};
 pub use settings::{GuardSettings, Judge, OnBlock};
 pub use whole::{MessageGuard, guard_message};
 
@@ -24,6 +26,7 @@ use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
 use asking::Asked;
 use bytes::Bytes;
+use job::Away;
 use ruling::{Judged, Ruling};
 use sink::Sink;
 use std::time::Duration;
@@ -40,6 +43,9 @@ pub enum Output {
     Send(Canonical),
     /// Write this to the ledger. What follows must not leave before that is done.
     Record(Box<Record>),
+    /// Judge a call, and tell [`StreamGuard::judged`] or [`MessageGuard::judged`] what came out.
+    /// At most one call of a response is judged at a time.
+    Judge(Box<Job>),
     /// Ask a person, and tell [`StreamGuard::answer`] or [`MessageGuard::answer`] what was said. At
     /// most one question of a response is open at a time.
     Ask(Box<Question>),
@@ -60,6 +66,10 @@ pub struct StreamGuard {
     strays: usize,
     /// When the client last got something.
     last_sent: Duration,
+    /// Whether the shell does the judging.
+    apart: bool,
+    /// The call that it judges now.
+    away: Option<Away>,
     /// The question that is open.
     question: Option<Asked>,
     /// With `hold_all`, how far the calls of the finished message are judged.
@@ -89,10 +99,20 @@ impl StreamGuard {
             seen_frame: false,
             strays: 0,
             last_sent: now,
+            apart: false,
+            away: None,
             question: None,
             judged: 0,
             ruling: Ruling::new(judge),
         }
+    }
+
+    /// Hands the judging out as [`Output::Judge`] instead of doing it at once: where streams are
+    /// carried, nothing else may take time.
+    #[must_use]
+    pub fn judging_apart(mut self) -> Self {
+        self.apart = true;
+        self
     }
 
     /// Takes a chunk from upstream.
@@ -199,7 +219,7 @@ impl StreamGuard {
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
         let ended = self.state == State::Complete;
-        if self.question.is_some() || hold_all && ended && !self.judge_set(now, sink) {
+        if self.is_waiting() || hold_all && ended && !self.judge_set(now, sink) {
             return;
         }
         while let Some(next) = self.hold.front() {
@@ -213,7 +233,7 @@ impl StreamGuard {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
                 Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
                 Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
-                Some(Waiting::Call(_)) | None => return,
+                Some(Waiting::Call(_) | Waiting::Away(_)) | None => return,
             }
         }
     }
@@ -242,15 +262,20 @@ impl StreamGuard {
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
     pub fn next_deadline(&self) -> Option<Duration> {
         let keep_alive = self.last_sent + self.ruling.judge.settings.keep_alive;
-        match &self.question {
-            Some(asked) => Some(keep_alive.min(asked.deadline)),
-            None if self.hold.is_empty() || self.is_over() => None,
-            None => Some(keep_alive),
+        match (&self.question, &self.away) {
+            (Some(asked), _) => Some(keep_alive.min(asked.deadline)),
+            (None, Some(away)) => Some(keep_alive.min(away.deadline)),
+            (None, None) if self.hold.is_empty() || self.is_over() => None,
+            (None, None) => Some(keep_alive),
         }
     }
 
-    /// Keeps the client waiting while a call is held, and ends a question that nobody answers.
+    /// Keeps the client waiting while a call is held, and waits no longer for an answer or a verdict
+    /// that is overdue.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
+        if self.away.as_ref().is_some_and(|away| away.deadline <= now) {
+            return self.unjudged(Unjudged::Late, now, out);
+        }
         let overdue = |asked: &&Asked| asked.deadline <= now;
         if let Some(asked) = self.question.as_ref().filter(overdue) {
             let incident = asked.incident.clone();

@@ -228,6 +228,8 @@ pub enum Waiting<J> {
     Frame(Canonical, Part),
     /// A call that is not judged yet.
     Call(WaitingCall),
+    /// The place of a call that is being judged, and how many bytes it keeps.
+    Away(usize),
     /// A call's judgement, and about how many bytes it keeps.
     Judged(J, usize),
     /// The explanation of a refusal, moved before the calls that are kept.
@@ -331,21 +333,31 @@ impl<J> Hold<J> {
         self.queue.len()
     }
 
-    /// Judges the call at `at`, if one is there that has ended. It keeps its place.
-    pub fn judge_at(&mut self, at: usize, judge: impl FnOnce(WaitingCall) -> J) -> Option<&J> {
+    /// Takes the call at `at` to be judged, if one is there that has ended. Its place is kept.
+    pub fn take_call(&mut self, at: usize) -> Option<WaitingCall> {
         let waiting = self.queue.get_mut(at)?;
-        if !matches!(waiting, Waiting::Call(call) if call.whole) {
-            return None;
+        let bytes = match waiting {
+            Waiting::Call(call) if call.whole => call.held.bytes(),
+            Waiting::Call(_)
+            | Waiting::Frame(..)
+            | Waiting::Away(_)
+            | Waiting::Judged(..)
+            | Waiting::Notice(_) => return None,
+        };
+        match std::mem::replace(waiting, Waiting::Away(bytes)) {
+            Waiting::Call(call) => Some(call),
+            Waiting::Frame(..) | Waiting::Away(_) | Waiting::Judged(..) | Waiting::Notice(_) => {
+                None
+            }
         }
-        // Only for as long as judging takes.
-        let taken = std::mem::replace(waiting, Waiting::Frame(Canonical::default(), Part::Other));
-        if let Waiting::Call(call) = taken {
-            let bytes = call.held.bytes();
-            *waiting = Waiting::Judged(judge(call), bytes);
-        }
-        match waiting {
-            Waiting::Judged(judged, _) => Some(judged),
-            Waiting::Frame(..) | Waiting::Call(_) | Waiting::Notice(_) => None,
+    }
+
+    /// The call that was taken from `at` has been judged.
+    pub fn put_judged(&mut self, at: usize, judged: J) {
+        if let Some(waiting) = self.queue.get_mut(at)
+            && let Waiting::Away(bytes) = waiting
+        {
+            *waiting = Waiting::Judged(judged, *bytes);
         }
     }
 
@@ -353,7 +365,8 @@ impl<J> Hold<J> {
     pub fn judged_at(&mut self, at: usize) -> Option<&mut J> {
         match self.queue.get_mut(at) {
             Some(Waiting::Judged(judged, _)) => Some(judged),
-            Some(Waiting::Frame(..) | Waiting::Call(_) | Waiting::Notice(_)) | None => None,
+            Some(Waiting::Frame(..) | Waiting::Call(_) | Waiting::Away(_) | Waiting::Notice(_))
+            | None => None,
         }
     }
 
@@ -365,7 +378,7 @@ impl<J> Hold<J> {
             _ if self.queue.is_empty() => 0,
             Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 128),
             Waiting::Call(call) => self.bytes.saturating_sub(call.held.bytes()),
-            Waiting::Judged(_, bytes) => self.bytes.saturating_sub(*bytes),
+            Waiting::Away(bytes) | Waiting::Judged(_, bytes) => self.bytes.saturating_sub(*bytes),
             Waiting::Notice(_) => self.bytes,
         };
         Some(waiting)

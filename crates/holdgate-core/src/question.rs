@@ -1,6 +1,7 @@
 //! A call that a person has to decide about, and what is answered.
 
 use crate::action::effect::Effect;
+use crate::action::path::{PathClass, Place};
 use crate::action::value::HOLE;
 use crate::incident::Record;
 use crate::mask::{Masked, has_secret};
@@ -140,7 +141,11 @@ fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllow
     let path = effect.path.as_ref().map(|path| path.text.clone());
     let path = path.filter(|_| effect.evidence == effect.program);
     let known = |text: &str| !text.is_empty() && !text.contains([HOLE, '…']);
-    if !known(&effect.evidence) || path.as_deref().is_some_and(|path| !known(path)) {
+    let resolved = |place: &Place| !place.is(PathClass::Unresolved);
+    if !known(&effect.evidence)
+        || path.as_deref().is_some_and(|path| !known(path))
+        || !effect.path.as_ref().is_none_or(resolved)
+    {
         return Err(NoAllowance::Unknown(rule));
     }
     // All that this part of the call does, to the letter: what it reads from elsewhere, say.

@@ -2,7 +2,9 @@
 
 use crate::action::effect::{Effect, Kind};
 use crate::action::path::World;
+use crate::action::traces::Traces;
 use crate::conversation::SharedConversations;
+use crate::history::History;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -16,6 +18,9 @@ const MAX_APPROVALS: usize = 256;
 const MAX_APPROVED_BYTES: usize = 64 << 10;
 /// What a session takes in memory that has done nothing yet, with its place in the store.
 const NEW_BYTES: usize = 1024;
+/// How long the result of a call is waited for, and of how many calls.
+const MAX_PENDING: Duration = Duration::from_mins(10);
+const MAX_PENDING_CALLS: usize = 256;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -39,13 +44,27 @@ pub struct Session {
     /// When the calls of the last minute were cleared.
     recent: VecDeque<Duration>,
     /// The call that came last, and how often in a row.
-    last: Option<u64>,
+    last: Option<Fingerprint>,
     in_a_row: u32,
     refusals_in_a_row: u32,
     /// Where the agent's shell may be besides the folder that the client names, latest last.
     folders: Vec<String>,
     /// What a person has approved for the session.
     approved: HashSet<Approval>,
+    /// What calls will change that have been cleared and whose results have not come.
+    pending: Pending,
+}
+
+/// Calls whose results have not come, and what they leave behind.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Their ids, each with how many results for it had come before: ids can be used again.
+    calls: Vec<(String, usize)>,
+    traces: Arc<Traces>,
+    /// When the last one was cleared.
+    since: Duration,
+    /// The history that it was last compared with: where it lies, and its length.
+    settled_by: Option<(usize, usize)>,
 }
 
 impl Session {
@@ -59,12 +78,25 @@ impl Session {
             .count()
     }
 
-    /// How often `call` would have come in a row, this time included.
-    pub fn times_in_a_row(&self, call: &ToolCall, effects: &[Effect]) -> u32 {
-        if self.last == Some(fingerprint(call, effects)) {
-            self.in_a_row.saturating_add(1)
-        } else {
-            1
+    /// How many calls have come, this one included, which is not understood yet if it has no
+    /// fingerprint.
+    pub(crate) fn counts(&self, print: Option<Fingerprint>, now: Duration) -> Counts {
+        let again = print.is_some() && self.last == print;
+        Counts {
+            in_last_minute: self.calls_in_last_minute(now),
+            in_a_row: if again {
+                self.in_a_row.saturating_add(1)
+            } else {
+                1
+            },
+        }
+    }
+
+    /// What a call is judged by from now on, whatever becomes of the session meanwhile.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            world: self.place(),
+            folders: self.folders.clone(),
         }
     }
 
@@ -86,9 +118,13 @@ impl Session {
         }
     }
 
-    /// Whether a person has approved this for the session.
-    pub fn has_approved(&self, call: &ToolCall, finding: &Finding) -> bool {
+    /// Whether a person has approved this for the session, and it is still made from the same
+    /// folders.
+    pub(crate) fn has_approved(&self, call: &ToolCall, finding: &Finding, from: &Moment) -> bool {
         !self.approved.is_empty()
+            && call.text.len() <= MAX_APPROVED_BYTES
+            && from.folders == self.folders
+            && from.world.cwd == self.world.cwd
             && self
                 .approved
                 .contains(&self.approval(&call.name, &call.text, finding))
@@ -115,13 +151,50 @@ impl Session {
 
     /// Where the agent works, with all folders that its shell may be in.
     pub fn place(&self) -> Arc<World> {
-        if self.folders.is_empty() {
+        if self.folders.is_empty() && self.pending.traces.is_empty() {
             return self.world.clone();
         }
         let mut world = World::clone(&self.world);
+        world.pending = self.pending.traces.clone();
         world.folders.clone_from(&self.folders);
         world.folders.retain(|folder| *folder != world.cwd);
         Arc::new(world)
+    }
+
+    /// Forgets what calls have left behind whose results the conversation shows: the disk shows it
+    /// too.
+    pub(crate) fn settle(&mut self, history: &History, now: Duration) {
+        let pending = &mut self.pending;
+        // For each response there is one history.
+        let this = (std::ptr::from_ref(history).addr(), history.len());
+        if pending.traces.is_empty() || pending.settled_by.replace(this) == Some(this) {
+            return;
+        }
+        pending
+            .calls
+            .retain(|(id, before)| results(history, id) <= *before);
+        let old = now.saturating_sub(pending.since) > MAX_PENDING;
+        if pending.calls.is_empty() || old {
+            *pending = Pending::default();
+        }
+    }
+
+    /// Remembers what a call will leave behind when it runs; `results` have come before for its id.
+    pub(crate) fn note_traces(&mut self, id: &str, results: usize, traces: Traces, now: Duration) {
+        if traces.is_empty() {
+            return;
+        }
+        let pending = &mut self.pending;
+        Arc::make_mut(&mut pending.traces).add(traces);
+        pending.calls.push((id.to_owned(), results));
+        let old = pending.calls.len().saturating_sub(MAX_PENDING_CALLS);
+        pending.calls.drain(..old);
+        pending.since = now;
+    }
+
+    /// A call that was noted does not run: a person has said no.
+    pub(crate) fn forget_traces(&mut self, id: &str) {
+        self.pending.calls.retain(|(known, _)| known != id);
     }
 
     /// Remembers where a call may have left the shell.
@@ -139,16 +212,15 @@ impl Session {
         self.note(None, true, now);
     }
 
-    /// Remembers a judged call; `None` stands for one that could not be read.
-    pub fn note(&mut self, call: Option<(&ToolCall, &[Effect])>, cleared: bool, now: Duration) {
-        if let Some((call, effects)) = call {
-            let this = Some(fingerprint(call, effects));
-            self.in_a_row = if self.last == this {
+    /// Remembers a judged call; `None` stands for one that was not understood.
+    pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
+        if print.is_some() {
+            self.in_a_row = if self.last == print {
                 self.in_a_row.saturating_add(1)
             } else {
                 1
             };
-            self.last = this;
+            self.last = print;
         }
         if cleared {
             self.refusals_in_a_row = 0;
@@ -162,10 +234,53 @@ impl Session {
     }
 }
 
-/// Tells whether two calls are the same. Commands are the same if they do the same, however they are
+/// How many calls have come in a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// Calls that were cleared in the last minute.
+    pub in_last_minute: usize,
+    /// How often this call has come in a row, this time included; 1 if that is not known yet.
+    pub in_a_row: u32,
+}
+
+/// How many results for this id a conversation shows.
+pub(crate) fn results(history: &History, id: &str) -> usize {
+    history.steps().filter(|step| step.call == id).count()
+}
+
+/// What judging takes from a session at its start.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    /// Where the agent works.
+    pub(crate) world: Arc<World>,
+    folders: Vec<String>,
+}
+
+/// Tells whether two calls are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+/// A session that is looked at for moments, between which others may use it.
+pub(crate) trait Visit {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T;
+}
+
+impl Visit for &mut Session {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
+        look(self)
+    }
+}
+
+impl Visit for &SharedSession {
+    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
+        look(&mut lock(self))
+    }
+}
+
+/// Commands are the same if they do the same, however they are
 /// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
 /// than strength.
-fn fingerprint(call: &ToolCall, effects: &[Effect]) -> u64 {
+pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
     let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
@@ -176,9 +291,9 @@ fn fingerprint(call: &ToolCall, effects: &[Effect]) -> u64 {
             hash = mix_text(hash, path.as_bytes());
             hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
         }
-        return hash;
+        return Fingerprint(hash);
     }
-    mix_text(hash, call.text.as_bytes())
+    Fingerprint(mix_text(hash, call.text.as_bytes()))
 }
 
 fn mix_text(mut hash: u64, text: &[u8]) -> u64 {

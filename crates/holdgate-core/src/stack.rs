@@ -4,16 +4,22 @@
 //! call to a client needs a `Cleared`, so there is no second way out.
 
 use crate::action::effect::Effect;
+use crate::action::path::World;
 use crate::action::{self, Knowledge, Understood};
 use crate::fuel::Fuel;
-pub use crate::fuel::OutOfFuel;
+pub use crate::fuel::{Clock, OutOfFuel};
 use crate::history::History;
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
-use crate::session::Session;
+pub use crate::session::Counts;
+use crate::session::{self, Session, SharedSession, Visit};
 use crate::verdict::{Finding, Verdict};
+use outcome::strictest;
+pub use outcome::{Cleared, Refusal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+
+mod outcome;
 
 /// One way of looking at a call.
 pub trait Layer: Send + Sync {
@@ -21,13 +27,16 @@ pub trait Layer: Send + Sync {
     fn name(&self) -> &'static str;
     /// All that it has to say about `call`.
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel>;
+    /// What it says because of how many calls have come. It is asked before the call is understood,
+    /// and once more when all has been said, while nobody else can count: it has to be quick.
+    fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
+        Vec::new()
+    }
 }
 
 /// What a layer may know besides the call.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// What the agent has done before.
-    pub session: &'a Session,
     /// The finished calls of the conversation.
     pub history: &'a History,
     /// Whether the operator has lifted the gate for this request.
@@ -65,10 +74,15 @@ impl<'a> Occasion<'a> {
     }
 }
 
-/// Tells how long judging takes. The core has no clock of its own.
-pub trait Clock: Send + Sync {
-    /// Time since some fixed moment.
-    fn now(&self) -> Duration;
+/// The same without the session.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The finished calls of the conversation.
+    pub history: &'a History,
+    /// Whether the operator has lifted the gate for this request.
+    pub expert: bool,
+    /// The time.
+    pub now: Duration,
 }
 
 /// The bounds on one judgement.
@@ -90,25 +104,6 @@ pub struct Stack {
     limits: JudgeLimits,
 }
 
-/// A call that may reach the client.
-#[derive(Clone, Debug)]
-pub struct Cleared {
-    call: ToolCall,
-    findings: Vec<Finding>,
-}
-
-/// A call that must not, and why.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    tool: Option<String>,
-    id: Option<String>,
-    runs: Runs,
-    input: Option<Arc<String>>,
-    /// The call, if a person may still let it pass.
-    asked: Option<Box<ToolCall>>,
-    findings: Vec<Finding>,
-}
-
 /// What came out, and how long it took.
 #[derive(Debug)]
 pub struct Judgement {
@@ -118,6 +113,17 @@ pub struct Judgement {
     pub effects: Vec<Effect>,
     /// Time spent judging.
     pub took: Duration,
+}
+
+impl Judgement {
+    /// A refusal of a call that was not understood.
+    pub(crate) fn refused(refusal: Refusal, took: Duration) -> Self {
+        Judgement {
+            outcome: Err(refusal),
+            effects: Vec::new(),
+            took,
+        }
+    }
 }
 
 impl Stack {
@@ -141,104 +147,159 @@ impl Stack {
         self.limits.call
     }
 
+    /// The longest that one judgement takes.
+    pub fn deadline(&self) -> Duration {
+        self.limits.deadline
+    }
+
     /// Reads and judges a call, and notes it in the session.
     pub fn judge(&self, held: HeldCall, occasion: Occasion<'_>) -> Judgement {
-        let (expert, now) = (occasion.expert, occasion.now);
-        let (session, history) = (occasion.session, occasion.history);
+        let about = About {
+            history: occasion.history,
+            expert: occasion.expert,
+            now: occasion.now,
+        };
+        self.judge_in(held, occasion.session, &about)
+    }
+
+    /// The same in a session that others share. It is locked only for moments: at the start, and to
+    /// note what came out.
+    pub fn judge_shared(
+        &self,
+        held: HeldCall,
+        session: &SharedSession,
+        about: &About<'_>,
+    ) -> Judgement {
+        self.judge_in(held, session, about)
+    }
+
+    fn judge_in(&self, held: HeldCall, mut session: impl Visit, about: &About<'_>) -> Judgement {
         let start = self.clock.now();
-        let read = held.read(self.limits.call);
-        // Reading is linear in a bounded input; the deadline is for what comes after it.
-        let asked = self.clock.now();
-        let call = match read {
+        let took = || self.clock.now().saturating_sub(start);
+        let call = match held.read(self.limits.call) {
             Ok(call) => call,
             Err(fault) => {
-                session.note(None, false, now);
-                let outcome = Err(Refusal {
-                    tool: held.name,
-                    id: held.id,
-                    runs: held.runs,
-                    input: None,
-                    asked: None,
-                    findings: vec![unreadable(&fault)],
-                });
-                let took = self.clock.now().saturating_sub(start);
-                return Judgement {
-                    outcome,
-                    effects: Vec::new(),
-                    took,
-                };
+                session.visit(|session| session.note(None, false, about.now));
+                let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
+                return Judgement::refused(refusal, took());
             }
         };
-        let (Understood { effects, folders }, mut findings) = self.understand(&call, session);
-        if call.runs == Runs::AtProvider {
-            lower(&mut findings);
+        let (moment, too_many) = session.visit(|session| {
+            let counts = session.counts(None, about.now);
+            let said = self.counted(&call, &counts, about);
+            if strictest(&said) >= Verdict::Block {
+                session.note(None, false, about.now);
+                return (None, said);
+            }
+            session.settle(about.history, about.now);
+            (Some(session.moment()), Vec::new())
+        });
+        let Some(moment) = moment else {
+            // What comes too often is not worth the work of understanding it.
+            return Judgement::refused(Refusal::of(call, too_many), took());
+        };
+        // Reading is linear in a bounded input; the deadline is for what comes after it.
+        let deadline = self.clock.now() + self.limits.deadline;
+        let (understood, mut findings) = self.understand(&call, &moment.world, deadline);
+        let Understood {
+            effects,
+            folders,
+            traces,
+        } = understood;
+        self.ask_all(&call, &effects, about, deadline, &mut findings);
+        let print = session::fingerprint(&call, &effects);
+        let results = session::results(about.history, &call.id);
+        session.visit(|session| {
+            for finding in &mut findings {
+                if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
+                {
+                    finding.verdict = Verdict::Audit;
+                }
+            }
+            findings.extend(self.counted(&call, &session.counts(Some(print), about.now), about));
+            let verdict = strictest(&findings);
+            session.note(Some(print), verdict.lets_pass(), about.now);
+            if verdict <= Verdict::Ask {
+                // A person may still let it pass.
+                session.note_folders(folders);
+                if call.runs == Runs::AtClient {
+                    session.note_traces(&call.id, results, traces, about.now);
+                }
+            }
+        });
+        let outcome = if strictest(&findings).lets_pass() {
+            Ok(Cleared { call, findings })
+        } else {
+            Err(Refusal::of(call, findings))
+        };
+        Judgement {
+            outcome,
+            effects,
+            took: took(),
         }
-        // Every layer runs, also after a block: the ledger needs all findings.
+    }
+
+    /// What all layers say by the counts alone.
+    fn counted(&self, call: &ToolCall, counts: &Counts, about: &About<'_>) -> Vec<Finding> {
+        let layers = self.layers.iter();
+        layers
+            .flat_map(|layer| layer.count(call, counts, about.expert))
+            .collect()
+    }
+
+    /// What all layers say. Every layer runs, also after a block: the ledger needs all findings.
+    fn ask_all(
+        &self,
+        call: &ToolCall,
+        effects: &[Effect],
+        about: &About<'_>,
+        deadline: Duration,
+        findings: &mut Vec<Finding>,
+    ) {
+        if call.runs == Runs::AtProvider {
+            lower(findings);
+        }
         for layer in &self.layers {
             let from = findings.len();
             let context = Context {
-                session,
-                history,
-                expert,
-                now,
-                effects: &effects,
-                fuel: Fuel::new(self.limits.fuel),
+                history: about.history,
+                expert: about.expert,
+                now: about.now,
+                effects,
+                fuel: Fuel::until(self.limits.fuel, self.clock.clone(), deadline),
             };
-            findings.extend(ask(layer.as_ref(), &call, &context));
+            findings.extend(ask(layer.as_ref(), call, &context));
             let new = findings.get_mut(from..).unwrap_or_default();
             let has_run = call.runs == Runs::AtProvider && layer.name() != "policy";
             if has_run {
                 // What has run already, only the operator's policy can want to hide.
                 lower(new);
             }
-            let took = self.clock.now().saturating_sub(asked);
-            if took > self.limits.deadline {
-                findings.push(Finding::block(
-                    "stack",
-                    "judging-too-slow",
-                    format!("judging took {} ms", took.as_millis()),
-                ));
+            if context.fuel.is_late() {
                 break;
             }
         }
-        for finding in &mut findings {
-            if finding.verdict == Verdict::Ask && session.has_approved(&call, finding) {
-                finding.verdict = Verdict::Audit;
-            }
-        }
-        let verdict = strictest(&findings);
-        session.note(Some((&call, &effects)), verdict.lets_pass(), now);
-        if verdict <= Verdict::Ask {
-            // A person may still let it pass.
-            session.note_folders(folders);
-        }
-        let outcome = if verdict.lets_pass() {
-            Ok(Cleared { call, findings })
-        } else {
-            Err(Refusal {
-                tool: Some(call.name.clone()),
-                id: Some(call.id.clone()),
-                runs: call.runs.clone(),
-                input: Some(call.text.clone()),
-                asked: (verdict == Verdict::Ask).then(|| Box::new(call)),
-                findings,
-            })
-        };
-        let took = self.clock.now().saturating_sub(start);
-        Judgement {
-            outcome,
-            effects,
-            took,
+        let late = self.clock.now().saturating_sub(deadline);
+        if !late.is_zero() {
+            let took = (self.limits.deadline + late).as_millis();
+            let reason = format!("judging took {took} ms");
+            findings.push(Finding::block("stack", "judging-too-slow", reason));
         }
     }
 
     /// What the call does, or why that cannot be known.
-    fn understand(&self, call: &ToolCall, session: &Session) -> (Understood, Vec<Finding>) {
-        let fuel = Fuel::new(self.limits.fuel);
-        let world = session.place();
-        let read = || action::understand_all(call, &world, &self.know, &fuel);
+    fn understand(
+        &self,
+        call: &ToolCall,
+        world: &World,
+        deadline: Duration,
+    ) -> (Understood, Vec<Finding>) {
+        let fuel = Fuel::until(self.limits.fuel, self.clock.clone(), deadline);
+        let read = || action::understand_all(call, world, &self.know, &fuel);
         match catch_unwind(AssertUnwindSafe(read)) {
             Ok(Ok(understood)) => (understood, Vec::new()),
+            // That it is too slow is said when all has been said.
+            Ok(Err(OutOfFuel)) if fuel.is_late() => (Understood::default(), Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
                 let finding = Finding::block("reader", "judging-too-costly", reason);
@@ -305,75 +366,6 @@ fn unreadable(fault: &Fault) -> Finding {
 fn lower(findings: &mut [Finding]) {
     for finding in findings {
         finding.verdict = finding.verdict.min(Verdict::Audit);
-    }
-}
-
-fn strictest(findings: &[Finding]) -> Verdict {
-    findings
-        .iter()
-        .map(|f| f.verdict)
-        .max()
-        .unwrap_or(Verdict::Allow)
-}
-
-impl Cleared {
-    /// The call, as it was judged.
-    pub fn call(&self) -> &ToolCall {
-        &self.call
-    }
-
-    /// What the layers said.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    /// `Allow` or `Audit`, also where a rule asked and a person let it pass.
-    pub fn verdict(&self) -> Verdict {
-        strictest(&self.findings).min(Verdict::Audit)
-    }
-}
-
-impl Refusal {
-    /// The tool's name, if it could be read.
-    pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
-    }
-
-    /// The call's id, if it could be read.
-    pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    /// Who would have carried it out.
-    pub fn runs(&self) -> &Runs {
-        &self.runs
-    }
-
-    /// The arguments, if they could be read.
-    pub fn input(&self) -> Option<&Arc<String>> {
-        self.input.as_ref()
-    }
-
-    /// What the layers said.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    /// `Ask`, `Block` or `Kill`.
-    pub fn verdict(&self) -> Verdict {
-        strictest(&self.findings)
-    }
-
-    /// Lets the call pass, because a person has said so. Only what was asked about can be let pass:
-    /// a call that some rule blocks comes back as it is.
-    pub fn approve(mut self) -> Result<Cleared, Box<Refusal>> {
-        let Some(call) = self.asked.take() else {
-            return Err(Box::new(self));
-        };
-        Ok(Cleared {
-            call: *call,
-            findings: self.findings,
-        })
     }
 }
 

@@ -444,7 +444,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
                 max_depth: guard.max_call_depth.map_or(64, |d| d.0),
             },
             fuel: crate::judging::LIMITS.fuel,
-            deadline: span(guard.judge_timeout, Duration::from_millis(50)),
+            deadline: span(guard.judge_timeout, Duration::from_millis(250)),
         },
         rates: RateLimits {
             calls_per_minute: gate.calls_per_minute.map_or(60, |c| c.0),

@@ -1,28 +1,107 @@
 //! What this machine's disk says about paths, and where the agent works on it.
 
+mod lookups;
+mod walk;
+
 use crate::config::Config;
 use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::{Facts, World, absolute, is_under};
+use holdgate_core::action::path::{Facts, Real, World, absolute, is_under};
 use holdgate_core::action::value::Value;
+use lookups::{About, Lookups, Said};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// This machine's disk.
-#[derive(Debug)]
-struct Disk;
+/// The longest that the look-ups of one call take together.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What the disk says, as long as it says it in time.
+#[derive(Clone, Debug)]
+struct Disk {
+    lookups: Arc<Lookups>,
+}
+
+impl Disk {
+    /// This machine's.
+    fn here() -> Disk {
+        static HERE: LazyLock<Arc<Lookups>> = LazyLock::new(|| Lookups::new(Box::new(walk::Disk)));
+        Disk {
+            lookups: HERE.clone(),
+        }
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        let said = self.lookups.ask(About::IsFolder, path, PATIENCE);
+        said != Some(Said::Yes(false))
+    }
+}
 
 impl Facts for Disk {
-    fn real(&self, path: &str) -> Option<String> {
-        // Links there lead to what this process has open, not to what the agent has.
-        if is_under(path, "/proc") || is_under(path, "/dev") {
-            return None;
-        }
-        let real = soft_canonicalize::soft_canonicalize(path).ok()?;
-        real.into_os_string().into_string().ok()
+    fn real(&self, path: &str) -> Real {
+        OneCall::new(self).real(path)
     }
 
     fn is_file(&self, path: &str) -> bool {
-        std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > 0)
+        OneCall::new(self).is_file(path)
+    }
+
+    fn for_one_call(&self) -> Option<Arc<dyn Facts>> {
+        Some(Arc::new(OneCall::new(self)))
+    }
+}
+
+/// What the disk says while one call is understood.
+#[derive(Debug)]
+struct OneCall {
+    lookups: Arc<Lookups>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    said: HashMap<(About, String), Option<Said>>,
+    left: Duration,
+}
+
+impl OneCall {
+    fn new(disk: &Disk) -> OneCall {
+        OneCall {
+            lookups: disk.lookups.clone(),
+            known: Mutex::new(Known {
+                said: HashMap::new(),
+                left: PATIENCE,
+            }),
+        }
+    }
+
+    fn ask(&self, about: About, path: &str) -> Option<Said> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (about, path.to_owned());
+        if let Some(said) = known.said.get(&key) {
+            return said.clone();
+        }
+        if known.left.is_zero() {
+            return None;
+        }
+        let start = Instant::now();
+        let said = self.lookups.ask(about, path, known.left);
+        known.left = known.left.saturating_sub(start.elapsed());
+        known.said.insert(key, said.clone());
+        said
+    }
+}
+
+impl Facts for OneCall {
+    fn real(&self, path: &str) -> Real {
+        match self.ask(About::Real, path) {
+            Some(Said::Real(real)) => real,
+            Some(Said::Yes(_)) | None => Real::Unknown,
+        }
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        self.ask(About::IsFile, path) != Some(Said::Yes(false))
     }
 }
 
@@ -52,13 +131,14 @@ impl Place {
     pub fn world(&self, know: &Knowledge) -> World {
         let project = self.project.as_deref().filter(|dir| dir.starts_with('/'));
         let project = project.map(|dir| absolute(dir, "/", "/"));
-        let here = project.as_deref().is_none_or(|dir| Path::new(dir).is_dir());
+        let disk = Disk::here();
+        let here = project.as_deref().is_none_or(|dir| disk.is_folder(dir));
         let mut world = match &project {
             Some(project) => World::lexical(project),
             None => World::default(),
         };
         if here && let Some(home) = self.home.as_deref().filter(|home| home.starts_with('/')) {
-            world.facts = Some(Arc::new(Disk));
+            world.facts = Some(Arc::new(disk));
             home.clone_into(&mut world.home);
         }
         // In the form in which paths of calls are compared with them.

@@ -23,7 +23,7 @@ pub const LIMITS: JudgeLimits = JudgeLimits {
         max_depth: 64,
     },
     fuel: 64_000,
-    deadline: Duration::from_millis(50),
+    deadline: Duration::from_millis(250),
 };
 
 /// A stack with the built-in rules, without the layers named in `without`.

@@ -14,6 +14,7 @@ pub(crate) mod scene;
 pub(crate) mod shell;
 pub mod text;
 pub mod tools;
+pub mod traces;
 pub mod value;
 pub(crate) mod views;
 mod worded;
@@ -29,6 +30,7 @@ use scene::Scene;
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
+use traces::Traces;
 use views::View;
 
 /// Work that one more reading of a call may take.
@@ -75,6 +77,8 @@ pub struct Understood {
     pub effects: Vec<Effect>,
     /// Where the shell may be afterwards, if the call moves it.
     pub folders: Vec<String>,
+    /// What it leaves behind for calls after it, with what those before it have left.
+    pub traces: Traces,
 }
 
 /// What `call` does, in every reading of it.
@@ -87,7 +91,7 @@ pub fn understand(
     Ok(understand_all(call, world, know, fuel)?.effects)
 }
 
-/// The same, and where it leaves the shell.
+/// The same, and what it leaves behind.
 pub fn understand_all(
     call: &ToolCall,
     world: &World,
@@ -95,15 +99,20 @@ pub fn understand_all(
     fuel: &Fuel,
 ) -> Result<Understood, OutOfFuel> {
     fuel.spend_on(call.text.len())?;
+    let once = world.for_one_call();
+    let world = once.as_ref().unwrap_or(world);
     let mut folders = Vec::new();
+    let mut traces = Traces::default();
     let mut read_from = |cwd: &str, input: &Json<'static>| {
         let mut scene = Scene::new(world, know, fuel);
         cwd.clone_into(&mut scene.cwd);
         tools::act(&mut scene, &call.name, input)?;
         if scene.cwd != cwd && !scene.cwd.contains(value::HOLE) && !folders.contains(&scene.cwd) {
-            folders.push(scene.cwd);
+            folders.push(scene.cwd.clone());
         }
-        Ok(scene.effects)
+        let (effects, left) = scene.end();
+        traces.add(left);
+        Ok(effects)
     };
     let whole;
     let input = if call.text.contains(value::HOLE) {
@@ -115,7 +124,11 @@ pub fn understand_all(
     let mut effects = read_from(&world.cwd, input)?;
     let others = views::others(call, world, &know.tools);
     if others.is_empty() && world.folders.is_empty() {
-        return Ok(Understood { effects, folders });
+        return Ok(Understood {
+            effects,
+            folders,
+            traces,
+        });
     }
     let mut seen: HashSet<Same> = effects.iter().map(Same::of).collect();
     for folder in &world.folders {
@@ -124,7 +137,8 @@ pub fn understand_all(
             // Not every client's shell stays there: elsewhere, only what is sensitive counts.
             let counts = |place: &Place| {
                 let sensitive = |class: &PathClass| place.is(*class);
-                place.is(PathClass::Project) || path::SAMPLED.iter().any(sensitive)
+                let everything = place.is(PathClass::HomeRoot) || place.is(PathClass::Root);
+                everything || place.is(PathClass::Project) || path::SAMPLED.iter().any(sensitive)
             };
             if effect.path.as_ref().is_some_and(counts) && seen.insert(Same::of(&effect)) {
                 effects.push(effect);
@@ -142,7 +156,11 @@ pub fn understand_all(
             }
         }
     }
-    Ok(Understood { effects, folders })
+    Ok(Understood {
+        effects,
+        folders,
+        traces,
+    })
 }
 
 /// Whether `text` is a shell script that can be read to its end; if not, where it stops to make

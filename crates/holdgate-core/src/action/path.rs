@@ -12,6 +12,7 @@ pub use lexical::{absolute, is_under};
 pub(super) use table::SAMPLED;
 pub use table::{PathTable, glob};
 
+use super::traces::Traces;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,15 +32,52 @@ impl Place {
     pub fn is(&self, class: PathClass) -> bool {
         self.classes.has(class)
     }
+
+    /// Whether it is of a class that makes it harmless.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.classes.are_harmless()
+    }
+
+    /// This place, or `other`, which a name may lead to as well: harmless only if both are.
+    pub(super) fn or(mut self, other: &Place) -> Place {
+        self.classes = self.classes.or(other.classes);
+        self
+    }
+
+    /// A place that may be anywhere, whatever its name says.
+    pub(super) fn unresolved(mut self) -> Place {
+        self.classes.keep_harmful();
+        self.classes.add(PathClass::Home);
+        self.classes.add(PathClass::Unresolved);
+        self
+    }
 }
 
-/// What the disk says. The shell around the core implements it.
+/// What the disk says. The shell around the core implements it. No question may take long: what is
+/// not known in time is not known.
 pub trait Facts: Send + Sync + fmt::Debug {
     /// Where `path` really leads, symbolic links followed, also if its last parts do not exist.
-    fn real(&self, path: &str) -> Option<String>;
+    fn real(&self, path: &str) -> Real;
 
-    /// Whether `path` is a file that holds something.
+    /// Whether `path` is a file that holds something, or may be one.
     fn is_file(&self, path: &str) -> bool;
+
+    /// The same facts for the understanding of one call: answers are remembered, and all of them
+    /// together take a bounded time. `None`: they need none of that.
+    fn for_one_call(&self) -> Option<Arc<dyn Facts>> {
+        None
+    }
+}
+
+/// Where a path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Real {
+    /// To this place, without links.
+    At(String),
+    /// Where its text says.
+    AsWritten,
+    /// Nobody knows: the disk did not answer in time, or its links have no end.
+    Unknown,
 }
 
 /// Where the agent works.
@@ -57,9 +95,20 @@ pub struct World {
     pub own: Vec<String>,
     /// What the disk says.
     pub facts: Option<Arc<dyn Facts>>,
+    /// What calls that have not run yet will change about it.
+    pub pending: Arc<Traces>,
 }
 
 impl World {
+    /// The same world for the understanding of one call.
+    pub(crate) fn for_one_call(&self) -> Option<World> {
+        let facts = self.facts.as_ref()?.for_one_call()?;
+        Some(World {
+            facts: Some(facts),
+            ..self.clone()
+        })
+    }
+
     /// The world of a project in a home, with no facts from any disk.
     pub fn lexical(project: &str) -> Self {
         let home = match project.rsplit_once('/') {
@@ -73,6 +122,7 @@ impl World {
             home: home.to_owned(),
             own: Vec::new(),
             facts: None,
+            pending: Arc::default(),
         }
     }
 }

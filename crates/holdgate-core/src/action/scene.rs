@@ -10,6 +10,7 @@ use crate::action::Knowledge;
 use crate::action::effect::{Effect, Tag};
 use crate::action::path::{Place, World};
 use crate::action::shell::syntax::Node;
+use crate::action::traces::Traces;
 use crate::action::value::Value;
 use crate::fuel::{Fuel, OutOfFuel};
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) files: HashMap<String, Value>,
     /// Names that lead to another file: symbolic links and copies of programs.
     pub(crate) links: Vec<(String, String)>,
+    /// There were more of them than are kept.
+    pub(crate) lost_links: bool,
     /// Functions that shells have defined; child shells may inherit them.
     pub(crate) functions: HashMap<String, Arc<Node>>,
     /// `$0`, `$1`, … of the shell that starts next.
@@ -61,6 +64,16 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(crate) fn new(world: &'a World, know: &'a Knowledge, fuel: &'a Fuel) -> Self {
+        let Traces {
+            links,
+            lost_links,
+            files,
+            remotes,
+            fetched_folders,
+            unpacked,
+            // A shell looks for them where its own are not: not every client's shell stays.
+            variables: _,
+        } = world.pending.before();
         Scene {
             world,
             know,
@@ -68,13 +81,14 @@ impl<'a> Scene<'a> {
             effects: Vec::new(),
             cwd: world.cwd.clone(),
             variables: HashMap::new(),
-            files: HashMap::new(),
-            links: Vec::new(),
+            files,
+            links,
+            lost_links,
             functions: HashMap::new(),
             positional: Vec::new(),
-            remotes: HashMap::new(),
-            fetched_folders: Vec::new(),
-            unpacked: Vec::new(),
+            remotes,
+            fetched_folders,
+            unpacked,
             written: false,
             marks: Vec::new(),
             command: Arc::default(),
@@ -82,6 +96,20 @@ impl<'a> Scene<'a> {
             granted: 0,
             nesting: 0,
         }
+    }
+
+    /// What was done, and what is left behind for later calls.
+    pub(crate) fn end(self) -> (Vec<Effect>, Traces) {
+        let traces = Traces {
+            links: self.links,
+            lost_links: self.lost_links,
+            files: self.files,
+            remotes: self.remotes,
+            fetched_folders: self.fetched_folders,
+            unpacked: self.unpacked,
+            variables: self.variables,
+        };
+        (self.effects, traces)
     }
 
     /// Notes an effect.

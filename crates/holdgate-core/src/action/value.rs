@@ -45,6 +45,11 @@ impl Origins {
         (Origins::UNKNOWN, "unknown"),
     ];
 
+    /// Both together.
+    pub(crate) const fn and(self, other: Origins) -> Origins {
+        Origins(self.0 | other.0)
+    }
+
     /// Whether any of `other` is in here.
     pub fn any(self, other: Origins) -> bool {
         self.0 & other.0 != 0

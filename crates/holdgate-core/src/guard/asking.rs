@@ -1,9 +1,11 @@
-//! Calls that a person has to decide about.
+//! Calls that wait for their verdict, or for a person.
 
+use super::job::Away;
 use super::sink::Sink;
-use super::{Output, StreamGuard};
-use crate::hold::{Waiting, WaitingCall};
+use super::{JobDone, Output, StreamGuard, Unjudged};
+use crate::hold::Waiting;
 use crate::question::Answer;
+use crate::stack::Judgement;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,13 +20,34 @@ pub(super) struct Asked {
 }
 
 impl StreamGuard {
-    /// Judges the call at this place of the queue, and tells whether a person is asked about it.
+    /// Has the call at this place of the queue judged, and tells whether that has to be waited for,
+    /// or a person.
     pub(super) fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> bool {
-        let ruling = &mut self.ruling;
-        let judge = |call: WaitingCall| ruling.judge(call.held, call.since, now, sink);
-        if let Some(judged) = self.hold.judge_at(at, judge)
-            && let Some((_, deadline)) = judged.question
-        {
+        if let Some(call) = self.hold.take_call(at) {
+            let job = self.ruling.job(call.held, now);
+            let away = Away::new(&job, at, call.since);
+            if self.apart {
+                sink.judge(job);
+                self.away = Some(away);
+            } else {
+                self.rule(away, job.run().judgement, now, sink);
+            }
+        }
+        self.is_waiting()
+    }
+
+    /// The verdict on the call that is away, or why there is none.
+    fn rule(
+        &mut self,
+        away: Away,
+        judgement: Result<Box<Judgement>, Unjudged>,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) {
+        let (at, since) = (away.at, away.since);
+        let judgement = away.judgement(judgement, &self.ruling.judge.session, now);
+        let judged = self.ruling.rule(judgement, since, now, sink);
+        if let Some((_, deadline)) = judged.question {
             let incident = judged.incident.clone();
             self.question = Some(Asked {
                 incident,
@@ -32,7 +55,43 @@ impl StreamGuard {
                 deadline,
             });
         }
-        self.question.is_some()
+        self.hold.put_judged(at, judged);
+    }
+
+    /// Takes the verdict of a [`Job`](super::Job). One that is not waited for any more changes
+    /// nothing.
+    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+        let awaited = |away: &mut Away| away.number == done.number;
+        if let Some(away) = self.away.take_if(awaited) {
+            self.settle(away, done.judgement, now, out);
+        }
+    }
+
+    /// No verdict will come for the call that is away: it is refused.
+    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
+        if let Some(away) = self.away.take() {
+            self.settle(away, Err(why), now, out);
+        }
+    }
+
+    fn settle(
+        &mut self,
+        away: Away,
+        judgement: Result<Box<Judgement>, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
+        let mut sink = Sink::new(&Bytes::new(), out);
+        self.rule(away, judgement, now, &mut sink);
+        self.release(now, &mut sink);
+        if sink.finish() {
+            self.last_sent = now;
+        }
+    }
+
+    /// Whether a verdict or an answer has to come before anything that is held can leave.
+    pub fn is_waiting(&self) -> bool {
+        self.question.is_some() || self.away.is_some()
     }
 
     /// Judges all calls that wait, before any leaves, and tells whether all are decided.

@@ -16,9 +16,9 @@ impl StreamGuard {
             out.push(Output::Send(anthropic::message_stop()));
             return;
         }
-        let all_come = self.state == State::Ending && self.question.is_some();
+        let all_come = self.state == State::Ending && self.is_waiting();
         if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // The same, behind a call that waits for an answer.
+            // The same, behind a call that waits for its verdict or an answer.
             self.state = State::Complete;
             let stop = anthropic::message_stop();
             self.hold.push_frame(&stop, Part::MessageStop);
@@ -58,10 +58,11 @@ impl StreamGuard {
         }
     }
 
-    /// Forgets all that waits. A question is no longer open.
+    /// Forgets all that waits. A question is no longer open, and a verdict no longer awaited.
     pub(super) fn let_go(&mut self) {
         self.hold.take();
         self.question = None;
+        self.away = None;
     }
 
     pub(super) fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {

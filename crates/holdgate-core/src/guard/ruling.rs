@@ -1,14 +1,14 @@
 //! Judges the calls of one response and numbers its incidents.
 
 use super::sink::Sink;
-use super::{Judge, OnBlock};
+use super::{Job, Judge, OnBlock};
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
 use crate::json::shorten;
 use crate::question::{Answer, Question, allowances};
 use crate::session;
-use crate::stack::{Judgement, Occasion, Refusal};
+use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -22,6 +22,7 @@ pub(super) struct Ruling {
     pub(super) judge: Judge,
     ids: HashSet<String>,
     calls: usize,
+    jobs: usize,
     incidents: u32,
 }
 
@@ -31,6 +32,7 @@ impl Ruling {
             judge,
             ids: HashSet::new(),
             calls: 0,
+            jobs: 0,
             incidents: 0,
         }
     }
@@ -49,22 +51,20 @@ impl Ruling {
         Ok(())
     }
 
-    pub(super) fn judge(
+    /// What is to be done to judge a call.
+    pub(super) fn job(&mut self, held: HeldCall, now: Duration) -> Job {
+        self.jobs += 1;
+        Job::new(self.jobs, held, &self.judge, now)
+    }
+
+    /// Takes the judgement on a call that began at `since`: a person is asked, or it is recorded.
+    pub(super) fn rule(
         &mut self,
-        held: HeldCall,
+        judgement: Judgement,
         since: Duration,
         now: Duration,
         sink: &mut Sink<'_>,
     ) -> Judged {
-        let mut session = session::lock(&self.judge.session);
-        let occasion = Occasion {
-            session: &mut session,
-            history: &self.judge.history,
-            expert: self.judge.expert,
-            now,
-        };
-        let judgement = self.judge.stack.judge(held, occasion);
-        drop(session);
         let mut judged = Judged {
             judgement,
             incident: self.next_incident(),
@@ -136,6 +136,8 @@ impl Ruling {
         let action = match &judged.judgement.outcome {
             Ok(_) => Action::Sent,
             Err(refusal) => {
+                let id = refusal.id().unwrap_or_default();
+                session::lock(&self.judge.session).forget_traces(id);
                 judged.inert_call = self.inert_call(refusal, &judged.incident);
                 match judged.inert_call {
                     Some(_) => Action::ExplainedAndContinued,

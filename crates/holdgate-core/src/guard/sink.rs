@@ -1,6 +1,6 @@
 //! Outputs on their way out.
 
-use super::Output;
+use super::{Job, Output};
 use crate::canonical::Canonical;
 use crate::incident::Record;
 use crate::question::Question;
@@ -43,6 +43,11 @@ impl<'o> Sink<'o> {
     pub(super) fn record(&mut self, record: Record) {
         self.flush();
         self.out.push(Output::Record(Box::new(record)));
+    }
+
+    pub(super) fn judge(&mut self, job: Job) {
+        self.flush();
+        self.out.push(Output::Judge(Box::new(job)));
     }
 
     pub(super) fn ask(&mut self, question: Question) {

@@ -1,11 +1,13 @@
 //! A response that comes whole, without streaming.
 
+use super::job::Away;
 use super::ruling::{Judged, Ruling};
 use super::sink::Sink;
-use super::{Judge, Output};
+use super::{JobDone, Judge, Output, Unjudged};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::question::Answer;
+use crate::stack::Judgement;
 use crate::wire::anthropic::{self, Declared, GuardedMessage, MessageBlock, ReadMessage};
 use bytes::Bytes;
 use std::time::Duration;
@@ -15,6 +17,10 @@ use std::time::Duration;
 pub struct MessageGuard<'b> {
     ruling: Ruling,
     message: Message<'b>,
+    /// Whether the shell does the judging.
+    apart: bool,
+    /// The call that it judges now.
+    away: Option<Away>,
     /// The call that a person is asked about.
     asked: Option<Box<Judged>>,
 }
@@ -44,6 +50,8 @@ impl<'b> MessageGuard<'b> {
                         Message::Calls(message, blocks.into_iter())
                     }
                 },
+                apart: false,
+                away: None,
                 asked: None,
             }),
             Err(violation) => {
@@ -53,12 +61,20 @@ impl<'b> MessageGuard<'b> {
         }
     }
 
-    /// Judges on, until all calls are decided (`false`) or a person is asked (`true`).
+    /// Hands the judging out as [`Output::Judge`] instead of doing it at once.
+    #[must_use]
+    pub fn judging_apart(mut self) -> Self {
+        self.apart = true;
+        self
+    }
+
+    /// Judges on, until all calls are decided (`false`), or a person is asked or a verdict is awaited
+    /// (`true`).
     pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<bool, Violation> {
-        let Message::Calls(message, blocks) = &mut self.message else {
-            return Ok(false);
-        };
-        while self.asked.is_none() {
+        while self.asked.is_none() && self.away.is_none() {
+            let Message::Calls(message, blocks) = &mut self.message else {
+                return Ok(false);
+            };
             match blocks.next() {
                 None => return Ok(false),
                 Some(MessageBlock::Inert(block)) => message.inert(block),
@@ -67,17 +83,56 @@ impl<'b> MessageGuard<'b> {
                         note(&mut self.ruling, &violation, out);
                         return Err(violation);
                     }
-                    let mut sink = Sink::new(&Bytes::new(), out);
-                    let judged = self.ruling.judge(held, now, now, &mut sink);
-                    if judged.question.is_some() {
-                        self.asked = Some(Box::new(judged));
+                    let job = self.ruling.job(held, now);
+                    let away = Away::new(&job, 0, now);
+                    if self.apart {
+                        self.away = Some(away);
+                        out.push(Output::Judge(Box::new(job)));
                     } else {
-                        put_back(message, &judged);
+                        self.rule(away, job.run().judgement, now, out);
                     }
                 }
             }
         }
         Ok(true)
+    }
+
+    /// Takes the verdict of a [`Job`](super::Job).
+    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+        let awaited = |away: &mut Away| away.number == done.number;
+        if let Some(away) = self.away.take_if(awaited) {
+            self.rule(away, done.judgement, now, out);
+        }
+    }
+
+    /// No verdict will come for the call that is away: it is refused.
+    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
+        if let Some(away) = self.away.take() {
+            self.rule(away, Err(why), now, out);
+        }
+    }
+
+    /// Until when a verdict is awaited, if one is.
+    pub fn verdict_due(&self) -> Option<Duration> {
+        self.away.as_ref().map(|away| away.deadline)
+    }
+
+    fn rule(
+        &mut self,
+        away: Away,
+        judgement: Result<Box<Judgement>, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
+        let mut sink = Sink::new(&Bytes::new(), out);
+        let since = away.since;
+        let judgement = away.judgement(judgement, &self.ruling.judge.session, now);
+        let judged = self.ruling.rule(judgement, since, now, &mut sink);
+        if judged.question.is_some() {
+            self.asked = Some(Box::new(judged));
+        } else if let Message::Calls(message, _) = &mut self.message {
+            put_back(message, &judged);
+        }
     }
 
     /// The incident of the question that is open, and until when.

@@ -4,7 +4,7 @@
 
 use crate::hold::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
-use crate::stack::{Context, Layer, OutOfFuel};
+use crate::stack::{Context, Counts, Layer, OutOfFuel};
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Layer for Gate {
         NAME
     }
 
-    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
+    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
         context.fuel.spend(1)?;
         let Context {
             effects,
@@ -77,20 +77,28 @@ impl Layer for Gate {
         let mut findings = self
             .rules
             .findings(RuleLayer::Gate, effects, history, fuel)?;
-        if call.runs == Runs::AtClient {
-            findings.extend(self.limits.findings(call, context));
-        }
         if context.expert {
             self.only_note(&mut findings);
         }
         Ok(findings)
     }
+
+    fn count(&self, call: &ToolCall, counts: &Counts, expert: bool) -> Vec<Finding> {
+        if call.runs != Runs::AtClient {
+            return Vec::new();
+        }
+        let mut findings = self.limits.findings(counts);
+        if expert {
+            self.only_note(&mut findings);
+        }
+        findings
+    }
 }
 
 impl RateLimits {
-    fn findings(self, call: &ToolCall, context: &Context<'_>) -> Vec<Finding> {
+    fn findings(self, counts: &Counts) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let calls = context.session.calls_in_last_minute(context.now);
+        let (calls, times) = (counts.in_last_minute, counts.in_a_row);
         if self.calls_per_minute > 0 && calls >= self.calls_per_minute {
             let finding = Finding::block(
                 NAME,
@@ -102,7 +110,6 @@ impl RateLimits {
             );
             findings.push(finding.instead("wait a while, then go on in fewer and larger steps"));
         }
-        let times = context.session.times_in_a_row(call, context.effects);
         if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
             let finding = Finding::block(
                 NAME,

@@ -4,7 +4,7 @@ use super::report::{Mark, RuleError};
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
 use crate::action::effect::Effect;
-use crate::action::path::{self, Facts, World};
+use crate::action::path::{self, Facts, Real, World};
 use crate::action::{self, Knowledge};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::{History, Outcome, Step};
@@ -199,8 +199,8 @@ impl Trial<'_> {
 struct Files(Vec<String>);
 
 impl Facts for Files {
-    fn real(&self, path: &str) -> Option<String> {
-        Some(path.to_owned())
+    fn real(&self, _: &str) -> Real {
+        Real::AsWritten
     }
 
     fn is_file(&self, path: &str) -> bool {

@@ -1,3 +1,5 @@
+mod apart;
+
 use super::*;
 use crate::history::History;
 use crate::json::Json;

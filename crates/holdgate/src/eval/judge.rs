@@ -85,6 +85,8 @@ impl Outcome {
                         self.times.push(*judged);
                     }
                 }
+                // The guards here judge on their own.
+                Output::Judge(_) => {}
                 // Nobody is there: only the verdict counts.
                 Output::Ask(question) => self.hear(&question.record.findings),
                 Output::Abort => return Delivered::Nothing,

@@ -6,7 +6,7 @@ use crate::config::{Config, Flags};
 use crate::judging;
 use holdgate_core::hold::ToolCall;
 use holdgate_core::rules::{RuleFile, RuleSet};
-use holdgate_core::stack::{Context, Layer, OutOfFuel};
+use holdgate_core::stack::{Context, Counts, Layer, OutOfFuel};
 use holdgate_core::verdict::Finding;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -133,5 +133,11 @@ impl Layer for Silenced {
         let mut findings = self.layer.judge(call, context)?;
         findings.retain(|finding| !self.silent.contains(finding.rule.as_ref()));
         Ok(findings)
+    }
+
+    fn count(&self, call: &ToolCall, counts: &Counts, expert: bool) -> Vec<Finding> {
+        let mut findings = self.layer.count(call, counts, expert);
+        findings.retain(|finding| !self.silent.contains(finding.rule.as_ref()));
+        findings
     }
 }

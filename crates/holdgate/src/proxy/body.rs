@@ -6,9 +6,10 @@
 use super::App;
 use super::asking::Asked;
 use super::budget::StreamLoad;
+use super::judges::Awaited;
 use bytes::Bytes;
 use holdgate_core::canonical::Canonical;
-use holdgate_core::guard::{Output, StreamGuard};
+use holdgate_core::guard::{JobDone, Output, StreamGuard, Unjudged};
 use holdgate_core::question::{Answer, Question};
 use holdgate_core::wire::anthropic;
 use http_body_util::BodyExt as _;
@@ -59,9 +60,19 @@ pub(crate) struct GuardedBody {
     state: State,
     timer: Timer,
     last_read: Duration,
+    /// The verdict that is awaited.
+    verdict: Option<Awaited>,
     /// The question that is open.
     asked: Option<Asked>,
     upstream_done: bool,
+}
+
+/// What the guard wanted and nobody could do.
+enum Undone {
+    /// The question with this id.
+    Unasked(String),
+    /// A call that had no room among those that are judged.
+    Unjudged(JobDone),
 }
 
 enum State {
@@ -83,12 +94,13 @@ impl GuardedBody {
             last_read: app.now(),
             app,
             upstream,
-            guard,
+            guard: guard.judging_apart(),
             load,
             outputs: Vec::new(),
             ready: VecDeque::new(),
             state: State::Open,
             timer: Timer::default(),
+            verdict: None,
             asked: None,
             upstream_done: false,
         }
@@ -96,11 +108,16 @@ impl GuardedBody {
 
     /// Lets the guard act, and carries out what it wants.
     fn step(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
-        let mut unasked = self.act(act);
-        // Where nobody is there, the next call may be one to ask about again.
-        while let Some(id) = unasked {
-            let absent = self.app.asks.absent();
-            unasked = self.act(|guard, now, out| guard.answer(&id, absent, now, out));
+        let mut undone = self.act(act);
+        // Where nobody is there to ask or to judge, the next call may be one more of that kind.
+        while let Some(next) = undone {
+            undone = match next {
+                Undone::Unasked(id) => {
+                    let absent = self.app.asks.absent();
+                    self.act(|guard, now, out| guard.answer(&id, absent, now, out))
+                }
+                Undone::Unjudged(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
+            };
         }
         let open = self.guard.question();
         if let Some(asked) = self.asked.take_if(|asked| Some(asked.id()) != open) {
@@ -109,16 +126,16 @@ impl GuardedBody {
         if !matches!(self.state, State::Open) {
             return;
         }
-        if self.guard.has_failed() || self.upstream_done && self.asked.is_none() {
+        if self.guard.has_failed() || self.upstream_done && !self.guard.is_waiting() {
             self.state = State::Ending;
         }
     }
 
-    /// The same, once. Returns the question that nobody could be asked.
+    /// The same, once. Returns what could not be carried out.
     fn act(
         &mut self,
         act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>),
-    ) -> Option<String> {
+    ) -> Option<Undone> {
         let now = self.app.now();
         let (guard, outputs) = (&mut self.guard, &mut self.outputs);
         if catch_unwind(AssertUnwindSafe(|| act(guard, now, outputs))).is_err() {
@@ -127,7 +144,7 @@ impl GuardedBody {
             self.end("[holdgate] an internal error: the response cannot be judged");
             return None;
         }
-        let mut unasked = None;
+        let mut undone = None;
         for output in std::mem::take(&mut self.outputs) {
             let recorded = match output {
                 Output::Send(bytes) => {
@@ -135,7 +152,14 @@ impl GuardedBody {
                     Ok(())
                 }
                 Output::Record(record) => self.app.ledger.append(&record),
-                Output::Ask(question) => self.ask(*question, &mut unasked),
+                Output::Judge(job) => {
+                    match self.app.judges.judge(job) {
+                        Ok(awaited) => self.verdict = Some(awaited),
+                        Err(done) => undone = Some(Undone::Unjudged(done)),
+                    }
+                    Ok(())
+                }
+                Output::Ask(question) => self.ask(*question, &mut undone),
                 Output::Abort => {
                     self.state = State::Broken;
                     Ok(())
@@ -150,10 +174,10 @@ impl GuardedBody {
                 return None;
             }
         }
-        unasked
+        undone
     }
 
-    fn ask(&mut self, question: Question, unasked: &mut Option<String>) -> std::io::Result<()> {
+    fn ask(&mut self, question: Question, undone: &mut Option<Undone>) -> std::io::Result<()> {
         // A decision on the question before it has been recorded by now.
         if let Some(before) = self.asked.take() {
             before.end(false);
@@ -161,7 +185,7 @@ impl GuardedBody {
         let id = question.record.id.clone();
         self.asked = Asked::ask(&self.app, question)?;
         if self.asked.is_none() {
-            *unasked = Some(id);
+            *undone = Some(Undone::Unasked(id));
         }
         Ok(())
     }
@@ -178,20 +202,20 @@ impl GuardedBody {
         self.load.keeps(self.guard.kept(), ready + sent);
     }
 
-    /// Nothing more comes from upstream. The response may still wait for an answer.
+    /// Nothing more comes from upstream. The response may still wait for a verdict or an answer.
     fn finish(&mut self) {
         self.upstream_done = true;
-        if matches!(self.state, State::Open) && self.asked.is_none() {
+        if matches!(self.state, State::Open) && !self.guard.is_waiting() {
             self.state = State::Ending;
         }
     }
 
     /// The time at which something is due though nothing comes from upstream. While a person
-    /// thinks, the upstream may be silent.
+    /// thinks, or a call is judged, the upstream may be silent.
     fn due(&self) -> Duration {
         let idle = self.last_read + self.app.config.proxy.idle_timeout;
         match self.guard.next_deadline() {
-            Some(due) if self.asked.is_some() => due,
+            Some(due) if self.guard.is_waiting() => due,
             Some(due) => due.min(idle),
             None => idle,
         }
@@ -207,13 +231,23 @@ impl GuardedBody {
                 Some(answer) => self.answered(answer),
                 None => self.step(StreamGuard::tick),
             }
-        } else if now.saturating_sub(self.last_read) >= idle {
+        } else if !self.guard.is_waiting() && now.saturating_sub(self.last_read) >= idle {
             let why = format!("the upstream sent nothing for {} s", idle.as_secs());
             self.step(|guard, _, out| guard.cut(&why, out));
             self.finish();
         } else {
             self.step(StreamGuard::tick);
         }
+    }
+
+    /// A verdict has come, or it is known that none will.
+    fn judged(&mut self, verdict: Option<JobDone>) {
+        self.verdict = None;
+        self.last_read = self.app.now();
+        self.step(|guard, now, out| match verdict {
+            Some(done) => guard.judged(done, now, out),
+            None => guard.unjudged(Unjudged::Failed, now, out),
+        });
     }
 
     /// A person has answered.
@@ -246,6 +280,12 @@ impl HttpBody for GuardedBody {
                 State::Open => {}
                 State::Ending => return Poll::Ready(None),
                 State::Broken => return Poll::Ready(Some(Err("the upstream sent nothing".into()))),
+            }
+            if let Some(verdict) = &mut this.verdict
+                && let Poll::Ready(done) = Pin::new(verdict).poll(context)
+            {
+                this.judged(done.ok());
+                continue;
             }
             if let Some(asked) = &mut this.asked
                 && let Poll::Ready(answer) = Pin::new(&mut asked.ticket).poll(context)

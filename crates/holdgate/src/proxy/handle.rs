@@ -1,17 +1,17 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::answer::{Answer, error_answer, is_encoded, media_type};
-use super::asking::Asked;
 use super::body::{Body, BoxError, GuardedBody, full, keeping};
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad, to_read};
 use super::connections::{Busy, Connection};
 use super::host::{self, Misdirected};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
+use super::whole::guard_whole;
 use super::{App, NotRebuilt, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
 use holdgate_core::canonical::Canonical;
-use holdgate_core::guard::{Judge, MessageGuard, Output, StreamGuard};
+use holdgate_core::guard::{Judge, StreamGuard};
 use holdgate_core::incident::Record;
 use holdgate_core::json::{JsonError, shorten};
 use holdgate_core::request::Request as ReadRequest;
@@ -40,7 +40,7 @@ pub(super) const RETRY_AFTER: u32 = 5;
 const SELDOM: &[&str] = &["memory-budget", "unknown-host", "foreign-origin"];
 
 /// An answer of our own in place of the upstream's.
-struct Refused {
+pub(super) struct Refused {
     status: StatusCode,
     /// The rule for the ledger; `None` for what is no decision, such as an upstream that is down.
     rule: Option<&'static str>,
@@ -57,7 +57,7 @@ impl Refused {
         }
     }
 
-    fn plain(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(super) fn plain(status: StatusCode, message: impl Into<String>) -> Self {
         Refused {
             status,
             rule: None,
@@ -203,7 +203,11 @@ async fn answer(
             let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
-            let known = app.session(session, facts.working_dir.as_deref());
+            let known = app.session_apart(session, facts.working_dir.as_deref());
+            let known = known.await.map_err(|_| {
+                let message = "the folder that the agent works in could not be looked at";
+                Refused::by_rule("unreadable-request", message)
+            })?;
             let in_force = app.in_force();
             let judge = Judge {
                 stack: stack(app, &in_force, &known).await,
@@ -483,67 +487,12 @@ async fn read_error(
     (head, answer.body)
 }
 
-/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
-async fn guard_whole(
-    app: &Arc<App>,
-    judge: Judge,
-    body: Incoming,
-    load: &mut StreamLoad,
-) -> Result<Canonical, Refused> {
-    let body = read_answer(app, body, load.share()).await?;
-    let mut outputs = Vec::new();
-    // What cannot be judged is recorded with the other decisions.
-    let broken = |violation| {
-        let message = format!("the answer cannot be judged: {violation} (rule stream-protocol)");
-        Refused::plain(StatusCode::BAD_REQUEST, message)
-    };
-    let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
-        Ok(guard) => guard,
-        Err(violation) => {
-            carry_out(app, outputs)?;
-            return Err(broken(violation));
-        }
-    };
-    loop {
-        let advanced = guard.advance(app.now(), &mut outputs);
-        let asked = carry_out(app, std::mem::take(&mut outputs))?;
-        if !advanced.map_err(broken)? {
-            break;
-        }
-        // A client that hangs up drops this future, and with it the question.
-        let reply = match asked {
-            Some(mut asked) => {
-                let reply = asked.wait().await;
-                asked.end(false);
-                reply
-            }
-            None => app.asks.absent(),
-        };
-        guard.answer(reply, app.now(), &mut outputs);
-    }
-    Ok(guard.finish())
-}
-
-/// Records the decisions and asks the question among `outputs`, if there is one.
-fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Option<Asked>, Refused> {
-    let mut asked = None;
-    for output in outputs {
-        let recorded = match output {
-            Output::Record(record) => app.ledger.append(&record),
-            Output::Ask(question) => Asked::ask(app, *question).map(|open| asked = open),
-            Output::Send(_) | Output::Abort => Ok(()),
-        };
-        recorded.map_err(|error| {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-            let message = format!("the decision cannot be recorded: {error}");
-            Refused::plain(StatusCode::BAD_REQUEST, message)
-        })?;
-    }
-    Ok(asked)
-}
-
 /// The whole of an answer that is not streamed.
-async fn read_answer(app: &App, body: Incoming, share: &mut Share) -> Result<Bytes, Refused> {
+pub(super) async fn read_answer(
+    app: &App,
+    body: Incoming,
+    share: &mut Share,
+) -> Result<Bytes, Refused> {
     let limit = app.config.proxy.max_response_bytes;
     let read = collect(app, body, limit, share);
     match tokio::time::timeout(app.config.proxy.response_timeout, read).await {

@@ -12,10 +12,14 @@ mod handle;
 #[cfg(test)]
 mod history_tests;
 mod host;
+mod judges;
+#[cfg(test)]
+mod judging_tests;
 mod reload;
 mod route;
 mod stall;
 pub(crate) mod upstream;
+mod whole;
 
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
@@ -29,7 +33,8 @@ use anyhow::Context as _;
 use budget::{Budget, Full, Growth, Remembered, Seldom};
 use connections::{Connection, Connections};
 use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::World;
+use holdgate_core::action::path::{PathClass, World};
+use holdgate_core::action::value::Value;
 use holdgate_core::conversation::{self, CallReader};
 use holdgate_core::history::History;
 use holdgate_core::json::{Json, JsonError};
@@ -105,6 +110,7 @@ pub(crate) struct App {
     /// By working folder.
     worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
     know: Arc<Knowledge>,
+    judges: judges::Judges,
     clock: SystemClock,
     responses: AtomicU64,
     /// Requests to a model.
@@ -132,6 +138,7 @@ impl App {
             seldom: Seldom::default(),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
+            judges: judges::Judges::start(config.proxy.workers)?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             asked: Arc::default(),
@@ -154,18 +161,30 @@ impl App {
     /// The session `id`, in which the client works in this folder now.
     fn session(&self, id: &str, working_dir: Option<&str>) -> SharedSession {
         let session = self.known_session(id);
-        let mut known = session::lock(&session);
         // Not every request of a session says where it is; the settings go over those that do.
-        let unknown = known.world.own.is_empty();
-        if self.config.project.is_some() {
-            if unknown {
-                known.world = self.world(None);
-            }
-        } else if working_dir.is_some() || unknown {
-            known.world = self.world(working_dir);
+        let unknown = session::lock(&session).world.own.is_empty();
+        let world = match &self.config.project {
+            Some(_) => unknown.then(|| self.world(None)),
+            None => (working_dir.is_some() || unknown).then(|| self.world(working_dir)),
+        };
+        if let Some(world) = world {
+            session::lock(&session).world = world;
         }
-        drop(known);
         session
+    }
+
+    /// The same, on another thread if the folder is new here: the disk is asked about it.
+    async fn session_apart(
+        self: &Arc<Self>,
+        id: &str,
+        working_dir: Option<&str>,
+    ) -> Result<SharedSession, tokio::task::JoinError> {
+        let folder = working_dir.filter(|_| self.config.project.is_none());
+        if self.known_world(folder).is_some() {
+            return Ok(self.session(id, working_dir));
+        }
+        let (app, id, folder) = (self.clone(), id.to_owned(), folder.map(str::to_owned));
+        tokio::task::spawn_blocking(move || app.session(&id, folder.as_deref())).await
     }
 
     /// Finds out, on another thread, what has been done in the conversation that `request` goes on
@@ -208,17 +227,27 @@ impl App {
         self.expert.message(message, record)
     }
 
+    fn known_world(&self, working_dir: Option<&str>) -> Option<Arc<World>> {
+        let worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        worlds.get(&working_dir.map(str::to_owned)).cloned()
+    }
+
     fn world(&self, working_dir: Option<&str>) -> Arc<World> {
-        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = working_dir.map(str::to_owned);
-        if let Some(world) = worlds.get(&key) {
-            return world.clone();
+        if let Some(world) = self.known_world(working_dir) {
+            return world;
         }
+        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
+        let folder = Value::known(world.cwd.as_str());
+        let folder = self.know.paths.place(&folder, "/", &world);
+        if folder.is(PathClass::Unresolved) {
+            // The disk may say more next time.
+            return world;
+        }
+        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
         if worlds.len() >= MAX_WORLDS {
             worlds.clear();
         }
-        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
-        worlds.insert(key, world.clone());
+        worlds.insert(working_dir.map(str::to_owned), world.clone());
         world
     }
 }

@@ -119,7 +119,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
                 Action::ExplainedAndContinued => inert.push(inert_id(&record)),
                 Action::Explained | Action::ResponseEnded | Action::LeftOut | Action::Asked => {}
             },
-            Output::Ask(_) | Output::Abort => {}
+            Output::Judge(_) | Output::Ask(_) | Output::Abort => {}
         }
     }
     let left = left.map(|bytes| bytes.into_iter().map(char::from).collect::<String>());

@@ -83,7 +83,7 @@ impl Seen {
             match output {
                 Output::Send(bytes) => self.bytes.extend_from_slice(&bytes),
                 Output::Record(record) => self.records.push(*record),
-                Output::Ask(_) => {}
+                Output::Ask(_) | Output::Judge(_) => {}
                 Output::Abort => self.aborted = true,
             }
         }

@@ -1,6 +1,6 @@
 //! Programs that a table cannot tell: wrappers, environments, links, processes.
 
-use super::args::Parsed;
+use super::args::{Given, Parsed};
 use super::role::Role;
 use super::{Call, find, folder, packages, reads, transfer};
 use crate::action::effect::{Actor, Effect, Kind};
@@ -58,19 +58,45 @@ fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value
     Ok(Some(Value::unknown(Origins::OUTPUT)))
 }
 
-/// Links, and copies of programs, lead to the same thing under another name.
+/// Links, mounts, and copies of programs, lead to the same thing under another name.
 pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
-    let [target, link] = parsed.operands.as_slice() else {
-        return;
+    let binds = |name: &str, value: &str| match name {
+        "-o" | "--options" => value.contains("bind"),
+        name => matches!(name, "--bind" | "--rbind" | "--move" | "-B" | "-R" | "-M"),
     };
-    let copies = matches!(program, "cp" | "install" | "mv")
-        && scene.place(target).is(PathClass::Binary)
-        && !scene.place(link).is(PathClass::System);
-    // What is moved stays what it was under its new name.
-    let secret = program == "mv" && scene.place(target).is(PathClass::Secret);
-    if program == "ln" || copies || secret {
-        scene.link(target, link);
+    let given = |o: &Given| binds(&o.name, o.value.as_ref().map_or("", |(_, v)| &v.text));
+    match program {
+        "ln" | "cp" | "install" | "mv" => {}
+        "mount" if parsed.options.iter().any(given) => {}
+        _ => return,
     }
+    let into = parsed
+        .options
+        .iter()
+        .find_map(|option| match option.name.as_str() {
+            "-t" | "--target-directory" => option.value.as_ref().map(|(_, folder)| folder),
+            _ => None,
+        });
+    let (targets, link) = match (parsed.operands.as_slice(), into) {
+        ([target, link], None) => (std::slice::from_ref(target), link.clone()),
+        // `ln -s /a/b` makes `./b`.
+        ([_], None) if program == "ln" => (parsed.operands.as_slice(), Value::known("./")),
+        (targets, Some(folder)) | ([targets @ .., folder], None) => (targets, in_folder(folder)),
+        ([], None) => return,
+    };
+    for target in targets {
+        let from = scene.place(target);
+        let copies = from.is(PathClass::Binary) && !scene.place(&link).is(PathClass::System);
+        // What is moved stays what it was under its new name.
+        let moved = program == "mv" && (from.is(PathClass::Secret) || !from.is_harmless());
+        if matches!(program, "ln" | "mount") || copies || moved {
+            scene.link(target, &link);
+        }
+    }
+}
+
+fn in_folder(folder: &Value) -> Value {
+    folder.map(format!("{}/", folder.text))
 }
 
 /// A process by number or by name. Where the number came from tells which process it is.

@@ -67,8 +67,20 @@ worded! {
         Kernel = "kernel",
         /// Where it leads cannot be known.
         Unknown = "unknown",
+        /// Its text is known, but the disk did not say in time where it leads.
+        Unresolved = "unresolved",
     }
 }
+
+/// Classes that make a place harmless.
+const HARMLESS: [PathClass; 6] = [
+    PathClass::Project,
+    PathClass::Generated,
+    PathClass::Temp,
+    PathClass::Cache,
+    PathClass::Workspace,
+    PathClass::Stream,
+];
 
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +95,27 @@ impl Classes {
     /// Takes a class out.
     pub fn remove(&mut self, class: PathClass) {
         self.0 &= !(1 << class as u32);
+    }
+
+    /// Takes out what makes a place harmless.
+    pub(super) fn keep_harmful(&mut self) {
+        for class in HARMLESS {
+            self.remove(class);
+        }
+    }
+
+    /// Whether one of them makes a place harmless.
+    pub(super) fn are_harmless(self) -> bool {
+        HARMLESS.iter().any(|class| self.has(*class))
+    }
+
+    /// What is harmful in either, and what is harmless if both are.
+    pub(super) fn or(mut self, mut other: Classes) -> Classes {
+        if !other.are_harmless() {
+            self.keep_harmful();
+        }
+        other.keep_harmful();
+        Classes(self.0 | other.0)
     }
 
     /// Whether a class is in.

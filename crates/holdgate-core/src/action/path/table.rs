@@ -1,7 +1,7 @@
 //! `paths.yaml`: what is kept where.
 
 use super::lexical::{absolute, is_under, joined, short_form, without_detours};
-use super::{Classes, PathClass, Place, World};
+use super::{Classes, PathClass, Place, Real, World};
 use crate::action::shell::pattern::Pattern;
 use crate::action::text;
 use crate::action::value::{HOLE, Value};
@@ -74,7 +74,7 @@ impl PathTable {
             return lexical;
         }
         match facts.real(&asked) {
-            Some(real) if real != lexical.text => {
+            Real::At(real) if real != lexical.text => {
                 let mut place = self.classified(&real, world);
                 // What a name stands for it stands for, wherever it leads.
                 for class in SAMPLED {
@@ -84,7 +84,8 @@ impl PathTable {
                 }
                 place
             }
-            _ => lexical,
+            Real::At(_) | Real::AsWritten => lexical,
+            Real::Unknown => lexical.unresolved(),
         }
     }
 

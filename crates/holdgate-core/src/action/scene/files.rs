@@ -4,25 +4,38 @@ use super::{Done, Scene};
 use crate::action::code;
 use crate::action::effect::{Actor, Kind};
 use crate::action::path::{self, PathClass, Place};
+use crate::action::traces::{self, MAX_LINKS};
 use crate::action::value::{HOLE, Origins, Value};
 
 /// Fuel for all files that one call writes: about 50 ms.
 const MAX_GRANT: u64 = 1_000_000;
-/// Links that one call makes.
-const MAX_LINKS: usize = 32;
+/// What the disk is asked about a path costs so much.
+const FUEL_OF_LOOK_UP: u64 = 40;
+/// Bytes of a file that a tool writes which are kept for later calls.
+const MAX_KEPT: usize = 64 << 10;
 
 impl Scene<'_> {
     /// Where a path leads from here.
     pub(crate) fn place(&self, path: &Value) -> Place {
+        let mut cost = self.links.len() as u64 / 4;
+        if self.world.facts.is_some() {
+            cost += FUEL_OF_LOOK_UP + path.text.len() as u64 / 16;
+        }
+        if self.fuel.spend(cost).is_err() {
+            // The next step ends the reading.
+            self.fuel.exhaust();
+        }
         let place = self.know.paths.place(path, &self.cwd, self.world);
-        if self.links.is_empty() {
-            return place;
+        if self.lost_links {
+            return place.unresolved();
         }
         match self.linked(&place.text) {
-            Some(target) => self
-                .know
-                .paths
-                .place(&Value::known(target), &self.cwd, self.world),
+            Some(target) => {
+                let target = Value::known(target);
+                let target = self.know.paths.place(&target, &self.cwd, self.world);
+                // The link may fail, say because something is there already.
+                target.or(&place)
+            }
             None => place,
         }
     }
@@ -42,12 +55,21 @@ impl Scene<'_> {
     pub(crate) fn link(&mut self, target: &Value, link: &Value) {
         let target = self.place(target).text;
         let mut name = self.place(link).text;
-        if self.links.len() >= MAX_LINKS || name == target {
+        if name == target {
+            return;
+        }
+        if self.links.len() >= MAX_LINKS {
+            self.lost_links = true;
             return;
         }
         if link.text.ends_with('/') || link.text == "." {
             let file = target.rsplit('/').next().unwrap_or("");
             name = format!("{}/{file}", name.trim_end_matches('/'));
+        }
+        // Where something is already, the link may fail: then that is still what runs.
+        let loose = |content: &&Value| content.origins.any(traces::LOOSE);
+        if let Some(content) = self.files.get(&name).filter(loose).cloned() {
+            self.files.insert(target.clone(), content);
         }
         self.links.push((name, target));
     }
@@ -100,13 +122,19 @@ impl Scene<'_> {
         self.emit(effect)?;
         if self.depth > 0 && !place.is(PathClass::Stream) {
             let mut whole = match self.files.remove(&place.text) {
-                Some(before) if append => before,
+                // A link fails where something is.
+                Some(before) if append || actor.is("link") => before,
                 _ => Value::default(),
             };
             whole.push(content);
             self.files.insert(place.text.clone(), whole);
         }
-        self.read_written(&place, content)
+        self.read_written(&place, content)?;
+        if self.depth == 0 && !self.written && content.text.len() <= MAX_KEPT {
+            // Written by a tool: only later calls can use it.
+            self.files.insert(place.text, content.clone());
+        }
+        Ok(())
     }
 
     /// Whether all that a file held is lost when it is written now. What this call wrote is known.
@@ -127,7 +155,8 @@ impl Scene<'_> {
         if self.depth == 0 {
             self.grant(content.text.len());
         }
-        let marks = self.marks.len();
+        let (marks, links) = (self.marks.len(), self.links.len());
+        let lost_links = self.lost_links;
         // A container's recipe and a pipeline's steps act elsewhere.
         let name = place.short.rsplit('/').next().unwrap_or("");
         let recipe = name.starts_with("Dockerfile")
@@ -142,6 +171,9 @@ impl Scene<'_> {
             Ok(())
         })?;
         self.marks.truncate(marks);
+        // They are there when it runs.
+        self.links.truncate(links);
+        self.lost_links = lost_links;
         Ok(())
     }
 

@@ -63,8 +63,15 @@ impl Shell<'_, '_> {
         if fetched {
             self.scene.script(&actor, Language::Shell, name)?;
         }
-        if by_path && linked.is_none() && self.scene.is_written(name) {
-            return self.scene.script(&actor, Language::Shell, name);
+        if by_path && self.scene.is_written(name) {
+            if linked.is_none() {
+                return self.scene.script(&actor, Language::Shell, name);
+            }
+            // The link may have failed, because of what was there already.
+            let content = self.scene.content(name);
+            if content.origins.any(Origins::FETCHED | Origins::DECODED) {
+                self.scene.executes(&actor, &content)?;
+            }
         }
         if matches!(base, "apply_patch" | "applypatch") {
             let body = words.get(1).or(stdin.as_ref()).cloned().unwrap_or_default();

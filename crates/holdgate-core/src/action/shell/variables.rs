@@ -94,7 +94,13 @@ impl Shell<'_, '_> {
             return Some(Value::known(self.arguments.len().to_string()));
         }
         let name = self.references.get(name).map_or(name, String::as_str);
-        let values = self.scene.variables.get(name)?;
+        let Some(values) = self.scene.variables.get(name) else {
+            // An earlier call has set it, if its shell is still there.
+            let values = self.scene.world.pending.variables.get(name)?;
+            let count = values.len() + 1;
+            self.most = self.most.max(count);
+            return values.get(self.pick % count).cloned();
+        };
         self.most = self.most.max(values.len());
         let count = values.len().max(1);
         // The newest value first, then what it may have been before.

@@ -1,0 +1,122 @@
+//! What comes out of judging: a call that may pass, or why it must not.
+
+use crate::hold::{Runs, ToolCall};
+use crate::verdict::{Finding, Verdict};
+use std::sync::Arc;
+
+/// A call that may reach the client.
+#[derive(Clone, Debug)]
+pub struct Cleared {
+    pub(super) call: ToolCall,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// A call that must not, and why.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub(super) tool: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) runs: Runs,
+    pub(super) input: Option<Arc<String>>,
+    /// The call, if a person may still let it pass.
+    pub(super) asked: Option<Box<ToolCall>>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Cleared {
+    /// The call, as it was judged.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// What the layers said.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// `Allow` or `Audit`, also where a rule asked and a person let it pass.
+    pub fn verdict(&self) -> Verdict {
+        strictest(&self.findings).min(Verdict::Audit)
+    }
+}
+
+impl Refusal {
+    /// `call` is refused. If it was only asked about, a person may still let it pass.
+    pub(super) fn of(call: ToolCall, findings: Vec<Finding>) -> Self {
+        Refusal {
+            tool: Some(call.name.clone()),
+            id: Some(call.id.clone()),
+            runs: call.runs.clone(),
+            input: Some(call.text.clone()),
+            asked: (strictest(&findings) == Verdict::Ask).then(|| Box::new(call)),
+            findings,
+        }
+    }
+
+    /// A call that was not read, or not judged, is refused because of `finding`.
+    pub(crate) fn unread(
+        tool: Option<String>,
+        id: Option<String>,
+        runs: Runs,
+        finding: Finding,
+    ) -> Self {
+        Refusal {
+            tool,
+            id,
+            runs,
+            input: None,
+            asked: None,
+            findings: vec![finding],
+        }
+    }
+
+    /// The tool's name, if it could be read.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// The call's id, if it could be read.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Who would have carried it out.
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The arguments, if they could be read.
+    pub fn input(&self) -> Option<&Arc<String>> {
+        self.input.as_ref()
+    }
+
+    /// What the layers said.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// `Ask`, `Block` or `Kill`.
+    pub fn verdict(&self) -> Verdict {
+        strictest(&self.findings)
+    }
+
+    /// Lets the call pass, because a person has said so. Only what was asked about can be let pass:
+    /// a call that some rule blocks comes back as it is.
+    pub fn approve(mut self) -> Result<Cleared, Box<Refusal>> {
+        let Some(call) = self.asked.take() else {
+            return Err(Box::new(self));
+        };
+        Ok(Cleared {
+            call: *call,
+            findings: self.findings,
+        })
+    }
+}
+
+pub(super) fn strictest(findings: &[Finding]) -> Verdict {
+    findings
+        .iter()
+        .map(|f| f.verdict)
+        .max()
+        .unwrap_or(Verdict::Allow)
+}

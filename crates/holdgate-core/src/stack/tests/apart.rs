@@ -1,0 +1,166 @@
+//! Judging in a session that others use meanwhile, and within its time.
+
+use super::*;
+use crate::action::path::{Facts, Real, World};
+use crate::rules::{Profile, RuleSet};
+use crate::session::{self, SharedSession};
+use std::sync::atomic::AtomicUsize;
+
+fn about(history: &History) -> About<'_> {
+    About {
+        history,
+        expert: false,
+        now: Duration::ZERO,
+    }
+}
+
+fn limited(calls_per_minute: usize) -> Box<dyn Layer> {
+    let limits = RateLimits {
+        calls_per_minute,
+        identical_in_a_row: 0,
+    };
+    Box::new(Gate::new(limits, Arc::default()))
+}
+
+#[test]
+fn the_session_is_free_while_a_call_is_judged() {
+    let session = SharedSession::default();
+    let used = session.clone();
+    let layer = says(move |_, _| {
+        assert!(used.try_lock().is_ok());
+        Ok(Vec::new())
+    });
+    let stack = stack(vec![layer], Arc::default());
+    let history = History::default();
+    let judgement = stack.judge_shared(held(Runs::AtClient, "{}"), &session, &about(&history));
+    assert!(rules(&judgement).is_empty());
+}
+
+#[test]
+fn parallel_responses_do_not_multiply_a_limit() {
+    let session = SharedSession::default();
+    let other = session.clone();
+    let other_stack = stack(vec![limited(1)], Arc::default());
+    // While this call is judged, another one of the session is judged and cleared.
+    let layer = says(move |_, _| {
+        let history = History::default();
+        let call = held(Runs::AtClient, r#"{"n":2}"#);
+        let judgement = other_stack.judge_shared(call, &other, &about(&history));
+        assert!(judgement.outcome.is_ok());
+        Ok(Vec::new())
+    });
+    let stack = stack(vec![limited(1), layer], Arc::default());
+    let history = History::default();
+    let judgement = stack.judge_shared(held(Runs::AtClient, "{}"), &session, &about(&history));
+    assert_eq!(rules(&judgement), ["call-rate"]);
+    assert!(judgement.outcome.is_err());
+    assert_eq!(session::lock(&session).refusals_in_a_row(), 1);
+}
+
+#[test]
+fn a_call_above_the_rate_costs_no_work() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let layer = says(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(Vec::new())
+    });
+    let stack = stack(vec![limited(1), layer], Arc::default());
+    let (session, history) = (SharedSession::default(), History::default());
+    let judge = || {
+        let call = held(Runs::AtClient, "{}");
+        rules(&stack.judge_shared(call, &session, &about(&history)))
+    };
+    assert!(judge().is_empty());
+    for _ in 0..3 {
+        assert_eq!(judge(), ["call-rate"]);
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+/// A clock that goes on by a millisecond whenever it is looked at.
+#[derive(Default)]
+struct Moving(AtomicU64);
+
+impl Clock for Moving {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+fn on_time(layers: Vec<Box<dyn Layer>>) -> Stack {
+    let limits = JudgeLimits {
+        call: CallLimits {
+            max_bytes: 1 << 20,
+            max_depth: 64,
+        },
+        fuel: u64::MAX / 2,
+        deadline: Duration::from_millis(50),
+    };
+    let know = Knowledge::built_in().unwrap();
+    Stack::new(layers, know, Arc::new(Moving::default()), limits)
+}
+
+#[test]
+fn the_time_limit_interrupts_a_layer() {
+    let endless = says(|_, context| {
+        loop {
+            context.fuel.spend(100)?;
+        }
+    });
+    let (session, history) = (SharedSession::default(), History::default());
+    let call = held(Runs::AtClient, "{}");
+    let judgement = on_time(vec![endless]).judge_shared(call, &session, &about(&history));
+    assert!(rules(&judgement).contains(&"judging-too-slow".to_owned()));
+}
+
+#[test]
+fn the_time_limit_interrupts_understanding() {
+    let stack = on_time(Vec::new());
+    let (session, history) = (SharedSession::default(), History::default());
+    let ten = "for i in 1 2 3 4 5 6 7 8 9 0; do ".repeat(5);
+    let command = format!("{ten}echo $i | tr 1 2 | sed s/2/3/; {}", "done; ".repeat(5));
+    let input = Json::object([("command", command.into())]).text();
+    let call = held(Runs::AtClient, &input);
+    let judgement = stack.judge_shared(call, &session, &about(&history));
+    assert_eq!(rules(&judgement), ["judging-too-slow"]);
+    assert!(judgement.effects.is_empty());
+}
+
+/// A disk that never says where a path leads.
+#[derive(Debug)]
+struct Silent;
+
+impl Facts for Silent {
+    fn real(&self, _: &str) -> Real {
+        Real::Unknown
+    }
+
+    fn is_file(&self, _: &str) -> bool {
+        true
+    }
+}
+
+#[test]
+fn where_the_disk_is_silent_nothing_is_harmless() {
+    let built_in = RuleSet::built_in(Profile::default()).unwrap();
+    let gate = Gate::new(RateLimits::NONE, built_in);
+    let mut stack = stack(vec![Box::new(gate)], Arc::default());
+    stack.limits.fuel = 100_000;
+    let judge = |world: World, command: &str| {
+        let mut session = Session::default();
+        session.world = Arc::new(world);
+        let input = Json::object([("command", command.to_owned().into())]).text();
+        let history = History::default();
+        let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
+        rules(&stack.judge(held(Runs::AtClient, &input), occasion))
+    };
+    let silent = World {
+        facts: Some(Arc::new(Silent)),
+        ..World::default()
+    };
+    assert!(judge(World::default(), "rm -rf target").is_empty());
+    let refused = judge(silent.clone(), "rm -rf target");
+    assert_eq!(refused, ["recursive-delete-outside-project"]);
+    assert!(judge(silent, "cat src/main.rs").is_empty());
+}

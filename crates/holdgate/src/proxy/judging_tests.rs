@@ -1,0 +1,96 @@
+//! Judging that takes for ever stops nobody but its own response.
+
+use super::*;
+use crate::config::Flags;
+use holdgate_core::hold::ToolCall;
+use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Says when it begins, and judges on when it is told to.
+struct Waits {
+    began: Sender<()>,
+    go_on: Mutex<Receiver<()>>,
+}
+
+impl Layer for Waits {
+    fn name(&self) -> &'static str {
+        "waits"
+    }
+
+    fn judge(&self, call: &ToolCall, _: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
+        if call.text.contains("marker") {
+            self.began.send(()).unwrap();
+            self.go_on.lock().unwrap().recv().unwrap();
+        }
+        Ok(Vec::new())
+    }
+}
+
+fn ask(proxy: &Proxy, scenario: &str, stream: bool) -> BufReader<TcpStream> {
+    let body = format!(
+        r#"{{"model":"m","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"go"}}],"tools":[{{"name":"Bash"}}]}}"#
+    );
+    let mut socket = TcpStream::connect(proxy.address()).unwrap();
+    let patience = Some(Duration::from_mins(1));
+    socket.set_read_timeout(patience).unwrap();
+    let length = body.len();
+    write!(
+        socket,
+        "POST /x/{scenario}/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    BufReader::new(socket)
+}
+
+/// Reads until `text` has come, or to the end.
+fn read_until(socket: &mut BufReader<TcpStream>, text: &str) -> String {
+    let mut all = String::new();
+    while !all.contains(text) && socket.read_line(&mut all).unwrap() > 0 {}
+    all
+}
+
+#[test]
+fn other_responses_flow_while_a_call_is_judged() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let model = runtime.block_on(async {
+        let options = crate::script::Options::default();
+        crate::script::ScriptedModel::start(options).unwrap()
+    });
+    for stream in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let flags = Flags {
+            state_dir: Some(dir.path().to_owned()),
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            upstream: Some(format!("http://{}", model.address())),
+            ..Flags::default()
+        };
+        let mut config = Config::load(&flags, []).unwrap();
+        config.proxy.workers = 1;
+        config.judge.deadline = Duration::from_mins(5);
+        let app = App::new(config).unwrap();
+        let (began, begins) = channel();
+        let (go_on, goes_on) = channel();
+        let layers: Vec<Box<dyn Layer>> = vec![Box::new(Waits {
+            began,
+            go_on: Mutex::new(goes_on),
+        })];
+        let clock = Arc::new(SystemClock::default());
+        let stack = Stack::new(layers, app.know.clone(), clock, app.config.judge);
+        let in_force = InForce::load(app.config.clone()).unwrap();
+        *app.in_force.write().unwrap() = Arc::new(in_force.with_stack(stack));
+        let proxy = Proxy::serve(app).unwrap();
+
+        let mut slow = ask(&proxy, &format!("tool@{stream}"), stream);
+        begins.recv_timeout(Duration::from_mins(1)).unwrap();
+        // The same session, the same worker.
+        let other = read_until(&mut ask(&proxy, "text", true), "event: message_stop");
+        assert!(other.contains("event: message_stop"), "{other}");
+        go_on.send(()).unwrap();
+        let answer = read_until(&mut slow, "marker.txt");
+        assert!(answer.contains("marker.txt"), "{answer}");
+        drop(slow);
+        proxy.stop();
+    }
+}

@@ -1,0 +1,100 @@
+//! A response that is not streamed, under guard.
+
+use super::App;
+use super::asking::Asked;
+use super::budget::StreamLoad;
+use super::handle::{Refused, read_answer};
+use super::judges::Awaited;
+use holdgate_core::canonical::Canonical;
+use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, Unjudged};
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use std::sync::Arc;
+
+/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
+pub(super) async fn guard_whole(
+    app: &Arc<App>,
+    judge: Judge,
+    body: Incoming,
+    load: &mut StreamLoad,
+) -> Result<Canonical, Refused> {
+    let body = read_answer(app, body, load.share()).await?;
+    let mut outputs = Vec::new();
+    // What cannot be judged is recorded with the other decisions.
+    let broken = |violation| {
+        let message = format!("the answer cannot be judged: {violation} (rule stream-protocol)");
+        Refused::plain(StatusCode::BAD_REQUEST, message)
+    };
+    let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
+        Ok(guard) => guard.judging_apart(),
+        Err(violation) => {
+            carry_out(app, outputs)?;
+            return Err(broken(violation));
+        }
+    };
+    loop {
+        let advanced = guard.advance(app.now(), &mut outputs);
+        let next = carry_out(app, std::mem::take(&mut outputs))?;
+        if !advanced.map_err(broken)? {
+            break;
+        }
+        // A client that hangs up drops this future, and with it the question or the verdict.
+        match next {
+            Next::Nothing => guard.answer(app.asks.absent(), app.now(), &mut outputs),
+            Next::Answer(mut asked) => {
+                let reply = asked.wait().await;
+                asked.end(false);
+                guard.answer(reply, app.now(), &mut outputs);
+            }
+            Next::Verdict(verdict) => {
+                let due = guard.verdict_due().unwrap_or_default();
+                let left = due.saturating_sub(app.now());
+                let verdict = tokio::time::timeout(left, verdict).await;
+                match verdict {
+                    Ok(Ok(done)) => guard.judged(done, app.now(), &mut outputs),
+                    Ok(Err(_)) => guard.unjudged(Unjudged::Failed, app.now(), &mut outputs),
+                    Err(_) => guard.unjudged(Unjudged::Late, app.now(), &mut outputs),
+                }
+            }
+            Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
+        }
+    }
+    Ok(guard.finish())
+}
+
+/// What a message waits for.
+enum Next {
+    /// Nothing, or a question that nobody could be asked.
+    Nothing,
+    Answer(Box<Asked>),
+    Verdict(Awaited),
+    /// A call that had no room among those that are judged.
+    Unjudged(JobDone),
+}
+
+/// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
+fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
+    let mut next = Next::Nothing;
+    for output in outputs {
+        let recorded = match output {
+            Output::Record(record) => app.ledger.append(&record),
+            Output::Judge(job) => {
+                next = match app.judges.judge(job) {
+                    Ok(verdict) => Next::Verdict(verdict),
+                    Err(done) => Next::Unjudged(done),
+                };
+                Ok(())
+            }
+            Output::Ask(question) => Asked::ask(app, *question).map(|open| {
+                next = open.map_or(Next::Nothing, |asked| Next::Answer(Box::new(asked)));
+            }),
+            Output::Send(_) | Output::Abort => Ok(()),
+        };
+        recorded.map_err(|error| {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+            let message = format!("the decision cannot be recorded: {error}");
+            Refused::plain(StatusCode::BAD_REQUEST, message)
+        })?;
+    }
+    Ok(next)
+}
