@@ -272,6 +272,7 @@ async fn a_run_whose_output_is_piped_shows_its_codes_on_its_terminal() {
         ("ASK", ASK_MODEL),
         ("BODY", REQUEST),
         ("HOLDGATE_JUDGE_PROVIDER", "none"),
+        ("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s"),
     ];
     let mut terminal = Terminal::run("bash", &["-c", run], &environment);
     terminal.shows("a call waits for your answer").await;

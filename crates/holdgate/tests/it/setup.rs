@@ -44,6 +44,8 @@ impl Guarded {
             upstream: Some(format!("http://{upstream}")),
         };
         let mut config = Config::load(&flags, []).unwrap();
+        // A debug build on a busy machine must not be too slow to judge.
+        config.judge.deadline = Duration::from_mins(1);
         change(&mut config);
         let proxy = Proxy::start(config).unwrap();
         Guarded { proxy, dir }
