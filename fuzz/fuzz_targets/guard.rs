@@ -1,10 +1,19 @@
-//! Any stream, cut anyhow: no panic, bounded memory, and the same bytes as when it comes whole.
+//! Any stream, cut anyhow: no panic, bounded memory, the same bytes as when it comes whole, and no
+//! reader finds a call that was not cleared.
 #![no_main]
+
+#[path = "../../crates/holdgate/src/eval/client.rs"]
+#[allow(dead_code, reason = "only a part of it is needed")]
+mod client;
+#[path = "../../crates/holdgate/src/eval/readers.rs"]
+#[allow(dead_code, reason = "only a part of it is needed")]
+mod readers;
 
 use bytes::Bytes;
 use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
+use holdgate_core::incident::{Action, Subject};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
@@ -18,7 +27,7 @@ impl Clock for Stopped {
     }
 }
 
-fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
+fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
     let limits = JudgeLimits {
         call: CallLimits {
             max_bytes: 1 << 16,
@@ -63,21 +72,62 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Vec<u8> {
         assert!(guard.kept() <= 1 << 19);
     }
     guard.finish(&mut outputs);
-    let mut sent = Vec::new();
+    let mut sent = Sent::default();
     for output in outputs {
-        if let Output::Send(bytes) = output {
-            sent.extend_from_slice(&bytes);
+        match output {
+            Output::Send(bytes) => sent.bytes.extend_from_slice(&bytes),
+            Output::Record(record) if record.action == Action::Sent => {
+                if let Subject::Call {
+                    tool: Some(tool),
+                    call: Some(id),
+                    input: Some(input),
+                    ..
+                } = record.subject
+                {
+                    let input = serde_json::from_str(&input).unwrap();
+                    sent.cleared.push((tool, id, input));
+                }
+            }
+            _ => {}
         }
     }
     sent
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Sent {
+    bytes: Vec<u8>,
+    /// Tool, id and arguments.
+    cleared: Vec<(String, String, serde_json::Value)>,
+}
+
+fn check(sent: &Sent) {
+    for (reading, calls) in client::all_calls(&sent.bytes) {
+        let mut cleared = sent.cleared.clone();
+        if reading.folds_keys {
+            for (_, _, input) in &mut cleared {
+                *input = readers::fold_keys(input);
+            }
+        }
+        for call in calls {
+            let input = call.input.unwrap();
+            if call.id.starts_with("toolu_holdgate_") {
+                assert_eq!(input, serde_json::json!({}));
+                continue;
+            }
+            let call = (call.tool, call.id, input);
+            let at = cleared.iter().position(|known| *known == call);
+            let at = at.unwrap_or_else(|| panic!("{} finds {call:?}", reading.how));
+            cleared.remove(at);
+        }
+    }
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let [flags, size, stream @ ..] = bytes else {
         return;
     };
-    assert_eq!(
-        run(stream, usize::from(*size), *flags),
-        run(stream, stream.len(), *flags)
-    );
+    let cut = run(stream, usize::from(*size), *flags);
+    assert_eq!(cut, run(stream, stream.len(), *flags));
+    check(&cut);
 });

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
-use holdgate_core::conversation::{CallReader, Conversations};
+use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
 use holdgate_core::history::History;
 use holdgate_core::hold::CallLimits;
 use holdgate_core::json::{Json, LoneSurrogates};
@@ -34,6 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
             max_depth: 64,
         },
         fuel: 100_000,
+        room: &Unbounded,
     };
     let steps = |history: &History| -> Vec<_> {
         let step = history.steps().map(|s| (s.call.clone(), s.outcome));

@@ -5,7 +5,9 @@ NOTICE = "[holdgate]"
 
 CONFIGS = {
     "default": "",
-    "continue": '[guard]\non_block = "continue"\n',
+    "explain": '[guard]\non_block = "explain"\n',
+    # Also for clients that are not known to report a call that fails to the model.
+    "continue": '[guard]\ncontinue_clients = ["*"]\n',
     "hold-all": "[guard]\nhold_all = true\n",
     "keep-alive": '[guard]\nkeep_alive = "1s"\n',
     # Somebody is there, or will be, who answers as ANSWERS says.
@@ -29,16 +31,25 @@ class Expect:
     asked: tuple[str, ...] = ()  # Stands in the last main request.
     rule: str = ""  # The rule that the final text explains, …
     layer: str = "gate"  # … and its layer.
+    goes_on: bool = False  # Where the client is known to report errors, the turn goes on after the refusal.
     recorded: tuple[str, ...] = ()  # Stands in the ledger's records of this run.
     files: tuple[tuple[str, str], ...] = ()  # Files made or changed in the work folder; no others may be.
 
     def but(self, **changes):
         return dataclasses.replace(self, **changes)
 
+    def at(self, client, config):
+        """The same for this client and configuration."""
+        known = client == "claude" and config != "explain" or config == "continue"
+        if not (self.goes_on and known):
+            return self
+        least, most = self.requests
+        return self.but(requests=(least + 1, most + 1), says="All done.", asked=(*self.asked, self.says))
+
 
 RUNS = Expect(runs=1, requests=(2, 2), says="All done.")
 SHOWN = Expect()
-REFUSED = Expect(says=NOTICE)
+REFUSED = Expect(says=NOTICE, goes_on=True)
 BROKEN = Expect(end="error", says=NOTICE)
 # The client, or a stricter rule, may say no: nothing runs either way.
 REJECTED = Expect(requests=(1, 2))
@@ -84,11 +95,16 @@ TABLE = [
     ("parallel", ALL, "default", RUNS.but(runs=2)),
     ("parallel", STREAMING, "hold-all", RUNS.but(runs=2)),
     ("ten_calls", ALL, "default", RUNS.but(runs=10)),
-    ("repeat", ALL, "default", REFUSED.but(runs=5, requests=(6, 6))),
+    # Three refusals in a row are answered by the agent; after that, it stops.
+    ("repeat", ("claude",), "default", RUNS.but(runs=5, requests=(9, 9), asked=(NOTICE,))),
+    ("repeat", ("claude",), "explain", REFUSED.but(runs=5, requests=(6, 6))),
+    ("repeat", ("python", "python-whole"), "default", REFUSED.but(runs=5, requests=(6, 6))),
     ("slow_input", STREAMING, "keep-alive", RUNS),
     ("slow_input", ("raw",), "keep-alive", SHOWN),
     # What calls do: dangerous ones are refused, with the reason, …
     ("rm_home", ALL, "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", ALL, "explain", by_rule("recursive-delete-outside-project")),
+    ("rm_home", ALL, "continue", by_rule("recursive-delete-outside-project")),
     ("pipe_to_shell", ALL, "default", by_rule("fetched-code")),
     ("secret_read", ALL, "default", by_rule("secret-read")),
     ("write_startup", STREAMING, "default", by_rule("startup-write")),
@@ -133,13 +149,15 @@ TABLE = [
     ("arg_extra", ("claude",), "default", REJECTED),
     ("arg_extra", ("python",), "default", RUNS),
     # Calls that cannot be read in one way only.
-    ("unknown_block deep lone_surrogate patch codemode_any", ALL, "default", REFUSED),
+    ("deep lone_surrogate", ALL, "default", REFUSED),
+    # Tools that the request does not declare: nobody knows whether they would run without arguments.
+    ("unknown_block patch codemode_any", ALL, "default", REFUSED.but(goes_on=False)),
     ("badjson dupkeys trailing", STREAMING, "default", REFUSED),
     ("badjson dupkeys trailing", ("python-whole",), "default", BROKEN),
     ("start_input", STREAMING, "default", REFUSED),
     ("dup_id", ALL, "default", RUNS.but(marker="one\n")),
     ("dupkeys", ("claude",), "continue", RUNS.but(runs=0, asked=(NOTICE, "InputValidationError"))),
-    ("dupkeys", ("python",), "continue", RUNS.but(runs=0, asked=(NOTICE,))),
+    ("dupkeys", ("python",), "continue", REFUSED),
     # Streams that break the protocol.
     ("evt_mismatch no_evname late_kind start_content dup_start delta_unopened", STREAMING, "default", BROKEN),
     ("after_stop", STREAMING, "default", SHOWN.but(says="Nothing to run.")),

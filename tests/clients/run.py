@@ -35,6 +35,7 @@ ANTHROPIC_SDK = ("anthropic", "2.8.0")
 TIMEOUT = 60
 SLOW_SECONDS = 4
 MAX_SILENCE = 2.0
+PIN = b"correct horse"
 
 
 @dataclasses.dataclass
@@ -70,7 +71,7 @@ def all_runs(options):
                 if options.only and scenario not in options.only:
                     continue
                 if options.client in (None, family):
-                    yield Run(scenario, client, config, expect)
+                    yield Run(scenario, client, config, expect.at(client, config))
 
 
 # Every process that was started, to be ended whatever happens.
@@ -195,9 +196,9 @@ def measure_silence(run, base):
 
 
 @contextlib.contextmanager
-def server(command, log):
+def server(command, log, **how):
     """Starts a server, yields it and the address that it prints first, and ends it."""
-    with open(log, "wb") as errors, child(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+    with open(log, "wb") as errors, child(command, stdout=subprocess.DEVNULL, stderr=errors, **how) as process:
         deadline = time.monotonic() + 20
         while not (found := re.match(r"listening on (?:http://)?(\S+:\d+)\s", log.read_text())):
             if process.poll() is not None or time.monotonic() > deadline:
@@ -207,6 +208,25 @@ def server(command, log):
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(10)
+
+
+def set_pin(binary, settings, state):
+    """A person at a terminal sets the PIN with which questions of a proxy in the background are answered."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        command = [str(binary), "pin", "--state-dir", str(state)]
+        os.execve(command[0], command, {"PATH": os.environ["PATH"], "TERM": "dumb", "XDG_CONFIG_HOME": str(settings)})
+    said, waits = b"", [b"The new PIN: ", b"once more: "]
+    # Reading fails when the terminal is closed.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 4096):
+            said += chunk
+            if waits and waits[0] in said:
+                waits.pop(0)
+                os.write(terminal, PIN + b"\n")
+    if os.waitpid(pid, 0)[1] != 0:
+        sys.exit(f"the PIN could not be set: {said.decode()}")
+    os.close(terminal)
 
 
 @contextlib.contextmanager
@@ -224,6 +244,9 @@ def operator(binary, state, answer):
             while not done.is_set():
                 if select.select([terminal], [], [], 0.2)[0]:
                     seen += os.read(terminal, 4096)
+                if b"PIN: " in seen:
+                    seen = b""
+                    os.write(terminal, PIN + b"\n")
                 if b"[d]eny?" in seen:
                     # What is typed before anybody can have read the question is not taken.
                     time.sleep(1)
@@ -273,7 +296,8 @@ def judge(run, record, folder, ledger):
     if expect.marker not in (None, written):
         run.problems.append(f"marker.txt is {written!r}")
     parts = [f"Rule: {expect.rule} ({expect.layer})\n", "\nWhy: ", "\nMatched: ", "\nInstead: "] if expect.rule else []
-    run.problems += [f"does not explain with `{part.strip()}`" for part in parts if part not in run.said]
+    told = [run.said, *texts(bodies[-1:])]
+    run.problems += [f"does not explain with `{part.strip()}`" for part in parts if not any(part in t for t in told)]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "work", WORK | dict(expect.files))]
     run.problems += [f"{name} is {text!r}" for name, text in changes(folder / "home", HOME, only=HOME)]
     lines = ledger.read_text().splitlines() if expect.recorded and ledger.exists() else []
@@ -283,6 +307,14 @@ def judge(run, record, folder, ledger):
         run.problems.append("the model was told a secret")
     last = json.dumps(bodies[-1]) if bodies else ""
     run.problems += [f"the last request lacks `{text}`" for text in expect.asked if text not in last]
+
+
+def texts(value):
+    """All strings in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(item)
 
 
 def changes(folder, files, only=None):
@@ -331,11 +363,15 @@ def main():
         script = [options.binary, "script", *listen, "--record", record, "--slow-seconds", str(SLOW_SECONDS)]
         model = servers.enter_context(server(script, work / "script.log"))
         doors = dict.fromkeys(configs, model)
+        settings = work / "settings"
+        if not options.no_proxy:
+            set_pin(options.binary.resolve(), settings, work / "state-pin")
         for config in [] if options.no_proxy else configs:
             (work / f"{config}.toml").write_text(CONFIGS[config])
             files = ["--state-dir", work / f"state-{config}", "--config", work / f"{config}.toml"]
             proxy = [options.binary, "proxy", *listen, "--upstream", f"http://{model[1]}", *files]
-            doors[config] = servers.enter_context(server(proxy, work / f"proxy-{config}.log"))
+            environment = os.environ | {"XDG_CONFIG_HOME": str(settings)}
+            doors[config] = servers.enter_context(server(proxy, work / f"proxy-{config}.log", env=environment))
             if config in ANSWERS:
                 person = operator(options.binary, work / f"state-{config}", ANSWERS[config])
                 servers.enter_context(person)

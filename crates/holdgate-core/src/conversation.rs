@@ -8,7 +8,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-pub use parts::CallReader;
+pub use parts::{CallReader, Room, Unbounded};
 
 use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects};
 use crate::json::JsonError;
@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_CONVERSATIONS: usize = 32;
 /// Steps of all of them together.
 const MAX_KNOWN_STEPS: usize = 4 * MAX_STEPS;
+/// Bytes of all of them together; the one that was used last is kept in any case.
+const MAX_BYTES: usize = 96 << 20;
 /// The last messages of a request that are looked at: more than it takes to fill a history.
 const MAX_MESSAGES: usize = 4 * MAX_STEPS;
 /// Calls that are understood for one request, the latest first.
@@ -50,6 +52,13 @@ pub fn history(
     conversations.history(request, reader)
 }
 
+/// About how many bytes the conversations of a session take in memory.
+pub fn bytes(conversations: &Mutex<Conversations>) -> usize {
+    let conversations = conversations.lock();
+    let conversations = conversations.unwrap_or_else(PoisonError::into_inner);
+    conversations.bytes()
+}
+
 #[derive(Debug, Default)]
 struct Conversation {
     root: u64,
@@ -59,6 +68,8 @@ struct Conversation {
     inherited: usize,
     /// What the messages of the last request say.
     messages: HashMap<Digest, Arc<[Part]>>,
+    /// About how many bytes it takes in memory.
+    bytes: usize,
 }
 
 /// Tells messages apart: hash and length.
@@ -99,7 +110,9 @@ impl Conversations {
             None => self.begin(root, &shown),
         };
         conversation.absorb(&shown);
+        drop((shown, parts));
         conversation.messages = read.into_iter().collect();
+        conversation.weigh();
         let mut history = History::default();
         for step in &conversation.steps {
             history.push(step.clone());
@@ -129,17 +142,26 @@ impl Conversations {
             inherited: steps.len(),
             steps,
             messages: HashMap::new(),
+            bytes: 0,
         }
     }
 
+    /// About how many bytes all of them take in memory.
+    pub fn bytes(&self) -> usize {
+        self.known.iter().map(|known| known.bytes).sum()
+    }
+
     fn make_room(&mut self) {
+        let mut bytes = self.bytes();
         let mut steps: usize = self.known.iter().map(|known| known.steps.len()).sum();
         let mut surplus = 0;
         for (at, known) in self.known.iter().enumerate() {
             let left = self.known.len() - at;
-            if left <= 1 || left <= MAX_CONVERSATIONS && steps <= MAX_KNOWN_STEPS {
+            let fits = steps <= MAX_KNOWN_STEPS && bytes <= MAX_BYTES;
+            if left <= 1 || left <= MAX_CONVERSATIONS && fits {
                 break;
             }
+            bytes -= known.bytes;
             steps -= known.steps.len();
             surplus += 1;
         }
@@ -160,10 +182,18 @@ fn read(
         let mut hasher = keys.build_hasher();
         hasher.write(message);
         let digest = (hasher.finish(), message.len());
-        let parts = match seen.get(&digest) {
-            Some(parts) => parts.clone(),
-            None => reader.parts(message, &mut room, keys)?.into(),
+        if let Some(parts) = seen.get(&digest) {
+            read.push((digest, parts.clone()));
+            continue;
+        }
+        let parts: Arc<[Part]> = match reader.parts(message, &mut room, keys)? {
+            // Most messages say nothing about calls.
+            parts if parts.is_empty() => Arc::default(),
+            parts => parts.into(),
         };
+        if !reader.room.take(parts::bytes(&parts)) {
+            break;
+        }
         read.push((digest, parts));
     }
     read.reverse();
@@ -218,6 +248,18 @@ impl Finished<'_> {
 }
 
 impl Conversation {
+    /// A step that several hold is shared out among them.
+    fn weigh(&mut self) {
+        let share = |step: &Arc<Step>| step.bytes / Arc::strong_count(step).max(1);
+        let steps: usize = self.steps.iter().map(share).sum();
+        let said = self.messages.values().map(|said| {
+            let calls = said.iter().filter_map(Part::step).map(share);
+            parts::bytes(said) + calls.sum::<usize>()
+        });
+        let said: usize = said.sum();
+        self.bytes = size_of::<Conversation>() + steps + said;
+    }
+
     /// Where each of `shown` is known, in order: of calls that are alike, the next one.
     fn places(&self, shown: &[Finished<'_>]) -> Vec<Option<usize>> {
         let mut alike: HashMap<Key<'_>, VecDeque<usize>> = HashMap::new();

@@ -9,9 +9,11 @@ pub type Block = u64;
 /// One frame, understood.
 #[derive(Debug)]
 pub enum Event {
-    /// No part of the message and no place in its order: a ping, a comment.
-    Free,
-    /// Can cause no action. Leaves unchanged, in order.
+    /// Nothing that could leave, such as a comment: only a sign that the upstream is alive.
+    Silent,
+    /// A ping: no part of the message, and no place in its order.
+    Ping,
+    /// Can cause no action. Leaves in order.
     Inert(Part),
     /// A call begins.
     CallStart(Block, HeldCall),

@@ -1,8 +1,8 @@
 //! One response under guard: the walk of a byte, from top to bottom.
 //!
-//! [`StreamGuard::feed`] takes a chunk from upstream. Text leaves in the same call, byte for byte.
-//! A tool call is held until it is whole, judged, and written anew or replaced. What the shell has
-//! to do comes out as [`Output`]s, in order.
+//! [`StreamGuard::feed`] takes a chunk from upstream. Text leaves in the same call, in its canonical
+//! form, which most of it has already. A tool call is held until it is whole, judged, and written
+//! anew or replaced. What the shell has to do comes out as [`Output`]s, in order.
 
 mod asking;
 mod ending;
@@ -16,11 +16,12 @@ pub use job::{Job, JobDone, Unjudged};
 pub use settings::{GuardSettings, Judge, OnBlock};
 pub use whole::{MessageGuard, guard_message};
 
+use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::hold::{Hold, Runs, Waiting};
 use crate::incident::{Action, Record};
 use crate::question::{Answer, Question};
-use crate::sse::{self, Decoder, Piece};
+use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
 use asking::Asked;
@@ -32,12 +33,14 @@ use std::time::Duration;
 
 /// Events without meaning that one response may have.
 const MAX_STRAYS: usize = 100;
+/// A client that has heard nothing for so long is told that the upstream still sends comments.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// What the shell has to do, in order.
 #[derive(Debug)]
 pub enum Output {
     /// Send these bytes to the client.
-    Send(Bytes),
+    Send(Canonical),
     /// Write this to the ledger. What follows must not leave before that is done.
     Record(Box<Record>),
     /// Judge a call, and tell [`StreamGuard::judged`] or [`MessageGuard::judged`] what came out.
@@ -61,7 +64,6 @@ pub struct StreamGuard {
     state: State,
     seen_frame: bool,
     strays: usize,
-    last_frame: Fate,
     /// When the client last got something.
     last_sent: Duration,
     /// Whether the shell does the judging.
@@ -85,26 +87,17 @@ enum State {
     Failed,
 }
 
-/// What became of a frame; the tail of its last line end shares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Passed,
-    Queued,
-    Gone,
-}
-
 impl StreamGuard {
     /// A guard at the start of a response.
     pub fn new(judge: Judge, now: Duration) -> Self {
         StreamGuard {
             decoder: Decoder::new(judge.settings.max_event_bytes),
-            reader: Reader::new(judge.settings.inert_blocks.clone()),
+            reader: Reader::new(judge.settings.inert_blocks.clone(), judge.request.clone()),
             writer: Writer::default(),
             hold: Hold::default(),
             state: State::Open,
             seen_frame: false,
             strays: 0,
-            last_frame: Fate::Gone,
             last_sent: now,
             apart: false,
             away: None,
@@ -125,22 +118,11 @@ impl StreamGuard {
     /// Takes a chunk from upstream.
     pub fn feed(&mut self, mut chunk: Bytes, now: Duration, out: &mut Vec<Output>) {
         let mut sink = Sink::new(&chunk, out);
-        while !self.is_over() || self.decoder.awaits_tail() {
-            let piece = match self.decoder.next(&mut chunk) {
-                Ok(Some(Piece::Frame(_))) if self.is_over() => break,
-                Ok(Some(piece)) => piece,
+        while !self.is_over() {
+            let taken = match self.decoder.next(&mut chunk) {
+                Ok(Some(frame)) => self.frame(&frame, now, &mut sink),
                 Ok(None) => break,
-                Err(error) => {
-                    self.fail(&error.into(), &mut sink);
-                    break;
-                }
-            };
-            let taken = match piece {
-                Piece::Frame(frame) => self.frame(frame, now, &mut sink),
-                Piece::Tail(tail) => {
-                    self.tail(tail, &mut sink);
-                    Ok(())
-                }
+                Err(error) => Err(error.into()),
             };
             if let Err(violation) = taken {
                 self.fail(&violation, &mut sink);
@@ -152,15 +134,21 @@ impl StreamGuard {
     }
 
     /// One frame: passed, queued behind a held call, or taken in.
-    fn frame(&mut self, frame: Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
+    fn frame(&mut self, raw: &Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
         let first = !std::mem::replace(&mut self.seen_frame, true);
-        self.last_frame = Fate::Gone;
-        let event = self.reader.read(&sse::fields(&frame, first)?)?;
+        let fields = sse::fields(raw, first)?;
+        let event = self.reader.read(&fields)?;
+        let canonical = || {
+            let frame = Canonical::of_frame(raw, &fields);
+            frame.ok_or(Violation::from("an event has no name or no data"))
+        };
         match event {
-            Event::Free => {
-                self.last_frame = Fate::Passed;
-                sink.send(frame);
+            Event::Silent => {
+                if now.saturating_sub(self.last_sent) >= QUIET {
+                    sink.send(anthropic::ping());
+                }
             }
+            Event::Ping => sink.send(canonical()?),
             Event::Inert(part) => {
                 match part {
                     Part::StopReason => self.state = State::Ending,
@@ -171,16 +159,10 @@ impl StreamGuard {
                     | Part::BlockStop(_)
                     | Part::Other => {}
                 }
+                let frame = canonical()?;
                 if self.hold.is_empty() {
-                    let sent = self.writer.inert(frame.clone(), part);
-                    self.last_frame = if sent == frame {
-                        Fate::Passed
-                    } else {
-                        Fate::Gone
-                    };
-                    sink.send(sent);
+                    sink.send(self.writer.inert(frame, part));
                 } else {
-                    self.last_frame = Fate::Queued;
                     self.hold.push_frame(&frame, part);
                     self.release(now, sink);
                 }
@@ -208,7 +190,7 @@ impl StreamGuard {
                 }
                 self.state = State::Failed;
                 self.let_go();
-                sink.send(frame);
+                sink.send(canonical()?);
             }
             Event::Stray(what) => self.leave_out(what, sink)?,
         }
@@ -231,21 +213,6 @@ impl StreamGuard {
             sink.record(record);
         }
         Ok(())
-    }
-
-    /// The LF that belongs to the frame before it.
-    fn tail(&mut self, tail: Bytes, sink: &mut Sink<'_>) {
-        match self.last_frame {
-            Fate::Passed => sink.send(tail),
-            Fate::Queued => {
-                if let Some(raw) = self.hold.last_frame() {
-                    *raw = Bytes::from([raw.as_ref(), tail.as_ref()].concat());
-                } else {
-                    sink.send(tail);
-                }
-            }
-            Fate::Gone => {}
-        }
     }
 
     /// Lets go what has become ready, in order.

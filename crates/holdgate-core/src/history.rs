@@ -3,7 +3,7 @@
 //! Only calls whose result has come back are in it, so the same conversation gives the same history
 //! to whoever reads it.
 
-use crate::action::effect::{Effect, Kind};
+use crate::action::effect::{Effect, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub(crate) const MAX_STEPS: usize = 2_000;
 /// Effects of one step that are kept: with more, only their kinds are.
 const MAX_EFFECTS: usize = 512;
-/// Effects that the steps of one conversation keep together, the latest first.
-const MAX_ALL_EFFECTS: usize = 64 * MAX_STEPS;
+/// Bytes that the steps of one conversation keep together, the latest first.
+const MAX_ALL_BYTES: usize = 48 << 20;
 
 /// The finished calls of one conversation, oldest first.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,8 @@ pub struct Step {
     pub local: bool,
     /// Tells calls apart that share an id.
     pub(crate) digest: u64,
+    /// About how many bytes it takes in memory.
+    pub(crate) bytes: usize,
 }
 
 /// What became of a call.
@@ -60,6 +62,7 @@ impl Step {
         if effects.len() > MAX_EFFECTS {
             forget_repeated(&mut effects);
         }
+        effects.shrink_to_fit();
         let mut step = Step {
             call: call.to_owned(),
             tool: tool.to_owned(),
@@ -68,17 +71,33 @@ impl Step {
             cut: Vec::new(),
             local: true,
             digest: 0,
+            bytes: 0,
         };
         if step.effects.len() > MAX_EFFECTS {
             step.cut();
         }
+        step.weigh();
         step
+    }
+
+    fn weigh(&mut self) {
+        let texts = allocated(self.call.capacity()) + allocated(self.tool.capacity());
+        let mut before = None;
+        let mut effects = 0;
+        for effect in &self.effects {
+            effects += effect.bytes(before);
+            before = Some(effect);
+        }
+        // With the counters of the `Arc` around it, and its place in the lists that it stands in.
+        let own = allocated(size_of::<Step>() + 16) + 2 * size_of::<Arc<Step>>();
+        self.bytes = own + texts + effects + allocated(self.cut.capacity());
     }
 
     /// A step that may have done anything.
     pub(crate) fn unknown(call: &str, tool: &str, outcome: Outcome) -> Self {
         let mut step = Step::new(call, tool, outcome, Vec::new());
         step.cut = Kind::ALL.to_vec();
+        step.weigh();
         step
     }
 
@@ -89,6 +108,7 @@ impl Step {
                 self.cut.push(effect.kind);
             }
         }
+        self.weigh();
     }
 }
 
@@ -109,9 +129,9 @@ fn forget_repeated(effects: &mut Vec<Effect>) {
 
 /// Keeps what the latest steps did, as much as there is room for, and of older ones the kinds.
 pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
-    let mut room = MAX_ALL_EFFECTS;
+    let mut room = MAX_ALL_BYTES;
     for step in steps.iter_mut().rev() {
-        match room.checked_sub(step.effects.len()) {
+        match room.checked_sub(step.bytes) {
             Some(left) => room = left,
             None => Arc::make_mut(step).cut(),
         }

@@ -1,8 +1,8 @@
 //! Tool calls wait here until they are whole, and what follows them waits behind.
 
+use crate::canonical::Canonical;
 use crate::event::{Block, Part};
 use crate::json::{Json, JsonError, LoneSurrogates, shorten};
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,6 +105,12 @@ pub enum Fault {
     /// An id that another call of the message has.
     #[error("another call of the same message has the id `{0}`")]
     SameId(String),
+    /// A call that stands inside of another block.
+    #[error("a tool call stands inside of the block, where some clients find it")]
+    NestedCall,
+    /// Two keys that some clients take for one.
+    #[error("the key `{0}` stands beside another one from which it differs in case only")]
+    AmbiguousKey(String),
     /// A kind of block that has no meaning here.
     #[error("`{0}` is a kind of block that is not known to be harmless")]
     UnknownKind(String),
@@ -197,6 +203,9 @@ impl HeldCall {
         if input.as_object().is_none() {
             return Err(Fault::NotAnObject);
         }
+        if let Some(key) = input.ambiguous_key() {
+            return Err(Fault::AmbiguousKey(shorten(key, 40)));
+        }
         Ok(ToolCall {
             id: id.ok_or(Fault::NoId)?,
             name: name.ok_or(Fault::NoName)?,
@@ -216,7 +225,7 @@ impl HeldCall {
 #[derive(Debug)]
 pub enum Waiting<J> {
     /// An inert frame behind a call.
-    Frame(Bytes, Part),
+    Frame(Canonical, Part),
     /// A call that is not judged yet.
     Call(WaitingCall),
     /// The place of a call that is being judged, and how many bytes it keeps.
@@ -272,20 +281,10 @@ impl<J> Hold<J> {
         self.bytes
     }
 
-    /// Queues an inert frame: a copy, since a slice would keep all that was read with it.
-    pub fn push_frame(&mut self, raw: &[u8], part: Part) {
-        self.bytes += raw.len() + 128;
-        let raw = Bytes::copy_from_slice(raw);
-        self.queue.push_back(Waiting::Frame(raw, part));
-    }
-
-    /// The bytes of the frame that was queued last, if that is what came last.
-    pub fn last_frame(&mut self) -> Option<&mut Bytes> {
-        if let Some(Waiting::Frame(raw, _)) = self.queue.back_mut() {
-            Some(raw)
-        } else {
-            None
-        }
+    /// Queues an inert frame.
+    pub fn push_frame(&mut self, frame: &Canonical, part: Part) {
+        self.bytes += frame.len() + 128;
+        self.queue.push_back(Waiting::Frame(frame.detached(), part));
     }
 
     /// Queues a call that begins.

@@ -1,11 +1,15 @@
-//! Decisions as they go into the ledger. The shell adds the time and the chain of hashes.
+//! Decisions as they go into the ledger. The shell adds the time, the chain of hashes and the seal.
 
-use crate::json::{Json, shorten, write_string};
+use crate::json::{Json, write_string};
+use crate::mask::Masked;
 use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Findings that one record tells.
+const MAX_FINDINGS: usize = 16;
 
 /// One decision.
 #[derive(Clone, Debug)]
@@ -147,22 +151,23 @@ impl Record {
         }
     }
 
-    /// Appends the members of the decision's JSON object, with at most `input_bytes` of a call's
-    /// arguments, or all of them if the gate was lifted. Text, not a tree: this is written while
-    /// the client waits.
-    pub fn write(&self, input_bytes: usize, out: &mut String) {
+    /// The members of the decision's JSON object, with at most `input_bytes` of a call's arguments,
+    /// or all of them if the gate was lifted. Text, not a tree: this is written while the client
+    /// waits.
+    pub fn members(&self, input_bytes: usize) -> Members {
         let input_bytes = if self.expert { usize::MAX } else { input_bytes };
-        member("id", &self.id, out);
-        member("session", &self.session, out);
-        member("door", self.door, out);
-        member("verdict", self.verdict.word(), out);
-        member("action", self.action.word(), out);
+        let mut out = Members::default();
+        out.text("id", &self.id);
+        out.text("session", &self.session);
+        out.word("door", self.door);
+        out.word("verdict", self.verdict.word());
+        out.word("action", self.action.word());
         if self.expert {
-            out.push_str("\"expert\":true,");
+            out.raw("expert", "true");
         }
         if let Some((answer, waited)) = &self.answer {
-            member("answer", answer.word(), out);
-            out.push_str(&format!("\"waited_us\":{},", waited.as_micros()));
+            out.word("answer", answer.word());
+            out.micros("waited_us", *waited);
         }
         match &self.subject {
             Subject::Call {
@@ -173,43 +178,111 @@ impl Record {
                 held,
                 judged,
             } => {
-                member("subject", "call", out);
+                out.word("subject", "call");
                 for (key, value) in [("tool", tool), ("call", call)] {
                     if let Some(value) = value {
-                        member(key, &shorten(value, 200), out);
+                        out.masked(key, &Masked::start(value, 200));
                     }
                 }
-                member("runs", runs, out);
+                out.word("runs", runs);
                 match input {
                     Some(text) if text.len() <= input_bytes => {
-                        out.push_str("\"input\":");
-                        out.push_str(text);
-                        out.push(',');
+                        out.raw("input", &Masked::json_text(text));
                     }
                     Some(text) => {
-                        out.push_str(&format!("\"input_bytes\":{},", text.len()));
-                        member("input_start", &shorten(text, input_bytes / 4), out);
+                        out.raw("input_bytes", &text.len().to_string());
+                        out.masked("input_start", &Masked::start(text, input_bytes / 4));
                     }
                     None => {}
                 }
-                let times = (held.as_micros(), judged.as_micros());
-                out.push_str(&format!(
-                    "\"held_us\":{},\"judged_us\":{},",
-                    times.0, times.1
-                ));
+                out.micros("held_us", *held);
+                out.micros("judged_us", *judged);
             }
-            Subject::Response => member("subject", "response", out),
+            Subject::Response => out.word("subject", "response"),
         }
-        let findings = self.findings.iter().map(Finding::to_json).collect();
-        out.push_str("\"findings\":");
-        out.push_str(&Json::Array(findings).text());
+        let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
+        if left_out > 0 {
+            out.number(
+                "findings_left_out",
+                u64::try_from(left_out).unwrap_or(u64::MAX),
+            );
+        }
+        out.findings(strictest(&self.findings));
+        out
     }
 }
 
-fn member(key: &str, text: &str, out: &mut String) {
-    out.push('"');
-    out.push_str(key);
-    out.push_str("\":");
-    write_string(text, out);
-    out.push(',');
+/// The findings that are written: all or, of very many, the strictest. They keep their order.
+fn strictest(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
+    let mut order: Vec<(usize, &Finding)> = findings.iter().enumerate().collect();
+    if order.len() > MAX_FINDINGS {
+        order.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.verdict));
+        order.truncate(MAX_FINDINGS);
+        order.sort_by_key(|(at, _)| *at);
+    }
+    order.into_iter().map(|(_, finding)| finding)
+}
+
+/// The members of a record. All text in it is masked: a ledger takes nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Members(String);
+
+impl Members {
+    /// Those of a JSON object. Anything else has none.
+    pub fn of(json: Json<'_>) -> Members {
+        let text = Masked::json(json).into_string();
+        let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+        Members(inside.unwrap_or_default().to_owned())
+    }
+
+    /// Adds a word of our own.
+    pub fn word(&mut self, key: &'static str, word: &'static str) {
+        self.key(key);
+        write_string(word, &mut self.0);
+    }
+
+    /// Adds a text of anybody.
+    pub fn text(&mut self, key: &'static str, text: &str) {
+        self.masked(key, &Masked::of(text));
+    }
+
+    /// Adds a text that is masked already.
+    pub fn masked(&mut self, key: &'static str, text: &Masked) {
+        self.key(key);
+        write_string(text, &mut self.0);
+    }
+
+    /// Adds a number.
+    pub fn number(&mut self, key: &'static str, number: u64) {
+        self.raw(key, &number.to_string());
+    }
+
+    /// Adds what layers said.
+    pub fn findings<'f>(&mut self, findings: impl IntoIterator<Item = &'f Finding>) {
+        let findings = findings.into_iter().map(Finding::to_json).collect();
+        self.raw("findings", &Json::Array(findings).text());
+    }
+
+    /// The text between the braces.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn micros(&mut self, key: &'static str, time: Duration) {
+        self.raw(key, &time.as_micros().to_string());
+    }
+
+    fn raw(&mut self, key: &'static str, json: &str) {
+        self.key(key);
+        self.0.push_str(json);
+    }
+
+    fn key(&mut self, key: &'static str) {
+        if !self.0.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push('"');
+        self.0.push_str(key);
+        self.0.push_str("\":");
+    }
 }

@@ -8,6 +8,7 @@
 mod read;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 /// A JSON value. Objects keep their order and have no key twice.
@@ -111,6 +112,29 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// A key that stands beside another one from which it differs in case only, at any level. Some
+    /// readers take the two for the same (Go's `encoding/json` does), and believe the last one.
+    pub fn ambiguous_key(&self) -> Option<&str> {
+        match self {
+            Json::Array(items) => items.iter().find_map(Json::ambiguous_key),
+            Json::Object(members) => {
+                let plain = |(key, _): &(Cow<'_, str>, _)| {
+                    key.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase())
+                };
+                // Equal keys were refused when the object was read.
+                let all_plain = members.iter().all(plain);
+                let mut seen = HashSet::new();
+                let twice = members
+                    .iter()
+                    .filter(|_| !all_plain)
+                    .find(|(key, _)| !seen.insert(fold(key)));
+                let twice = twice.map(|(key, _)| &**key);
+                twice.or_else(|| members.iter().find_map(|(_, value)| value.ambiguous_key()))
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => None,
+        }
+    }
+
     /// An object with these members. The caller sees to it that no key comes twice.
     pub fn object<const N: usize>(members: [(&'static str, Json<'a>); N]) -> Json<'a> {
         Json::Object(
@@ -200,6 +224,16 @@ impl From<u64> for Json<'_> {
     fn from(number: u64) -> Self {
         Json::Number(Cow::Owned(number.to_string()))
     }
+}
+
+/// A key as readers see it that do not tell capital letters from small ones.
+pub fn fold(key: &str) -> String {
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c,
+    };
+    key.chars().map(fold).flat_map(char::to_lowercase).collect()
 }
 
 /// Appends `text` as a JSON string with its quotes.

@@ -2,6 +2,7 @@
 //! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
 
 pub mod action;
+pub mod canonical;
 pub mod conversation;
 pub mod event;
 pub mod fuel;
@@ -11,6 +12,7 @@ pub mod hold;
 pub mod incident;
 pub mod json;
 pub mod layers;
+pub mod mask;
 pub mod question;
 pub mod request;
 pub mod rules;

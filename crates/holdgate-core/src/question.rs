@@ -4,7 +4,7 @@ use crate::action::effect::Effect;
 use crate::action::path::{PathClass, Place};
 use crate::action::value::HOLE;
 use crate::incident::Record;
-use crate::json::shorten;
+use crate::mask::{Masked, has_secret};
 use crate::rules::shown;
 use crate::verdict::{Finding, Verdict};
 use std::time::Duration;
@@ -35,6 +35,8 @@ pub enum Answer {
     Timeout,
     /// Nobody was there to be asked.
     Nobody,
+    /// Nobody could be asked: no terminal shows questions, and no PIN is set to answer elsewhere.
+    NoPin,
     /// The client went away, or the response broke, before anybody answered.
     Withdrawn,
 }
@@ -49,6 +51,7 @@ impl Answer {
             Answer::Deny => "deny",
             Answer::Timeout => "timeout",
             Answer::Nobody => "nobody",
+            Answer::NoPin => "no-pin",
             Answer::Withdrawn => "withdrawn",
         }
     }
@@ -64,7 +67,9 @@ impl Answer {
     pub fn lets_pass(self) -> bool {
         match self {
             Answer::Once | Answer::Session | Answer::Rule => true,
-            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::Withdrawn => false,
+            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => {
+                false
+            }
         }
     }
 }
@@ -105,6 +110,11 @@ pub enum NoAllowance {
         "what `{0}` asks about is not fully known, so no rule could be narrow enough; only once or for the session"
     )]
     Unknown(String),
+    /// The rule would hold a secret.
+    #[error(
+        "what `{0}` asks about holds a secret, which must not be written into a rule; only once or for the session"
+    )]
+    Secret(String),
 }
 
 /// What rules would have to allow so that none of `findings` asks again.
@@ -123,9 +133,7 @@ fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllow
         return Err(NoAllowance::Layer { rule, layer });
     }
     let asked = |effect: &&Effect| {
-        let text = shown(effect);
-        let long = finding.evidence.as_deref() == Some(&*text);
-        long || finding.evidence == Some(shorten(&text, crate::rules::MAX_EVIDENCE))
+        finding.evidence == Some(Masked::start(&shown(effect), crate::rules::MAX_EVIDENCE))
     };
     let Some(effect) = effects.iter().find(asked) else {
         return Err(NoAllowance::Unknown(rule));
@@ -151,6 +159,11 @@ fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllow
             return Err(NoAllowance::Unknown(rule));
         }
         done.push((effect.kind.word(), text.map(str::to_owned)));
+    }
+    let texts = done.iter().filter_map(|(_, text)| text.as_deref());
+    let texts = texts.chain(path.as_deref()).chain([&*effect.evidence]);
+    if texts.into_iter().any(has_secret) {
+        return Err(NoAllowance::Secret(rule));
     }
     Ok(Allowance {
         effects: done,

@@ -4,7 +4,10 @@
 //! This runs before the request is sent on, so it must cost little: the messages are only found
 //! here. `conversation.rs` reads those that are new, while the upstream is at work.
 
+mod provider;
 mod skim;
+
+pub use provider::ProviderTools;
 
 use crate::json::{Json, JsonError, LoneSurrogates};
 use bytes::Bytes;
@@ -35,6 +38,8 @@ pub struct RequestFacts {
     pub root: String,
     /// The tools that cannot be called without arguments.
     pub tools_with_required: HashSet<String>,
+    /// What the provider may run itself.
+    pub provider: ProviderTools,
     /// The folder that the client works in, as its system prompt says.
     pub working_dir: Option<String>,
 }
@@ -53,6 +58,11 @@ impl Request {
                     let tools = value.as_array().unwrap_or(&[]);
                     facts.tools_with_required =
                         tools.iter().filter_map(requires_arguments).collect();
+                    facts.provider.declare_tools(tools);
+                }
+                "mcp_servers" => {
+                    let servers = value.as_array().unwrap_or(&[]);
+                    facts.provider.declare_servers(servers);
                 }
                 // Read all the same: what is not acceptable is not sent on.
                 _ => {}
@@ -151,11 +161,45 @@ mod tests {
                 session: Some("s-1".into()),
                 root: "hi".into(),
                 tools_with_required: HashSet::from(["Bash".into()]),
+                provider: ProviderTools::default(),
                 working_dir: None,
             },
         );
         let old = r#"{"metadata":{"user_id":"user_1_account__session_abc"},"messages":[]}"#;
         assert_eq!(facts(old).session.as_deref(), Some("abc"));
+    }
+
+    #[test]
+    fn the_provider_runs_what_the_request_declares_and_nothing_else() {
+        let declared = facts(
+            r#"{"tools":[{"type":"web_search_20250305","name":"web_search"},
+                         {"type":"code_execution_20250825","name":"code_execution"},
+                         {"type":"bash_20250124","name":"bash"},
+                         {"name":"web_fetch","input_schema":{}}],
+                "mcp_servers":[{"type":"url","url":"https://x.example","name":"docs"}]}"#,
+        );
+        for (block, ran) in [
+            (r#"{"type":"server_tool_use","name":"web_search"}"#, true),
+            (
+                r#"{"type":"server_tool_use","name":"bash_code_execution"}"#,
+                true,
+            ),
+            (r#"{"type":"server_tool_use","name":"bash"}"#, false),
+            (r#"{"type":"server_tool_use","name":"web_fetch"}"#, false),
+            (r#"{"type":"tool_use","name":"web_search"}"#, false),
+            (
+                r#"{"type":"mcp_tool_use","name":"q","server_name":"docs"}"#,
+                true,
+            ),
+            (
+                r#"{"type":"mcp_tool_use","name":"q","server_name":"other"}"#,
+                false,
+            ),
+            (r#"{"type":"mcp_tool_use","name":"docs"}"#, false),
+        ] {
+            let json = Json::read(block.as_bytes(), 8, LoneSurrogates::Refuse).unwrap();
+            assert_eq!(declared.provider.ran(&json), ran, "{block}");
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ const MAX_APPROVED_BYTES: usize = 64 << 10;
 /// How long the result of a call is waited for, and of how many calls.
 const MAX_PENDING: Duration = Duration::from_mins(10);
 const MAX_PENDING_CALLS: usize = 256;
+/// What a session takes in memory that has done nothing yet, with its place in the store.
+const NEW_BYTES: usize = 1024;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -30,6 +32,13 @@ struct Approval {
     input: String,
     cwd: String,
     folders: Vec<String>,
+}
+
+impl Pending {
+    fn bytes(&self) -> usize {
+        let calls = self.calls.iter().map(|(id, _)| 64 + id.len());
+        calls.sum::<usize>() + self.traces.bytes()
+    }
 }
 
 /// One agent's session.
@@ -136,6 +145,16 @@ impl Session {
             cwd: self.world.cwd.clone(),
             folders: self.folders.clone(),
         }
+    }
+
+    /// About how many bytes it takes in memory, its conversations left out.
+    pub fn bytes(&self) -> usize {
+        let approved = self.approved.iter().map(|approval| {
+            let folders = approval.folders.iter().map(String::len).sum::<usize>();
+            256 + approval.input.len() + approval.cwd.len() + folders
+        });
+        let times = self.recent.capacity() * size_of::<Duration>();
+        times + approved.sum::<usize>() + self.pending.bytes()
     }
 
     /// Where the agent works, with all folders that its shell may be in.
@@ -311,9 +330,18 @@ pub fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
 /// The sessions that are known, bounded in number and age.
 #[derive(Debug)]
 pub struct Sessions {
-    known: HashMap<String, (Duration, SharedSession)>,
+    known: HashMap<String, Known>,
     max: usize,
     max_idle: Duration,
+    /// Bytes that all of them take.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    seen: Duration,
+    session: SharedSession,
+    bytes: usize,
 }
 
 impl Sessions {
@@ -323,23 +351,31 @@ impl Sessions {
             known: HashMap::new(),
             max: max.max(1),
             max_idle,
+            bytes: 0,
         }
     }
 
     /// The session `id`, made if there is none.
     pub fn get(&mut self, id: &str, now: Duration) -> SharedSession {
         let expired = now.saturating_sub(self.max_idle);
-        if let Some((seen, session)) = self.known.get_mut(id)
-            && (*seen > expired || expired.is_zero())
+        if let Some(known) = self.known.get_mut(id)
+            && (known.seen > expired || expired.is_zero())
         {
-            *seen = now;
-            return session.clone();
+            known.seen = now;
+            return known.session.clone();
         }
+        self.forget(id);
         if self.known.len() >= self.max {
             self.make_room(expired);
         }
         let session = SharedSession::default();
-        self.known.insert(id.to_owned(), (now, session.clone()));
+        let known = Known {
+            seen: now,
+            session: session.clone(),
+            bytes: NEW_BYTES,
+        };
+        self.known.insert(id.to_owned(), known);
+        self.bytes += NEW_BYTES;
         session
     }
 
@@ -353,18 +389,59 @@ impl Sessions {
         self.known.is_empty()
     }
 
+    /// About how many bytes all sessions take in memory, as far as they were weighed.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Notes what a session takes now.
+    pub fn weigh(&mut self, id: &str, bytes: usize) {
+        if let Some(known) = self.known.get_mut(id) {
+            let bytes = bytes + NEW_BYTES;
+            self.bytes = (self.bytes + bytes).saturating_sub(known.bytes);
+            known.bytes = bytes;
+        }
+    }
+
+    /// Takes the session `id` out of the store.
+    pub fn forget(&mut self, id: &str) -> Option<SharedSession> {
+        let known = self.known.remove(id)?;
+        self.bytes = self.bytes.saturating_sub(known.bytes);
+        Some(known.session)
+    }
+
+    /// Takes out sessions that nobody uses, those that were idle longest first, until they free
+    /// `bytes`, or none is left. The caller drops them: that takes a while.
+    pub fn forget_idle(&mut self, bytes: usize) -> Vec<SharedSession> {
+        let known = self.known.iter();
+        let idle = known.filter(|(_, known)| Arc::strong_count(&known.session) == 1);
+        let mut idle: Vec<(Duration, String)> =
+            idle.map(|(id, known)| (known.seen, id.clone())).collect();
+        idle.sort_unstable();
+        let enough = self.bytes.saturating_sub(bytes);
+        let mut forgotten = Vec::new();
+        for (_, id) in idle {
+            if self.bytes <= enough {
+                break;
+            }
+            forgotten.extend(self.forget(&id));
+        }
+        forgotten
+    }
+
     /// Forgets what has expired and, if that is not enough, the eighth that was idle longest:
     /// a sweep over all, but only once in many insertions.
     fn make_room(&mut self, expired: Duration) {
         self.known
-            .retain(|_, (seen, _)| *seen > expired || expired.is_zero());
+            .retain(|_, known| known.seen > expired || expired.is_zero());
         if self.known.len() >= self.max {
-            let mut ages: Vec<Duration> = self.known.values().map(|(seen, _)| *seen).collect();
+            let mut ages: Vec<Duration> = self.known.values().map(|known| known.seen).collect();
             let keep_from = self.known.len() / 8;
             let (_, limit, _) = ages.select_nth_unstable(keep_from);
             let limit = *limit;
-            self.known.retain(|_, (seen, _)| *seen > limit);
+            self.known.retain(|_, known| known.seen > limit);
         }
+        self.bytes = self.known.values().map(|known| known.bytes).sum();
     }
 }
 

@@ -1,22 +1,13 @@
-//! Server-sent events: bytes to frames, and frames to bytes.
+//! Server-sent events: bytes to frames, and frames to fields.
 //!
 //! Any line end (LF, CRLF, CR), comments, `data` over several lines, a byte order mark at the very
-//! start, any chunking. A frame keeps its raw bytes, so that what is inert leaves as it came, and
-//! what clients read differently from each other is refused instead of guessed.
+//! start, any chunking, as the standard says. Readers differ in all of these, so a frame leaves only
+//! in its [canonical](crate::canonical) form.
 
 use bytes::{Bytes, BytesMut};
 use std::borrow::Cow;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// The bytes of one frame, through its blank line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// A whole frame.
-    Frame(Bytes),
-    /// The LF of a CRLF whose CR ended the frame before it. It shares that frame's fate.
-    Tail(Bytes),
-}
 
 /// What a frame says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,15 +24,11 @@ pub enum SseError {
     /// The frame does not end within the limit.
     #[error("an event is larger than {0} bytes")]
     TooLarge(usize),
-    /// A line that is no field and no comment; clients differ in what they make of it.
-    #[error("an event has a line that is no `event`, `data`, `id` or `retry` field")]
-    UnknownField,
     /// Two names in one frame.
     #[error("an event has two `event` fields")]
     TwoNames,
-    /// A name, an id or a comment with bytes that some clients take for line ends, or for text in
-    /// another encoding.
-    #[error("an event has a control character, or is not valid UTF-8, outside its data")]
+    /// A name with bytes that some clients take for line ends, or for text in another encoding.
+    #[error("an event's name has a control character, or is not valid UTF-8")]
     NotPlain,
 }
 
@@ -112,14 +99,14 @@ impl Decoder {
         }
     }
 
-    /// Takes the next piece off the front of `chunk`; `None` when it holds no whole frame more
-    /// (what is left has been kept). Call until `None`.
-    pub fn next(&mut self, chunk: &mut Bytes) -> Result<Option<Piece>, SseError> {
+    /// Takes the next frame, through its blank line, off the front of `chunk`; `None` when it holds
+    /// no whole frame more (what is left has been kept). Call until `None`.
+    pub fn next(&mut self, chunk: &mut Bytes) -> Result<Option<Bytes>, SseError> {
         if chunk.is_empty() {
             return Ok(None);
         }
         if std::mem::take(&mut self.ended_with_cr) && chunk.first() == Some(&b'\n') {
-            return Ok(Some(Piece::Tail(chunk.split_to(1))));
+            let _ = chunk.split_to(1);
         }
         let end = if self.partial.is_empty() {
             self.scan.advance(chunk)
@@ -156,17 +143,12 @@ impl Decoder {
             return Err(SseError::TooLarge(self.max_frame));
         }
         self.ended_with_cr = frame.last() == Some(&b'\r');
-        Ok(Some(Piece::Frame(frame)))
+        Ok(Some(frame))
     }
 
     /// Whether the stream stops in the middle of a frame.
     pub fn is_mid_frame(&self) -> bool {
         !self.partial.is_empty()
-    }
-
-    /// Whether a LF that comes next belongs to the frame before it.
-    pub fn awaits_tail(&self) -> bool {
-        self.ended_with_cr
     }
 
     /// Bytes kept between calls.
@@ -210,16 +192,10 @@ pub fn fields(frame: &[u8], first: bool) -> Result<Fields<'_>, SseError> {
                     }
                 });
             }
-            b"event" => {
-                if fields.event.replace(plain(value)?).is_some() {
-                    return Err(SseError::TwoNames);
-                }
-            }
-            // The empty name is that of a blank line or a comment.
-            b"id" | b"retry" | b"" => {
-                plain(value)?;
-            }
-            _ => return Err(SseError::UnknownField),
+            b"event" if fields.event.is_some() => return Err(SseError::TwoNames),
+            b"event" => fields.event = Some(plain(value)?),
+            // Comments, `id`, `retry` and fields that nobody knows: they do not leave.
+            _ => {}
         }
     }
     Ok(fields)
@@ -235,36 +211,21 @@ fn plain(value: &[u8]) -> Result<&str, SseError> {
     Ok(text)
 }
 
-/// Appends a frame with one `event` line and `data` split at its line ends.
-pub fn write(event: &str, data: &str, out: &mut String) {
-    out.push_str("event: ");
-    out.push_str(event);
-    for line in data.split(['\n', '\r']) {
-        out.push_str("\ndata: ");
-        out.push_str(line);
-    }
-    out.push_str("\n\n");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pieces(chunks: &[&[u8]]) -> Vec<Piece> {
+    fn frames(chunks: &[&[u8]]) -> Vec<Bytes> {
         let mut decoder = Decoder::new(1000);
         let mut all = Vec::new();
         for chunk in chunks {
             let mut chunk = Bytes::copy_from_slice(chunk);
-            while let Some(piece) = decoder.next(&mut chunk).unwrap() {
-                all.push(piece);
+            while let Some(frame) = decoder.next(&mut chunk).unwrap() {
+                all.push(frame);
             }
         }
         all
-    }
-
-    fn frame(text: &str) -> Piece {
-        Piece::Frame(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[test]
@@ -275,15 +236,14 @@ mod tests {
             "data: 1\r\r",
             "data: 1\n\r\n",
         ] {
-            assert_eq!(pieces(&[text.as_bytes()]), [frame(text)], "{text:?}");
+            assert_eq!(frames(&[text.as_bytes()]), [text], "{text:?}");
         }
     }
 
     #[test]
-    fn a_frame_that_ends_with_cr_leaves_at_once_and_its_lf_follows() {
-        let tail = Piece::Tail(Bytes::from_static(b"\n"));
-        let got = pieces(&[b"data: 1\r\n\r", b"\ndata: 2\n\n"]);
-        assert_eq!(got, [frame("data: 1\r\n\r"), tail, frame("data: 2\n\n")]);
+    fn a_frame_that_ends_with_cr_is_whole_at_once_and_its_lf_is_skipped() {
+        let got = frames(&[b"data: 1\r\n\r", b"\ndata: 2\n\n"]);
+        assert_eq!(got, ["data: 1\r\n\r", "data: 2\n\n"]);
     }
 
     #[test]
@@ -315,27 +275,32 @@ mod tests {
     fn a_byte_order_mark_counts_only_at_the_start() {
         let marked = "\u{feff}data: 1\n\n".as_bytes();
         assert_eq!(fields(marked, true).unwrap().data.unwrap().as_ref(), b"1");
-        assert_eq!(fields(marked, false), Err(SseError::UnknownField));
+        assert_eq!(fields(marked, false), Ok(Fields::default()));
     }
 
     #[test]
-    fn lines_that_clients_read_differently_are_refused() {
+    fn what_is_no_name_and_no_data_is_left_out() {
         for text in [
             " data: 1\n\n",
             "Data: 1\n\n",
             "data : 1\n\n",
             "{\"a\":1}\n\n",
+            ": a\x0bdata: 1\n\n",
+            "id: \0\n\n",
         ] {
             let got = fields(text.as_bytes(), false);
-            assert_eq!(got, Err(SseError::UnknownField), "{text:?}");
+            assert_eq!(got, Ok(Fields::default()), "{text:?}");
         }
+    }
+
+    #[test]
+    fn names_that_clients_read_differently_are_refused() {
         let got = fields(b"event: ping\nevent: error\n\n", false);
         assert_eq!(got, Err(SseError::TwoNames));
         for text in [
-            &b": a\x0bdata: 1\n\n"[..],
-            b": \xff\n\n",
-            b"id: \0\n\n",
-            b": \xe2\x80\xa8data: 1\n\n",
+            &b"event: a\x0bdata: 1\n\n"[..],
+            b"event: \xff\n\n",
+            b"event: a\xe2\x80\xa8data: 1\n\n",
         ] {
             assert_eq!(fields(text, false), Err(SseError::NotPlain), "{text:?}");
         }
@@ -347,21 +312,16 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(b"data: 1\r\n\r\n:x".to_vec()), 0..80),
             cuts in prop::collection::vec(0usize..80, 0..8),
         ) {
-            let glue = |pieces: Vec<Piece>| {
-                let mut frames: Vec<Vec<u8>> = Vec::new();
-                for piece in pieces {
-                    match piece {
-                        Piece::Frame(bytes) => frames.push(bytes.to_vec()),
-                        Piece::Tail(bytes) => frames.last_mut().unwrap().extend_from_slice(&bytes),
-                    }
-                }
-                frames
+            // Whether the LF of the last CRLF has come yet must not matter.
+            let cut_ends = |frames: Vec<Bytes>| -> Vec<Bytes> {
+                let end = |f: Bytes| f.slice(..f.len() - usize::from(f.ends_with(b"\r\n")));
+                frames.into_iter().map(end).collect()
             };
             let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(text.len())).collect();
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();
             let chunks: Vec<&[u8]> = cuts.windows(2).map(|w| &text[w[0]..w[1]]).collect();
-            prop_assert_eq!(glue(pieces(&chunks)), glue(pieces(&[&text])));
+            prop_assert_eq!(cut_ends(frames(&chunks)), cut_ends(frames(&[&text])));
         }
     }
 }

@@ -347,6 +347,8 @@ fn unreadable(fault: &Fault) -> Finding {
         | Fault::TwoInputs
         | Fault::NoName
         | Fault::NoId
+        | Fault::AmbiguousKey(_)
+        | Fault::NestedCall
         | Fault::SameId(_) => (
             "unreadable-call",
             "send the call again as one valid JSON object with each key once",

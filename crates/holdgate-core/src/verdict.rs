@@ -1,6 +1,7 @@
 //! What is said about a call: verdicts and the findings behind them.
 
 use crate::json::Json;
+use crate::mask::Masked;
 use std::borrow::Cow;
 
 /// What shall become of a call. Ordered: the strictest finding wins.
@@ -63,8 +64,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Why, as a sentence without its full stop.
     pub reason: String,
-    /// The part that matched.
-    pub evidence: Option<String>,
+    /// The part that matched, with secrets masked.
+    pub evidence: Option<Masked>,
     /// A safer way.
     pub instead: Option<Cow<'static, str>>,
 }
@@ -95,10 +96,10 @@ impl Finding {
             ("layer", self.layer.into()),
             ("rule", self.rule.to_string().into()),
             ("verdict", self.verdict.word().into()),
-            ("reason", self.reason.clone().into()),
+            ("reason", Masked::of(&self.reason).into_string().into()),
         ]);
         if let Some(evidence) = &self.evidence {
-            json.set("evidence", evidence.clone().into());
+            json.set("evidence", evidence.to_string().into());
         }
         if let Some(instead) = &self.instead {
             json.set("instead", instead.to_string().into());

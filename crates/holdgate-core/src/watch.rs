@@ -51,6 +51,16 @@ pub enum Severity {
     High,
 }
 
+/// The families of what programs print while they do harm, and of output that could not be looked at.
+const HARM: [&str; 2] = ["harm-in-progress", "holdgate"];
+
+impl Hit {
+    /// Harm is under way, rather than spoken of.
+    pub fn is_harm(&self) -> bool {
+        HARM.contains(&&*self.family) && self.severity == Severity::High && !self.quoted
+    }
+}
+
 impl Severity {
     /// The word for it in patterns and records.
     pub fn word(self) -> &'static str {
@@ -73,6 +83,10 @@ pub struct Hit {
     pub severity: Severity,
     /// Nobody needs to be asked.
     pub certain: bool,
+    /// A call of the agent's, made, announced or quoted. Where it is made, the proxy judges it.
+    pub call: bool,
+    /// It is quoted, or data: nobody says it as his own.
+    pub quoted: bool,
     /// Why, as a phrase.
     pub because: String,
     /// What was found, plain, with secrets masked.
@@ -101,6 +115,7 @@ pub struct OutputWatch {
     passed: u64,
     judged: Judged,
     told: Told,
+    acted: bool,
 }
 
 impl OutputWatch {
@@ -118,7 +133,13 @@ impl OutputWatch {
             passed: 0,
             judged: Judged::default(),
             told: Told::default(),
+            acted: false,
         }
+    }
+
+    /// Whether a call of the agent's own was in it.
+    pub fn has_acted(&self) -> bool {
+        self.acted
     }
 
     /// Takes the next bytes. Hits of lines that they end are added to `out`.
@@ -326,6 +347,7 @@ impl OutputWatch {
             commands: &self.commands,
             judged: &mut self.judged,
             told: &mut self.told,
+            acted: &mut self.acted,
             history: self.history.get(start..).unwrap_or_default(),
             at: self.passed,
             unfinished,

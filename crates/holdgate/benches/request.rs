@@ -14,7 +14,7 @@
 use bytes::Bytes;
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::World;
-use holdgate_core::conversation::{CallReader, Conversations};
+use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::request::Request;
 use serde_json::{Value, json};
@@ -101,6 +101,7 @@ fn main() {
             max_depth: 64,
         },
         fuel: 1_000_000,
+        room: &Unbounded,
     };
     for size in [MIB, 8 * MIB] {
         let mut messages = conversation(size);

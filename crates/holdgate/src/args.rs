@@ -47,6 +47,8 @@ pub enum Command {
     Incidents(IncidentArgs),
     /// Lift the gate for a while, from a terminal: everything is let pass and recorded in full.
     Expert(ExpertArgs),
+    /// Set the PIN with which questions are answered that no terminal shows. Only at a terminal.
+    Pin(PinArgs),
     /// Look after the ledger.
     #[command(subcommand)]
     Ledger(LedgerCommand),
@@ -316,7 +318,7 @@ pub struct IncidentArgs {
     /// Of this session only.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// From this door only: proxy, monitor.
+    /// From this door only: proxy, monitor, run.
     #[arg(long, value_name = "DOOR")]
     door: Option<String>,
     /// Of this rule only.
@@ -374,11 +376,25 @@ fn parse_grant(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{text}` is no time from a second to an hour, write `10m`"))
 }
 
+/// `holdgate pin`: sets it, or changes it.
+#[derive(Debug, clap::Args)]
+pub struct PinArgs {
+    /// Remove the PIN: questions that no terminal shows are refused.
+    #[arg(long)]
+    pub remove: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
 /// `holdgate ledger`
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
     /// Check that no record was changed, taken out or put in.
     Verify {
+        /// Check the seals with the seed in this file; `-` reads it from standard input.
+        #[arg(long, value_name = "FILE")]
+        seed: Option<PathBuf>,
         /// For programs.
         #[arg(long)]
         json: bool,
@@ -386,6 +402,25 @@ pub enum LedgerCommand {
         #[command(flatten)]
         place: Place,
     },
+    /// Begin a sealed epoch and print its seed, once: with it, `verify` proves that no record was
+    /// changed since.
+    Seal {
+        /// Write the seed to this new file instead, which must not be in the state folder.
+        #[arg(long, value_name = "FILE")]
+        seed_file: Option<PathBuf>,
+        /// Where settings come from.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+impl LedgerCommand {
+    /// Where settings come from.
+    pub fn place(&self) -> &Place {
+        match self {
+            LedgerCommand::Verify { place, .. } | LedgerCommand::Seal { place, .. } => place,
+        }
+    }
 }
 
 /// `holdgate config`
@@ -488,6 +523,9 @@ pub struct ScriptArgs {
     /// Write the streams of all scenarios into this folder instead, as seeds for the fuzzer.
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
+    /// Guard the responses on standard input instead, one JSON object a line, and write what leaves.
+    #[arg(long)]
+    pub guard: bool,
     /// How long the input of a slow call takes.
     #[arg(long, default_value_t = 4.0)]
     pub slow_seconds: f64,

@@ -16,6 +16,7 @@ use holdgate_core::history::History;
 use holdgate_core::hold::HeldCall;
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::mask::Masked;
 use holdgate_core::stack::{Judgement, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
 use std::io::{Read as _, Write};
@@ -99,7 +100,29 @@ fn from_stdin() -> anyhow::Result<String> {
                     tool call in JSON on standard input";
         return Err(WrongUse(what.into()).into());
     }
-    Ok(text)
+    Ok(is_json_if_it_looks_so(&text).map(|()| text)?)
+}
+
+/// A call that is cut short or misspelt must not be judged as the command that it is not.
+fn is_json_if_it_looks_so(text: &str) -> Result<(), WrongUse> {
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if !start.starts_with(['{', '[']) {
+        return Ok(());
+    }
+    let why = match Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse) {
+        Ok(json) if json.as_object().is_some() => return Ok(()),
+        Ok(_) => "line 1, column 1: a tool call is one JSON object".to_owned(),
+        Err(error) => {
+            let before = text.get(..error.at).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            format!("line {line}, column {column}: {}", error.what)
+        }
+    };
+    Err(WrongUse(format!(
+        "standard input is not a tool call in JSON: {why}; a command that begins with `{{` or `[` \
+         goes behind `--`"
+    )))
 }
 
 /// A tool call in JSON, the input of a tool that is named, or else a command.
@@ -150,7 +173,7 @@ fn print_json(
         ("findings", Json::Array(findings)),
         ("us", micros(judgement.took).into()),
     ]);
-    Ok(writeln!(out, "{json}")?)
+    Ok(writeln!(out, "{}", Masked::json(json))?)
 }
 
 fn print(
@@ -165,7 +188,7 @@ fn print(
     }
     for effect in &judgement.effects {
         // What cannot be known has a mark of its own inside, and dots for people.
-        let shorten = |text: &str, most| shorten(text, most).replace(HOLE, "…");
+        let shorten = |text: &str, most| Masked::start(text, most).replace(HOLE, "…");
         let program = shorten(&effect.program, 40);
         let mut line = format!("  {:<16} {program}", effect.kind.word());
         if let Some(path) = &effect.path {
@@ -190,7 +213,7 @@ fn print(
     for finding in findings {
         let style = verdict_style(finding.verdict.word());
         let (word, rule) = (finding.verdict.word(), &finding.rule);
-        let (layer, reason) = (finding.layer, shorten(&finding.reason, 400));
+        let (layer, reason) = (finding.layer, Masked::start(&finding.reason, 400));
         writeln!(out, "{style}{word}{style:#} {rule} ({layer}): {reason}")?;
         if let Some(evidence) = &finding.evidence {
             writeln!(out, "  matched: {}", shorten(evidence, 400))?;
@@ -240,6 +263,25 @@ mod tests {
         check(wire, None, ("Read", r#"{"file_path":"x"}"#));
         check(r#"{"path":"x"}"#, Some("View"), ("View", r#"{"path":"x"}"#));
         assert!(call(r#"{"path":"x"}"#, None).is_err());
+    }
+
+    #[test]
+    fn what_looks_like_json_is_json_or_an_error() {
+        let check = |text: &str, place: Option<&str>| {
+            let found = is_json_if_it_looks_so(text);
+            assert_eq!(found.is_ok(), place.is_none(), "{text}");
+            if let (Err(error), Some(place)) = (found, place) {
+                assert!(error.to_string().contains(place), "{error}");
+            }
+        };
+        check("rm -rf /", None);
+        check(r#"{"tool":"Bash","input":{}}"#, None);
+        check(r#"{"tool":"Bash","#, Some("line 1, column 16"));
+        check("{\n  \"tool\": \"ä\" x}", Some("line 2, column 15"));
+        check("\u{feff} {'tool': 'Bash'}", Some("line 1, column 1"));
+        check(r#"[{"tool":"Bash"}]"#, Some("one JSON object"));
+        check("{} {}", Some("line 1, column 4"));
+        check("{rm,-rf,/}", Some("goes behind `--`"));
     }
 
     #[test]

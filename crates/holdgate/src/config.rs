@@ -19,9 +19,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub(crate) use values::upstream_url;
 use values::{
     Address, Count, Folder, ModelName, OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span,
-    UpstreamUrl, upstream_url,
+    UpstreamUrl,
 };
 
 /// The sections of the file, which begin the names of variables.
@@ -32,6 +33,9 @@ const SECTIONS: &[&str] = &[
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
+/// Clients that were seen to check a call against its schema before they run it, and to report the
+/// error to the model: Claude Code and opencode.
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
@@ -61,7 +65,10 @@ macro_rules! section {
 section!(ProxyFile {
     listen: Address,
     workers: Count<1, 256>,
+    hosts: Vec<String>,
+    memory_budget: Count<{ 8 << 20 }, { usize::MAX >> 1 }>,
     max_connections: Count<1, 1_000_000>,
+    max_connections_per_peer: Count<1, 1_000_000>,
     max_request_bytes: usize,
     max_response_bytes: usize,
     connect_timeout: Span,
@@ -75,6 +82,7 @@ section!(UpstreamFile {
 });
 section!(GuardFile {
     on_block: OnBlockWord,
+    continue_clients: Vec<String>,
     hold_all: bool,
     keep_alive: Span,
     inert_blocks: Vec<String>,
@@ -93,6 +101,7 @@ section!(GateFile {
 });
 section!(RulesFile {
     dirs: Vec<Folder>,
+    project_files: bool,
     check_every: Span,
 });
 section!(AskFile {
@@ -106,6 +115,7 @@ section!(SessionsFile {
 });
 section!(LedgerFile {
     max_bytes: u64,
+    keep_bytes: u64,
     input_bytes: usize,
     sync: bool,
 });
@@ -168,6 +178,8 @@ pub struct Config {
     pub state_dir: PathBuf,
     /// Where settings live: the file that was named, else the usual folder.
     pub config_place: Option<PathBuf>,
+    /// Where the operator's PIN is kept: in the usual folder, whatever file was named.
+    pub pin_file: Option<PathBuf>,
     /// The user's home.
     pub home: Option<String>,
     /// The door.
@@ -176,6 +188,8 @@ pub struct Config {
     pub upstream: Uri,
     /// How responses are guarded.
     pub guard: GuardSettings,
+    /// The clients that go on after a call that fails, by the start of their `User-Agent`.
+    pub continue_clients: Vec<String>,
     /// The bounds on a judgement.
     pub judge: JudgeLimits,
     /// The gate's limits.
@@ -207,6 +221,8 @@ pub struct Config {
 pub struct RulesSettings {
     /// The folders, the one whose rules come first before the others.
     pub dirs: Vec<PathBuf>,
+    /// Whether projects may have rules of their own.
+    pub project_files: bool,
     /// How often rules and settings are looked at for changes.
     pub check_every: Duration,
 }
@@ -218,8 +234,14 @@ pub struct ProxySettings {
     pub listen: SocketAddr,
     /// Threads that carry connections.
     pub workers: usize,
+    /// Names besides those of loopback under which it is reached.
+    pub hosts: Vec<String>,
+    /// Bytes that requests, streams, connections and sessions keep together.
+    pub memory_budget: usize,
     /// Connections at once.
     pub max_connections: usize,
+    /// The same from one address.
+    pub max_connections_per_peer: usize,
     /// Bytes of a request.
     pub max_request_bytes: usize,
     /// Bytes of a response that is not streamed.
@@ -241,6 +263,8 @@ pub struct ProxySettings {
 pub struct LedgerSettings {
     /// Bytes of a file before the next one begins.
     pub max_bytes: u64,
+    /// Bytes of all files together before the oldest are deleted; 0 keeps them all.
+    pub keep_bytes: u64,
     /// Bytes of a call's arguments that are kept.
     pub input_bytes: usize,
     /// Wait for the disk at every record.
@@ -324,6 +348,7 @@ impl Config {
         let mut config = settle(written, state_dir)?;
         config.file = file;
         config.config_place = config_place;
+        config.pin_file = usual_dir.as_deref().map(|dir| dir.join("pin"));
         config.home = variable("HOME");
         config.ignored = ignored;
         config.expert_header = variable(EXPERT_VARIABLE).as_deref() == Some("1");
@@ -367,19 +392,27 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         operator: ask.operator.map_or(Operator::Auto, |w| w.0),
         timeout: span(ask.timeout, secs(120)),
     };
+    let max_connections = proxy.max_connections.map_or(2048, |c| c.0);
     Ok(Config {
         ask,
         file: None,
         ignored: Vec::new(),
         state_dir,
         config_place: None,
+        pin_file: None,
         home: None,
         proxy: ProxySettings {
             listen: proxy
                 .listen
                 .map_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8787)), |a| a.0),
             workers: proxy.workers.map_or_else(|| cores().min(4), |c| c.0),
-            max_connections: proxy.max_connections.map_or(2048, |c| c.0),
+            hosts: proxy.hosts.unwrap_or_default(),
+            memory_budget: proxy.memory_budget.map_or(1 << 30, |c| c.0),
+            max_connections,
+            // Whoever comes from elsewhere finds some left.
+            max_connections_per_peer: proxy
+                .max_connections_per_peer
+                .map_or(max_connections.div_ceil(2), |c| c.0),
             max_request_bytes: proxy.max_request_bytes.unwrap_or(64 << 20),
             max_response_bytes: proxy.max_response_bytes.unwrap_or(64 << 20),
             connect_timeout: span(proxy.connect_timeout, secs(10)),
@@ -391,8 +424,12 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         upstream: upstream
             .anthropic
             .map_or_else(|| Uri::from_static("https://api.anthropic.com"), |u| u.0),
+        continue_clients: guard.continue_clients.unwrap_or_else(|| {
+            let known = CONTINUE_CLIENTS.iter().copied();
+            known.map(str::to_owned).collect()
+        }),
         guard: GuardSettings {
-            on_block: guard.on_block.map_or(OnBlock::Explain, |w| w.0),
+            on_block: guard.on_block.map_or(OnBlock::Continue, |w| w.0),
             hold_all: guard.hold_all.unwrap_or(false),
             keep_alive: span(guard.keep_alive, secs(10)),
             ask: (ask.operator != Operator::Never).then_some(ask.timeout),
@@ -421,6 +458,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
                 .into_iter()
                 .map(|dir| dir.0)
                 .collect(),
+            project_files: rules.project_files.unwrap_or(true),
             check_every: span(rules.check_every, Duration::from_millis(500)),
         },
         expert_header: false,
@@ -429,6 +467,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
         ledger: LedgerSettings {
             max_bytes: ledger.max_bytes.unwrap_or(64 << 20),
+            keep_bytes: ledger.keep_bytes.unwrap_or(1 << 30),
             input_bytes: ledger.input_bytes.unwrap_or(4096),
             sync: ledger.sync.unwrap_or(false),
         },

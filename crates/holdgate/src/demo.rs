@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use bytes::Bytes;
 use holdgate_core::json::{Json, LoneSurrogates};
-use holdgate_core::sse::{self, Decoder, Piece};
+use holdgate_core::sse::{self, Decoder};
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper_util::client::legacy::Client;
@@ -125,10 +125,8 @@ async fn converse<W: Write>(
         let Ok(mut chunk) = frame?.into_data() else {
             continue;
         };
-        while let Some(piece) = decoder.next(&mut chunk)? {
-            if let Piece::Frame(frame) = piece {
-                screen.event(&frame)?;
-            }
+        while let Some(frame) = decoder.next(&mut chunk)? {
+            screen.event(&frame)?;
         }
     }
     screen.end_line()

@@ -2,19 +2,21 @@
 //!
 //! There are two ways. `SAFETY_EXPERT_MODE=1` in the server's environment lets the header
 //! `X-Expert-Mode: true` lift it for one request; or `holdgate expert --for 10m`, typed in a
-//! terminal, lifts it for all requests that begin before the time is over. Calls judged so are
-//! recorded with all their arguments and told on the terminal.
+//! terminal, lifts it for all requests that begin before the time is over, after the code that the
+//! proxy's terminal shows, or the PIN. Calls judged so are recorded with all their arguments and told
+//! on the terminal.
 
 use crate::args::{ExpertArgs, WrongUse};
-use anyhow::{Context as _, bail};
+use crate::asks::line::Line;
+use anyhow::bail;
 use holdgate_core::incident::{Record, Subject};
-use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::json::{Json, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::{Finding, Verdict};
 use hyper::HeaderMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,9 +24,6 @@ use std::time::{Duration, Instant, SystemTime};
 pub(crate) const HEADER: &str = "x-expert-mode";
 /// The longest that the gate can be lifted for.
 pub const MAX: Duration = Duration::from_hours(1);
-/// Where the proxy hears its operator.
-const SOCKET: &str = "approve.sock";
-const PATIENCE: Duration = Duration::from_secs(10);
 /// What has to be typed.
 const PHRASE: &str = "lift the gate";
 const MAX_LINE: u64 = 4096;
@@ -42,10 +41,11 @@ pub(crate) fn warn_of(record: &Record) {
         return;
     };
     let tool = shorten(tool.as_deref().unwrap_or("?"), 200);
-    let input = input.as_deref().map_or("", String::as_str);
+    let input = input.as_deref().map(|text| Masked::json_text(text));
+    let input = input.unwrap_or_default();
     crate::log::warn(&format!(
         "WARN expert mode: {tool} {} ({}, incident {}, session {})",
-        shorten(input, usize::MAX),
+        shorten(&input, usize::MAX),
         record.verdict.word(),
         record.id,
         shorten(&record.session, 200),
@@ -134,44 +134,8 @@ impl Grant {
     }
 }
 
-/// A way to a running proxy that only its operator has.
-pub trait Line {
-    /// Sends a message and waits for the answer.
-    fn ask(&mut self, message: &Json<'_>) -> anyhow::Result<Json<'static>>;
-}
-
-/// The proxy's own socket in its state directory.
-#[derive(Debug)]
-pub struct OperatorSocket(pub PathBuf);
-
-impl OperatorSocket {
-    /// The socket of the proxy with this state directory.
-    pub fn of(state_dir: &Path) -> Self {
-        OperatorSocket(state_dir.join(SOCKET))
-    }
-}
-
-impl Line for OperatorSocket {
-    fn ask(&mut self, message: &Json<'_>) -> anyhow::Result<Json<'static>> {
-        let path = self.0.display();
-        let mut socket = UnixStream::connect(&self.0)
-            .with_context(|| format!("no proxy listens on {path}; is one running?"))?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
-        // A proxy that refuses may have hung up already; what it said is still to be read.
-        let _ = socket.write_all(format!("{message}\n").as_bytes());
-        let mut answer = String::new();
-        let read = BufReader::new(socket.take(MAX_LINE)).read_line(&mut answer);
-        read.with_context(|| format!("{path}: no answer"))?;
-        let answer = Json::read(answer.as_bytes(), 8, LoneSurrogates::Refuse);
-        Ok(answer
-            .with_context(|| format!("{path}: no answer"))?
-            .into_owned())
-    }
-}
-
 /// `holdgate expert`: from a person's terminal to the proxy.
-pub fn run(args: &ExpertArgs, line: &mut impl Line, out: &mut impl Write) -> anyhow::Result<()> {
+pub fn run(args: &ExpertArgs, state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let seconds: Json<'_> = match (args.time, args.off) {
         (Some(time), _) => {
             confirm_in_terminal(time)?;
@@ -180,10 +144,7 @@ pub fn run(args: &ExpertArgs, line: &mut impl Line, out: &mut impl Write) -> any
         (None, true) => 0.into(),
         (None, false) => Json::Null,
     };
-    let answer = line.ask(&Json::object([("expert", seconds)]))?;
-    if let Some(error) = answer.get("error").and_then(Json::as_str) {
-        bail!("{}", shorten(error, 400));
-    }
+    let answer = Line::to(state_dir)?.request(&Json::object([("expert", seconds)]))?;
     match answer.get("expert").and_then(Json::as_u64) {
         Some(0) => writeln!(out, "expert mode is off: the gate judges")?,
         Some(left) => {
@@ -232,6 +193,7 @@ fn confirm(time: Duration, answers: impl Read, mut questions: impl Write) -> any
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holdgate_core::json::LoneSurrogates;
     use hyper::header::HeaderValue;
 
     #[test]

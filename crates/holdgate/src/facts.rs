@@ -157,7 +157,11 @@ impl Place {
 
 /// What of Holdgate an agent must leave alone on this machine.
 fn own_paths(config: &Config) -> Vec<PathBuf> {
-    let named = [Some(&config.state_dir), config.config_place.as_ref()];
+    let named = [
+        Some(&config.state_dir),
+        config.config_place.as_ref(),
+        config.pin_file.as_ref(),
+    ];
     let named = named.into_iter().flatten().chain(&config.rules.dirs);
     let mut own: Vec<PathBuf> = named.filter_map(|p| std::path::absolute(p).ok()).collect();
     own.extend(std::env::current_exe());

@@ -7,15 +7,15 @@ use crate::config::Config;
 use crate::judging;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use holdgate_core::action::Knowledge;
-use holdgate_core::guard::GuardSettings;
+use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::rules::RuleSet;
 use holdgate_core::stack::Stack;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Projects that are remembered.
-const MAX_PROJECTS: usize = 1024;
+/// Projects that are remembered, each with its rules.
+const MAX_PROJECTS: usize = 64;
 
 /// Settings, rules and stacks that belong together.
 #[derive(Debug)]
@@ -23,7 +23,9 @@ pub struct InForce {
     /// The settings.
     pub config: Config,
     /// How responses are guarded.
-    pub guard: Arc<GuardSettings>,
+    guard: Arc<GuardSettings>,
+    /// The same for clients that do not go on after a call that fails.
+    explaining: Arc<GuardSettings>,
     /// The operator's rule files.
     pub(crate) operator: Arc<[RuleText]>,
     rules: Arc<RuleSet>,
@@ -73,6 +75,10 @@ impl InForce {
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
+            explaining: Arc::new(GuardSettings {
+                on_block: OnBlock::Explain,
+                ..config.guard.clone()
+            }),
             config,
             operator,
             rules,
@@ -109,6 +115,18 @@ impl InForce {
         known.map(|(stack, _)| stack)
     }
 
+    /// How responses to this client are guarded. A client that is not known to check calls could
+    /// run the empty one that keeps an agent going, or fail at it.
+    pub fn guard_for(&self, user_agent: Option<&str>) -> Arc<GuardSettings> {
+        let client = user_agent.unwrap_or_default();
+        let mut known = self.config.continue_clients.iter();
+        if known.any(|start| start == "*" || !start.is_empty() && client.starts_with(start)) {
+            self.guard.clone()
+        } else {
+            self.explaining.clone()
+        }
+    }
+
     /// What judges while a project's own rules cannot be had.
     pub fn stack_without_project(&self) -> Arc<Stack> {
         self.stack.clone()
@@ -129,13 +147,17 @@ impl InForce {
     pub fn look_at(&self, project: &str) -> Option<News> {
         let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let path = Path::new(project).join(PROJECT_FILE);
-        let stamp = rulebook::stamp(&path);
+        let stamp = rulebook::stamp(&path).filter(|_| self.config.rules.project_files);
         let known = self.projects().get(project).cloned();
         let known = known.map(|p| Project::clone(&p)).unwrap_or_default();
         if known.ready.is_some() && known.stamp == stamp {
             return None;
         }
-        let read = rulebook::project_file(project);
+        let read = if self.config.rules.project_files {
+            rulebook::project_file(project)
+        } else {
+            Ok(None)
+        };
         let (found, problem) = match read.and_then(|file| Ok((self.join(file.as_ref())?, file))) {
             Ok((ready, file)) => ((ready, file), None),
             Err(error) => {

@@ -3,6 +3,7 @@
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
 use holdgate_core::json::{Json, LoneSurrogates, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::Verdict;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,7 +21,7 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Of this session.
     pub session: Option<String>,
-    /// From this door: `proxy`, `monitor`.
+    /// From this door: `proxy`, `monitor`, `run`.
     pub door: Option<String>,
     /// With a finding of this rule.
     pub rule: Option<String>,
@@ -81,7 +82,7 @@ pub fn print(
     let mut shown = 0u64;
     let mut last = None;
     for path in files {
-        let mut reader = BufReader::new(File::open(&path)?);
+        let mut reader = BufReader::new(ledger::readable(&path)?);
         shown += print_lines(&mut reader, filter, json, out)?;
         last = Some((path, reader));
     }
@@ -115,7 +116,7 @@ fn follow_on(
         let now = std::fs::metadata(current).map(|m| m.ino()).ok();
         if now.is_some() && now != reader.as_ref().and_then(|r| inode(r.get_ref())) {
             // Begun, or rotated: what is left of the old file has just been read.
-            reader = Some(BufReader::new(File::open(current)?));
+            reader = Some(BufReader::new(ledger::readable(current)?));
         } else {
             std::thread::sleep(FOLLOW_EVERY);
         }
@@ -156,12 +157,11 @@ fn print_lines(
 }
 
 fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
-    // What a model or an upstream wrote must not steer the terminal.
+    // What a model or an upstream wrote must not steer the terminal. Records of earlier versions may
+    // hold secrets.
     let text_of = |json: &Json<'_>, key: &str| {
-        shorten(
-            json.get(key).and_then(Json::as_str).unwrap_or_default(),
-            400,
-        )
+        let text = json.get(key).and_then(Json::as_str).unwrap_or_default();
+        Masked::start(text, 400).into_string()
     };
     let text = |key: &str| text_of(record, key);
     let verdict = text("verdict");
@@ -183,7 +183,8 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
         },
     )?;
     if let Some(input) = record.get("input") {
-        writeln!(out, "    {}", shorten(&input.to_string(), 160))?;
+        let input = Masked::json(input.clone());
+        writeln!(out, "    {}", shorten(&input, 160))?;
     }
     for finding in record
         .get("findings")

@@ -112,15 +112,17 @@ struct Door {
 }
 
 impl Judge {
-    /// A judge whose key is in [`OWN_KEY`], or else in the variable that the settings name.
+    /// A judge whose key is in [`OWN_KEY`], or else, if somebody has chosen it, in the variable that
+    /// the settings name.
     pub fn new(settings: JudgeSettings) -> anyhow::Result<Judge> {
-        let variables = [OWN_KEY, &settings.api_key_env];
+        let named = settings.chosen.then_some(settings.api_key_env.as_str());
+        let variables = [Some(OWN_KEY), named].into_iter().flatten();
         let set = |name: &str| {
             std::env::var(name)
                 .ok()
                 .filter(|key| !key.trim().is_empty())
         };
-        let key = variables.into_iter().find_map(set);
+        let key = variables.map(set).find(Option::is_some).flatten();
         Judge::with(settings, key, Arc::new(SystemClock::default()))
     }
 
@@ -147,9 +149,16 @@ impl Judge {
     /// Why nobody can ever be asked, if that is not what the settings want.
     pub fn lacks(&self) -> Option<String> {
         match &self.door {
-            Ok(_) | Err(Fault::Nobody) => None,
+            Ok(_) | Err(Fault::Nobody | Fault::NotChosen) => None,
             Err(fault) => Some(fault.to_string()),
         }
+    }
+
+    /// Who is asked: the model, and the host that output is sent to. `None` if it is sent nowhere.
+    pub fn address(&self) -> Option<String> {
+        let door = self.door.as_ref().ok()?;
+        let host = door.url.authority().map_or("?", |a| a.as_str());
+        Some(format!("{} at {host}", self.settings.model))
     }
 
     /// Asks, unless the same was judged before. Takes no longer than the time-out.
@@ -259,6 +268,9 @@ impl Door {
         let provider = settings.provider;
         if provider == Provider::Nobody {
             return Err(Fault::Nobody);
+        }
+        if !settings.chosen && key.is_none() {
+            return Err(Fault::NotChosen);
         }
         // A server of one's own may want none.
         if key.is_none() && settings.base_url.is_none() {

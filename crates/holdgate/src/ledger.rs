@@ -1,26 +1,31 @@
-//! The ledger: every decision is one line, chained by hashes, written before its bytes leave.
+//! The ledger: every decision is one line, chained by hashes, sealed, written before its bytes leave.
 //!
 //! Several processes may share a state directory: each append takes a lock and looks whether
 //! another has written since. A line that a crash tore is set aside when the file is next opened.
 
+pub mod command;
+mod current;
 mod files;
+mod place;
+mod seal;
 mod verify;
 
 pub use files::files;
-pub use verify::{Verified, verify};
+pub(crate) use files::readable;
+pub use seal::Seed;
+pub use verify::{Seals, Verified, verify, verify_sealed};
 
 use crate::config::LedgerSettings;
-use files::{CURRENT, last_line, newest_rotated, private};
-use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::json::{Json, LoneSurrogates, write_string};
+use current::Current;
+use holdgate_core::incident::{Action, Members, Record, Subject};
 use holdgate_core::verdict::Finding;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The hash before the first record.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -61,37 +66,18 @@ impl Tally {
     }
 }
 
-#[derive(Debug)]
-struct Current {
-    file: File,
-    inode: u64,
-    len: u64,
-    /// The number and hash of the last record.
-    seq: u64,
-    hash: String,
-}
-
-/// A line that was torn, and where it went.
-#[derive(Debug)]
-struct Repair {
-    bytes: u64,
-    kept_in: PathBuf,
-}
-
 impl Ledger {
-    /// Opens or makes the ledger in `dir`, and repairs its end if a crash tore it.
+    /// Opens or makes the ledger in `dir`, and repairs its end if a crash tore it. Others must not be
+    /// able to write to `dir`.
     pub fn open(dir: &Path, settings: LedgerSettings) -> io::Result<Ledger> {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)?;
+        place::prepare(dir)?;
+        outlive_file_size_limit()?;
+        holdgate_core::mask::prepare();
         // The directory itself is the lock: nobody can delete it from under us.
         let lock = File::open(dir)?;
         let guard = take_lock(&lock)?;
-        let (mut current, repair) = Current::open(dir)?;
-        if let Some(repair) = repair {
-            current.note_repair(&repair)?;
-        }
+        let (mut current, notes) = Current::open(dir)?;
+        current.note(dir, &notes)?;
         drop(guard);
         Ok(Ledger {
             dir: dir.to_owned(),
@@ -104,8 +90,7 @@ impl Ledger {
 
     /// Writes one decision. When this returns, the line survives the death of the process.
     pub fn append(&self, record: &Record) -> io::Result<()> {
-        let mut members = String::with_capacity(1024);
-        record.write(self.settings.input_bytes, &mut members);
+        let members = record.members(self.settings.input_bytes);
         if record.expert {
             crate::expert::warn_of(record);
         }
@@ -117,16 +102,16 @@ impl Ledger {
 
     /// Writes what happened to Holdgate itself, such as rules that could not be loaded.
     pub fn append_event(&self, subject: &str, action: &str, finding: &Finding) -> io::Result<()> {
-        let mut members = format!(
-            "\"subject\":\"{subject}\",\"verdict\":\"{}\",\"action\":\"{action}\",\"findings\":",
-            finding.verdict.word()
-        );
-        members.push_str(&Json::Array(vec![finding.to_json()]).text());
+        let mut members = Members::default();
+        members.text("subject", subject);
+        members.word("verdict", finding.verdict.word());
+        members.text("action", action);
+        members.findings(std::slice::from_ref(finding));
         self.write(&members)
     }
 
     /// Writes a record with these members.
-    pub(crate) fn append_members(&self, members: &str) -> io::Result<()> {
+    pub(crate) fn append_members(&self, members: &Members) -> io::Result<()> {
         self.write(members)
     }
 
@@ -135,147 +120,49 @@ impl Ledger {
         *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, members: &str) -> io::Result<()> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Begins an epoch. With its seed, all its records can be checked; nobody else has the seed.
+    pub fn seal(&self) -> io::Result<Seed> {
+        let mut current = self.current();
         let _guard = take_lock(&self.lock)?;
-        if !current.is_latest(&self.dir) {
-            current.catch_up(&self.dir)?;
+        self.catch_up(&mut current)?;
+        current.begin_epoch(&self.dir)
+    }
+
+    fn write(&self, members: &Members) -> io::Result<()> {
+        let mut current = self.current();
+        let _guard = take_lock(&self.lock)?;
+        self.catch_up(&mut current)?;
+        current.make_room(&self.dir, self.settings)?;
+        current.write(&self.dir, members, self.settings.sync)
+    }
+
+    fn catch_up(&self, current: &mut Current) -> io::Result<()> {
+        if current.is_latest(&self.dir) {
+            return Ok(());
         }
-        if current.len >= self.settings.max_bytes {
-            current.rotate(&self.dir)?;
-        }
-        current.write(members)?;
-        if self.settings.sync {
-            current.file.sync_data()?;
-        }
-        Ok(())
+        let notes = current.catch_up(&self.dir)?;
+        current.note(&self.dir, &notes)
+    }
+
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Current {
-    /// Opens the file and finds its last record. The caller holds the lock.
-    fn open(dir: &Path) -> io::Result<(Current, Option<Repair>)> {
-        let path = dir.join(CURRENT);
-        let mut file = private()
-            .create(true)
-            .truncate(false)
-            .append(true)
-            .open(&path)?;
-        let metadata = file.metadata()?;
-        let (len, tail) = last_line(&mut file, metadata.len())?;
-        let mut repair = None;
-        if len < metadata.len() {
-            let stamp = humantime::format_rfc3339_seconds(SystemTime::now());
-            let kept_in = dir.join(format!("ledger-torn-{stamp}.txt"));
-            let mut torn = Vec::new();
-            file.seek(SeekFrom::Start(len))?;
-            file.read_to_end(&mut torn)?;
-            private()
-                .create(true)
-                .truncate(true)
-                .open(&kept_in)?
-                .write_all(&torn)?;
-            file.set_len(len)?;
-            let bytes = metadata.len() - len;
-            repair = Some(Repair { bytes, kept_in });
-        }
-        let last = match tail {
-            Some(line) => Some(line),
-            None => newest_rotated(dir)?,
-        };
-        let (seq, hash) = match last {
-            None => (0, GENESIS.to_owned()),
-            Some(line) => seq_and_hash(&line).ok_or_else(|| {
-                let text = format!(
-                    "{}: the last line is no record; see `holdgate ledger verify`, then move the file away",
-                    path.display()
-                );
-                io::Error::new(io::ErrorKind::InvalidData, text)
-            })?,
-        };
-        let current = Current {
-            file,
-            inode: metadata.ino(),
-            len,
-            seq,
-            hash,
-        };
-        Ok((current, repair))
-    }
-
-    /// Writes a record with these members.
-    fn write(&mut self, members: &str) -> io::Result<()> {
-        let seq = self.seq + 1;
-        let time = humantime::format_rfc3339_micros(SystemTime::now());
-        let prev = &self.hash;
-        let body = format!("{{\"seq\":{seq},\"time\":\"{time}\",{members},\"prev\":\"{prev}\"}}");
-        let hash = hash(&body);
-        let line = seal(&body, &hash) + "\n";
-        if let Err(error) = self.file.write_all(line.as_bytes()) {
-            // Half a line must not stay: the next record would be glued to it.
-            let _ = self.file.set_len(self.len);
-            return Err(error);
-        }
-        self.len += line.len() as u64;
-        self.seq = seq;
-        self.hash = hash;
-        Ok(())
-    }
-
-    /// A record about the ledger itself.
-    fn note(&mut self, action: &'static str, reason: &str) -> io::Result<()> {
-        crate::log::warn(reason);
-        let mut members = format!(
-            "\"subject\":\"ledger\",\"verdict\":\"audit\",\"action\":\"{action}\",\"reason\":"
-        );
-        write_string(reason, &mut members);
-        self.write(&members)
-    }
-
-    fn note_repair(&mut self, repair: &Repair) -> io::Result<()> {
-        let reason = format!(
-            "the ledger ended in the middle of a line; its {} bytes are now in {}",
-            repair.bytes,
-            repair.kept_in.display()
-        );
-        self.note("torn-line-repaired", &reason)
-    }
-
-    /// Reads what another process has written since. If records that we know of are gone, the
-    /// chain goes on from them, so that `verify` finds the gap.
-    fn catch_up(&mut self, dir: &Path) -> io::Result<()> {
-        let (mut latest, repair) = Current::open(dir)?;
-        let rolled_back =
-            latest.seq < self.seq || (latest.seq == self.seq && latest.hash != self.hash);
-        if rolled_back {
-            latest.seq = self.seq;
-            latest.hash.clone_from(&self.hash);
-        }
-        let known = std::mem::replace(self, latest).seq;
-        if rolled_back {
-            let reason = format!(
-                "the ledger's records up to {known} were taken out or changed while it was in use"
-            );
-            self.note("rollback-found", &reason)?;
-        }
-        if let Some(repair) = repair {
-            self.note_repair(&repair)?;
-        }
-        Ok(())
-    }
-
-    /// Whether nobody else has written or rotated since.
-    fn is_latest(&self, dir: &Path) -> bool {
-        std::fs::metadata(dir.join(CURRENT))
-            .is_ok_and(|m| m.ino() == self.inode && m.len() == self.len)
-    }
-
-    fn rotate(&mut self, dir: &Path) -> io::Result<()> {
-        let kept = dir.join(format!("ledger-{:012}.jsonl", self.seq));
-        std::fs::rename(dir.join(CURRENT), kept)?;
-        (*self, _) = Current::open(dir)?;
-        Ok(())
-    }
+/// At a limit on the size of files, the system ends a process by SIGXFSZ unless it handles that. With
+/// a handler, the write fails, and the decision is refused as one that cannot be recorded.
+fn outlive_file_size_limit() -> io::Result<()> {
+    let number = rustix::process::Signal::XFSZ.as_raw();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    // The handler stays for as long as the process lives.
+    let handled = {
+        let _context = runtime.enter();
+        signal(SignalKind::from_raw(number)).map(drop)
+    };
+    runtime.shutdown_background();
+    handled
 }
 
 /// Releases the lock when it goes.
@@ -303,12 +190,6 @@ fn take_lock(file: &File) -> io::Result<LockGuard<'_>> {
     }
 }
 
-fn seq_and_hash(line: &str) -> Option<(u64, String)> {
-    let json = Json::read(line.as_bytes(), 128, LoneSurrogates::Refuse).ok()?;
-    let hash = json.get("hash")?.as_str()?.to_owned();
-    Some((json.get("seq")?.as_u64()?, hash))
-}
-
 fn hash(body: &str) -> String {
     hex(&Sha256::digest(body))
 }
@@ -322,10 +203,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn seal(body: &str, hash: &str) -> String {
-    let open = body.strip_suffix('}').unwrap_or(body);
-    format!("{open},\"hash\":\"{hash}\"}}")
-}
-
+#[cfg(test)]
+mod sealing_tests;
 #[cfg(test)]
 mod tests;

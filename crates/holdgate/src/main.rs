@@ -3,16 +3,16 @@
 use anyhow::Context as _;
 use clap::Parser as _;
 use holdgate::args::{
-    self, Args, Command, ConfigCommand, LedgerCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
+    self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
-use holdgate::expert::{self, OperatorSocket};
+use holdgate::expert;
 use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
-use holdgate::{asks, check, demo, eval, incidents, ledger, log, rules};
-use holdgate_core::json::Json;
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
 use holdgate_core::rules::RuleErrors;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -61,29 +61,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Expert(args) => {
             let config = load(&args.place.flags())?;
-            let mut line = OperatorSocket::of(&config.state_dir);
-            expert::run(&args, &mut line, &mut out)?;
+            expert::run(&args, &config.state_dir, &mut out)?;
         }
-        Command::Ledger(LedgerCommand::Verify { json, place }) => {
-            let verified = ledger::verify(&load(&place.flags())?.state_dir)?;
-            let (first, last) = verified.range.unwrap_or_default();
-            if json {
-                let files = u64::try_from(verified.files).unwrap_or_default();
-                let json = Json::object([
-                    ("records", verified.records.into()),
-                    ("files", files.into()),
-                    ("first", first.into()),
-                    ("last", last.into()),
-                    ("hash", verified.hash.into()),
-                ]);
-                writeln!(out, "{json}")?;
-            } else {
-                writeln!(
-                    out,
-                    "the ledger is whole: {} records in {} files, numbers {first} to {last}, last hash {}",
-                    verified.records, verified.files, verified.hash
-                )?;
-            }
+        Command::Pin(args) => pin::run(&args, &load(&args.place.flags())?, &mut out)?,
+        Command::Ledger(command) => {
+            let config = load(&command.place().flags())?;
+            ledger::command::run(&command, &config, &mut out)?;
         }
         Command::Config(ConfigCommand::Check { place }) => {
             // A failed check, not a wrong use: exit code 1.
@@ -135,6 +118,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         ..args.place.flags()
     };
     let config = load(&flags)?;
+    // Codes and the PIN pass through here: no other program of the user may look.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let (upstream, open) = (
         config.upstream.clone(),
         !config.proxy.listen.ip().is_loopback(),
@@ -143,6 +128,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));
+    proxy.probe_upstream();
     if open {
         log::warn(
             "other machines can reach this address: whoever does can use your API key's quota",
@@ -162,6 +148,9 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
 fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
     if let Some(dir) = &args.dump {
         return script::dump(dir).with_context(|| format!("{}", dir.display()));
+    }
+    if args.guard {
+        return script::guard_lines(std::io::stdin().lock(), std::io::stdout().lock());
     }
     let options = script::Options {
         listen: args.listen,

@@ -17,8 +17,9 @@ use std::time::Duration;
 
 /// A project's rules, in its root.
 pub const PROJECT_FILE: &str = ".holdgate.yaml";
-/// Bytes of a rule file.
+/// Bytes of a rule file: of the operator's, and of a project's, which a stranger may have written.
 const MAX_BYTES: u64 = 1 << 20;
+const MAX_PROJECT_BYTES: u64 = 256 << 10;
 /// Files of one folder.
 const MAX_FILES: usize = 256;
 
@@ -149,13 +150,14 @@ fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
     if Stamp::of(&file.metadata()?).file != Stamp::of(&metadata).file {
         anyhow::bail!("the file changed while it was read");
     }
+    let max = match tier {
+        Tier::BuiltIn | Tier::Operator => MAX_BYTES,
+        Tier::Project => MAX_PROJECT_BYTES,
+    };
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        anyhow::bail!(
-            "larger than {} KiB, so its rules are not read",
-            MAX_BYTES >> 10
-        );
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        anyhow::bail!("larger than {} KiB, so its rules are not read", max >> 10);
     }
     let text = String::from_utf8(bytes).context("not UTF-8")?;
     if text.trim().is_empty() {
@@ -255,10 +257,10 @@ mod tests {
         check(Ok(None));
         std::fs::write(&path, "[]").unwrap();
         check(Ok(Some("[]")));
-        std::fs::write(&path, "#".repeat(1 << 20)).unwrap();
+        std::fs::write(&path, "#".repeat(256 << 10)).unwrap();
         assert!(project_file(project).unwrap().is_some());
-        std::fs::write(&path, "#".repeat((1 << 20) + 1)).unwrap();
-        check(Err("larger than 1024 KiB"));
+        std::fs::write(&path, "#".repeat((256 << 10) + 1)).unwrap();
+        check(Err("larger than 256 KiB"));
         std::fs::write(&path, [0xff]).unwrap();
         check(Err("not UTF-8"));
         std::fs::write(&path, "\n").unwrap();

@@ -1,18 +1,23 @@
 //! `holdgate run`: an agent under guard by one command. Its requests go through a proxy of its own,
 //! its output through the monitor, and nothing that it started outlives it.
 
+mod agents;
 pub mod environment;
 pub mod keeper;
 mod launch;
 pub mod order;
 mod questions;
 mod screen;
+mod settings;
 mod signals;
+mod started;
 mod steer;
 pub mod terminal;
+mod way;
 
-use crate::args::RunArgs;
-use crate::config::Config;
+use crate::args::{RunArgs, WrongUse};
+use crate::asks::Operator;
+use crate::config::{Config, upstream_url};
 use crate::judge::{Judge, WorkContext};
 use crate::log;
 use crate::monitor::cgroup::Cgroup;
@@ -27,13 +32,16 @@ use environment::Base;
 use holdgate_core::json::shorten;
 use holdgate_core::watch::Patterns;
 use hyper::Uri;
+use questions::Questions;
 use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 use screen::Screen;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use terminal::{Raw, Terminal};
+use way::{Told, Way};
 
 /// Where requests go that nobody has said anything about.
 const VENDOR: &str = "api.anthropic.com";
@@ -46,6 +54,7 @@ const MAX_TOLD: usize = 5;
 /// Runs the agent to its end, and gives its exit code.
 pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let work = work(args)?;
+    let way = Way::check(&args.command, config.home.as_deref())?;
     // The judge's key is in here: nobody of the same user may look. Without this it still works.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     // Meanwhile; whoever needs them waits. What is wrong with them is told then.
@@ -55,28 +64,17 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let private = config.output_judge.private_variables();
     let judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
-    if config.upstream.host() == Some(VENDOR) {
-        // Who has come through another gateway so far goes on to do so.
-        let set = std::env::var("ANTHROPIC_BASE_URL").ok();
-        let set = set.filter(|url| !url.is_empty());
-        if let Some(url) = set {
-            let parsed = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
-            config.upstream =
-                parsed.with_context(|| format!("ANTHROPIC_BASE_URL is no address: `{url}`"))?;
-        }
-    }
+    go_on_to(&mut config.upstream, &way)?;
+    way.tell(&config.upstream.to_string());
+    upstream::probe(&config.upstream);
     // It may have been removed; the agent could be started all the same.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);
     let first_party = config.upstream.host() == Some(VENDOR);
     let rule_dirs = config.rules.dirs.clone();
+    let ask = config.ask;
     let proxy = Proxy::start(config)?;
     let judge = Arc::new(Judge::new(judge)?);
-    if let Some(what) = judge.lacks() {
-        log::warn(&format!(
-            "no judge for suspicious output ({what}): what is grave ends the agent, the rest is recorded"
-        ));
-    }
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();
@@ -88,9 +86,16 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     set_child_subreaper(Some(getpid())).context("cannot take in the agent's orphans")?;
     let cgroup = Cgroup::make(&format!("holdgate-{session}"));
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let attended = ask.operator != Operator::Never
+        && (interactive || proxy.takes_answers() && io::stderr().is_terminal());
+    announce(&judge, attended);
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
+    // Before the agent can do anything that somebody has to be asked about.
+    let questions = Questions::attend(&proxy, screen.as_ref())?;
+    // Nothing is written over what the agent draws.
+    let held = log::hold(interactive && io::stderr().is_terminal());
     // Before the agent is there: in the background of a terminal this is where we are stopped.
     let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.
@@ -100,6 +105,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let root = root.context("/proc is not there")?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(root, orphans).in_cgroup(cgroup);
+    let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
     let settings = Settings {
         freeze,
         session,
@@ -107,16 +113,19 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         patterns,
         commands,
         judge,
+        person: Some((proxy.asks().clone(), ask.timeout)),
+        requests: proxy.asked().clone(),
     };
     let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;
+    let watching = way.watch(told.clone(), monitor.killer())?;
     let steered = steer::to_the_end(
         &mut keeper,
         &monitor,
-        &proxy,
+        questions,
         terminal.as_ref(),
         raw.as_ref(),
-        screen.as_ref(),
     );
+    drop(watching);
     // Also if steering failed, and if the keeper was killed.
     let killed = monitor.with_tree(Tree::kill);
     let _ = keeper.wait();
@@ -132,18 +141,72 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     if killed.left.is_empty() {
         monitor.finish();
     } else {
-        let left: Vec<String> = killed.left.iter().map(|p| p.pid.to_string()).collect();
-        log::warn(&format!(
-            "these processes could not be killed: {}",
-            left.join(" ")
-        ));
+        tell_left(&killed.left);
     }
     if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
         terminal::calm_screen();
     }
+    drop(held);
     let code = steered?;
-    sum_up(&monitor, &proxy);
+    conclude(code, &monitor, &proxy, &way, &told);
     Ok(code)
+}
+
+fn tell_left(left: &[Process]) {
+    let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
+    log::warn(&format!(
+        "these processes could not be killed: {}",
+        left.join(" ")
+    ));
+}
+
+/// What is told at the end.
+fn conclude(code: u8, monitor: &StreamMonitor, proxy: &Proxy, way: &Way, told: &Told) {
+    let asked = proxy.asked().load(Ordering::Relaxed) > 0;
+    let ran = ![keeper::NOT_FOUND, keeper::NOT_RUN].contains(&code);
+    if !asked && ran {
+        way.no_request(monitor.has_acted(), told);
+    }
+    sum_up(monitor, proxy, told.count.load(Ordering::Relaxed), asked);
+}
+
+/// Who has come through another gateway so far goes on to do so.
+fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
+    if upstream.host() != Some(VENDOR) {
+        return Ok(());
+    }
+    let set = std::env::var("ANTHROPIC_BASE_URL").ok();
+    let set = set.filter(|url| !url.is_empty());
+    let set = set.map(|url| (url, "the environment".to_owned()));
+    let filed = || {
+        let found = way.upstream()?;
+        Some((found.value.clone(), found.place()))
+    };
+    // A file of the user's goes over the variable, as it does for the agent.
+    if let Some((url, place)) = filed().or(set) {
+        let named = |why| WrongUse(format!("ANTHROPIC_BASE_URL in {place}: {why}"));
+        *upstream = upstream_url(&url).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// What happens to findings, and where output goes.
+fn announce(judge: &Judge, attended: bool) {
+    if let Some(what) = judge.lacks() {
+        log::warn(&format!("the judge of output cannot be asked: {what}"));
+    }
+    let without = if attended {
+        "you are asked about findings here"
+    } else {
+        "harm under way ends the agent, other findings are recorded"
+    };
+    log::info(&match judge.address() {
+        Some(who) => format!(
+            "holdgate: findings in the agent's output are sent to the judge ({who}) with up to 2,000 \
+             characters of output; if it gives no verdict, {without}"
+        ),
+        None => format!("holdgate: no judge, so output is sent nowhere; {without}"),
+    });
 }
 
 fn work(args: &RunArgs) -> anyhow::Result<WorkContext> {
@@ -185,7 +248,7 @@ fn explain(incident: &Incident) -> String {
 }
 
 /// What happened, in a line.
-fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
+fn sum_up(monitor: &StreamMonitor, proxy: &Proxy, others: u64, asked: bool) {
     let incidents = monitor.incidents();
     // Not when they happen: the terminal is the agent's, and so may be standard error.
     let mut warned = incidents.iter().filter(|i| i.done == Done::Warned);
@@ -215,10 +278,15 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy) {
         _ => format!("{count} {word}s"),
     };
     log::info(&format!(
-        "holdgate: {} judged, {} refused, {}, at most {:.1} ms added",
+        "holdgate: {} judged, {} refused, {}, at most {:.1} ms added{}",
         plural(tally.calls, "call"),
         tally.refused,
-        plural(monitor.count(), "incident"),
-        tally.slowest.as_secs_f64() * 1000.0
+        plural(monitor.count() + others, "incident"),
+        tally.slowest.as_secs_f64() * 1000.0,
+        if asked {
+            ""
+        } else {
+            "; no request to a model came through Holdgate"
+        }
     ));
 }

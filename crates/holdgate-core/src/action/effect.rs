@@ -125,6 +125,14 @@ impl Actor {
     }
 }
 
+/// What an allocator takes for so many bytes: its own head, and the next multiple of 16.
+pub(crate) fn allocated(bytes: usize) -> usize {
+    match bytes {
+        0 => 0,
+        bytes => (bytes + 8).next_multiple_of(16).max(32),
+    }
+}
+
 /// One thing that a call does.
 #[derive(Clone, Debug)]
 pub struct Effect {
@@ -204,6 +212,37 @@ impl Effect {
         if self.evidence.len() > KEPT {
             self.evidence = crate::json::shorten(&self.evidence, KEPT).into();
         }
+    }
+
+    /// About how many bytes it takes in memory. What it shares with `before`, the effect that
+    /// stands before it, is counted there.
+    pub fn bytes(&self, before: Option<&Effect>) -> usize {
+        let is_shared = |text: &Arc<str>, before: Option<&Arc<str>>| {
+            text.is_empty() || before.is_some_and(|before| Arc::ptr_eq(text, before))
+        };
+        let mut bytes = size_of::<Effect>();
+        for (text, other) in [
+            (&self.program, before.map(|b| &b.program)),
+            (&self.evidence, before.map(|b| &b.evidence)),
+        ] {
+            if !is_shared(text, other) {
+                bytes += allocated(text.len() + 16);
+            }
+        }
+        // Most tags are those of the tables, which are there anyway.
+        bytes += allocated(self.tags.capacity() * size_of::<Tag>());
+        if let Some(path) = &self.path {
+            bytes += allocated(path.text.capacity()) + allocated(path.short.capacity());
+        }
+        if let Some(host) = &self.host {
+            bytes += allocated(host.name.capacity());
+        }
+        if let Some(text) = &self.text {
+            bytes += allocated(text.len() + 16);
+        }
+        let sources = self.sources.iter().map(|s| allocated(s.len() + 16));
+        let list = allocated(self.sources.capacity() * size_of::<Arc<str>>());
+        bytes + list + sources.sum::<usize>()
     }
 
     /// As `holdgate check` prints it and the ledger keeps it.

@@ -1,6 +1,6 @@
 //! What one message of a conversation says about calls.
 
-use crate::action::effect::{Effect, Kind};
+use crate::action::effect::{Effect, Kind, allocated};
 use crate::action::path::World;
 use crate::action::{self, Knowledge};
 use crate::fuel::Fuel;
@@ -8,6 +8,7 @@ use crate::history::{Outcome, Step};
 use crate::hold::{CallLimits, HeldCall, Runs};
 use crate::json::{Json, JsonError, LoneSurrogates};
 use crate::request;
+use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,6 +27,25 @@ pub struct CallReader<'a> {
     pub limits: CallLimits,
     /// Units of work per call.
     pub fuel: u64,
+    /// What may be kept.
+    pub room: &'a dyn Room,
+}
+
+/// Whoever counts the bytes that are kept.
+pub trait Room: Debug {
+    /// Whether so many bytes more may be kept. What may not is not read: calls may have done
+    /// anything then, and older messages are left out. Whoever says no has to refuse the request.
+    fn take(&self, bytes: usize) -> bool;
+}
+
+/// Room for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Unbounded;
+
+impl Room for Unbounded {
+    fn take(&self, _: usize) -> bool {
+        true
+    }
 }
 
 /// Something that a message says about a call.
@@ -42,6 +62,29 @@ pub(super) enum Part {
     },
     /// It was refused.
     Refused(Arc<Step>),
+}
+
+impl Part {
+    pub(super) fn step(&self) -> Option<&Arc<Step>> {
+        match self {
+            Part::Call(step) | Part::Refused(step) => Some(step),
+            Part::Result { .. } => None,
+        }
+    }
+}
+
+/// About how many bytes these take in memory, their steps left out, with their place in the map of
+/// messages.
+pub(super) fn bytes(parts: &[Part]) -> usize {
+    let own = match parts.len() {
+        0 => 0,
+        parts => allocated(parts * size_of::<Part>() + 16),
+    };
+    let texts = parts.iter().map(|part| match part {
+        Part::Result { call, .. } => allocated(call.capacity()),
+        Part::Call(_) | Part::Refused(_) => 0,
+    });
+    64 + own + texts.sum::<usize>()
 }
 
 impl CallReader<'_> {
@@ -111,16 +154,17 @@ impl CallReader<'_> {
         }
         let local = matches!(runs, Runs::AtClient);
         let effects = match room.checked_sub(1) {
-            Some(left) => {
+            // Where nothing more can be kept, nothing more is found out.
+            Some(left) if self.room.take(0) => {
                 *room = left;
                 self.effects(block, runs)
             }
-            None => None,
+            Some(_) | None => None,
         };
-        let mut step = match effects {
-            Some(effects) => Step::new(id, tool, Outcome::Done, effects),
-            None => Step::unknown(id, tool, Outcome::Done),
-        };
+        let step = effects.map(|effects| Step::new(id, tool, Outcome::Done, effects));
+        let mut step = step
+            .filter(|step| self.room.take(step.bytes))
+            .unwrap_or_else(|| Step::unknown(id, tool, Outcome::Done));
         step.local = local;
         step.digest = keys.hash_one((tool, block.get("input").map(Json::text)));
         Some(Part::Call(Arc::new(step)))

@@ -38,6 +38,7 @@ fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, Js
             max_depth: 64,
         },
         fuel: 1_000_000,
+        room: &Unbounded,
     };
     let request = Request::read(Bytes::copy_from_slice(body.as_bytes()))?;
     store.history(&request, &reader)

@@ -1,7 +1,7 @@
 //! How a response ends: well, cut off, or stopped by us.
 
 use super::sink::Sink;
-use super::{Fate, Output, State, StreamGuard};
+use super::{Output, State, StreamGuard};
 use crate::event::{Part, Violation};
 use crate::wire::anthropic;
 use bytes::Bytes;
@@ -49,6 +49,15 @@ impl StreamGuard {
         self.let_go();
     }
 
+    /// Ends the response, because the shell cannot go on with it.
+    pub fn stop(&mut self, why: &'static str, out: &mut Vec<Output>) {
+        if !self.is_over() {
+            let mut sink = Sink::new(&Bytes::new(), out);
+            self.fail(&why.into(), &mut sink);
+            sink.finish();
+        }
+    }
+
     /// Forgets all that waits. A question is no longer open, and a verdict no longer awaited.
     pub(super) fn let_go(&mut self) {
         self.hold.take();
@@ -66,7 +75,6 @@ impl StreamGuard {
              {violation}. No tool call after this point was passed on. (rule stream-protocol)"
         );
         sink.send(self.writer.failure(&message));
-        self.last_frame = Fate::Gone;
         self.state = State::Failed;
         self.let_go();
     }

@@ -1,6 +1,7 @@
 //! Outputs on their way out.
 
 use super::{Job, Output};
+use crate::canonical::Canonical;
 use crate::incident::Record;
 use crate::question::Question;
 use bytes::Bytes;
@@ -8,7 +9,8 @@ use bytes::Bytes;
 /// Collects outputs, and joins neighbouring pieces of one chunk into one.
 pub(super) struct Sink<'o> {
     chunk: Bytes,
-    run: std::ops::Range<usize>,
+    /// What is to be sent, and may still grow.
+    run: Option<Canonical>,
     out: &'o mut Vec<Output>,
     sent: bool,
 }
@@ -17,32 +19,25 @@ impl<'o> Sink<'o> {
     pub(super) fn new(chunk: &Bytes, out: &'o mut Vec<Output>) -> Self {
         Sink {
             chunk: chunk.clone(),
-            run: 0..0,
+            run: None,
             out,
             sent: false,
         }
     }
 
-    pub(super) fn send(&mut self, bytes: Bytes) {
+    pub(super) fn send(&mut self, bytes: Canonical) {
         if bytes.is_empty() {
             return;
         }
         self.sent = true;
-        // A slice of the chunk, or bytes of our own? Its address tells.
-        let at = bytes
-            .as_ptr()
-            .addr()
-            .wrapping_sub(self.chunk.as_ptr().addr());
-        if at < self.chunk.len() && bytes.len() <= self.chunk.len() - at {
-            if self.run.end != at {
-                self.flush();
-                self.run.start = at;
-            }
-            self.run.end = at + bytes.len();
-        } else {
+        let joined = self
+            .run
+            .as_ref()
+            .and_then(|run| run.join(&bytes, &self.chunk));
+        if joined.is_none() {
             self.flush();
-            self.out.push(Output::Send(bytes));
         }
+        self.run = Some(joined.unwrap_or(bytes));
     }
 
     pub(super) fn record(&mut self, record: Record) {
@@ -61,11 +56,7 @@ impl<'o> Sink<'o> {
     }
 
     fn flush(&mut self) {
-        if !self.run.is_empty() {
-            self.out
-                .push(Output::Send(self.chunk.slice(self.run.clone())));
-        }
-        self.run = 0..0;
+        self.out.extend(self.run.take().map(Output::Send));
     }
 
     /// Whether anything was sent.

@@ -4,10 +4,11 @@ use super::job::Away;
 use super::ruling::{Judged, Ruling};
 use super::sink::Sink;
 use super::{JobDone, Judge, Output, Unjudged};
+use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::question::Answer;
 use crate::stack::Judgement;
-use crate::wire::anthropic::{self, GuardedMessage, MessageBlock};
+use crate::wire::anthropic::{self, Declared, GuardedMessage, MessageBlock, ReadMessage};
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -15,8 +16,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct MessageGuard<'b> {
     ruling: Ruling,
-    /// The message, and what of it is still to be judged; `None` if it holds no call.
-    message: Option<(GuardedMessage<'b>, std::vec::IntoIter<MessageBlock<'b>>)>,
+    message: Message<'b>,
     /// Whether the shell does the judging.
     apart: bool,
     /// The call that it judges now.
@@ -25,14 +25,31 @@ pub struct MessageGuard<'b> {
     asked: Option<Box<Judged>>,
 }
 
+#[derive(Debug)]
+enum Message<'b> {
+    /// It holds no call.
+    Inert(Canonical),
+    /// The message, and what of it is still to be judged.
+    Calls(GuardedMessage<'b>, std::vec::IntoIter<MessageBlock<'b>>),
+}
+
 impl<'b> MessageGuard<'b> {
     /// A guard for this body.
     pub fn new(judge: Judge, body: &'b [u8], out: &mut Vec<Output>) -> Result<Self, Violation> {
         let mut ruling = Ruling::new(judge);
-        match anthropic::read_message(body, &ruling.judge.settings.inert_blocks) {
+        let declared = Declared {
+            inert: ruling.judge.settings.inert_blocks.clone(),
+            request: ruling.judge.request.clone(),
+        };
+        match anthropic::read_message(body, &declared) {
             Ok(read) => Ok(MessageGuard {
                 ruling,
-                message: read.map(|(message, blocks)| (message, blocks.into_iter())),
+                message: match read {
+                    ReadMessage::Inert(body) => Message::Inert(body),
+                    ReadMessage::Calls(message, blocks) => {
+                        Message::Calls(message, blocks.into_iter())
+                    }
+                },
                 apart: false,
                 away: None,
                 asked: None,
@@ -55,7 +72,7 @@ impl<'b> MessageGuard<'b> {
     /// (`true`).
     pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<bool, Violation> {
         while self.asked.is_none() && self.away.is_none() {
-            let Some((message, blocks)) = &mut self.message else {
+            let Message::Calls(message, blocks) = &mut self.message else {
                 return Ok(false);
             };
             match blocks.next() {
@@ -113,7 +130,7 @@ impl<'b> MessageGuard<'b> {
         let judged = self.ruling.rule(judgement, since, now, &mut sink);
         if judged.question.is_some() {
             self.asked = Some(Box::new(judged));
-        } else if let Some((message, _)) = &mut self.message {
+        } else if let Message::Calls(message, _) = &mut self.message {
             put_back(message, &judged);
         }
     }
@@ -127,7 +144,7 @@ impl<'b> MessageGuard<'b> {
     /// What a person says to the question that is open, or that nobody does.
     pub fn answer(&mut self, answer: Answer, now: Duration, out: &mut Vec<Output>) {
         if let Some(mut judged) = self.asked.take()
-            && let Some((message, _)) = &mut self.message
+            && let Message::Calls(message, _) = &mut self.message
         {
             let mut sink = Sink::new(&Bytes::new(), out);
             self.ruling.answer(&mut judged, answer, now, &mut sink);
@@ -135,9 +152,12 @@ impl<'b> MessageGuard<'b> {
         }
     }
 
-    /// The body to send, once all calls are decided. `None`: the bytes can leave as they came.
-    pub fn finish(self) -> Option<String> {
-        self.message.map(|(message, _)| message.finish())
+    /// The body to send, once all calls are decided.
+    pub fn finish(self) -> Canonical {
+        match self.message {
+            Message::Inert(body) => body,
+            Message::Calls(message, _) => message.finish(),
+        }
     }
 }
 
@@ -156,14 +176,13 @@ fn note(ruling: &mut Ruling, violation: &Violation, out: &mut Vec<Output>) {
     out.push(Output::Record(Box::new(record)));
 }
 
-/// One whole response under guard, where nobody can be asked. `None`: its bytes can leave as they
-/// came.
+/// One whole response under guard, where nobody can be asked.
 pub fn guard_message(
     judge: Judge,
     body: &[u8],
     now: Duration,
     out: &mut Vec<Output>,
-) -> Result<Option<String>, Violation> {
+) -> Result<Canonical, Violation> {
     let mut guard = MessageGuard::new(judge, body, out)?;
     while guard.advance(now, out)? {
         guard.answer(Answer::Nobody, now, out);

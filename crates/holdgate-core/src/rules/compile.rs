@@ -24,6 +24,10 @@ pub(super) const REQUIRE: &str = "REQUIRE";
 
 /// Nesting of a file: a condition in conditions, an example's input.
 const MAX_DEPTH: usize = 48;
+/// Rules and changes of rules in a project's file, and characters of a text in it: a stranger may
+/// have written it, and each call that its rules fire on tells these texts.
+const MAX_PROJECT_RULES: usize = 200;
+const MAX_PROJECT_TEXT: usize = 400;
 
 /// The word for a verdict in rules.
 pub(super) fn word(verdict: Verdict) -> &'static str {
@@ -70,7 +74,13 @@ pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
         errors: &mut errors,
         tier,
         layer: file.layer,
+        regexes: 0,
     };
+    if tier == Tier::Project && specs.entries.len() + specs.adjust.len() > MAX_PROJECT_RULES {
+        let what = format!("a project's file has at most {MAX_PROJECT_RULES} rules and changes");
+        reader.error(Mark::default(), what);
+        return Err(errors);
+    }
     let rules = specs.entries.into_iter().map(|spec| reader.rule(spec));
     let rules = rules.collect();
     let adjusted = specs.adjust.iter().map(|spec| reader.adjustment(spec));
@@ -90,6 +100,7 @@ impl Reader<'_> {
                 let what = format!("`{}` is no name: names look like `force-push`", name.value);
                 self.error(name.referenced.into(), what);
             }
+            self.check_length(name);
         }
         for text in [Some(&spec.because), spec.instead.as_ref()]
             .into_iter()
@@ -99,6 +110,7 @@ impl Reader<'_> {
                 let what = "write a phrase, without a full stop";
                 self.error(text.referenced.into(), what);
             }
+            self.check_length(text);
         }
         let profiles = spec.profiles.clone().unwrap_or_default();
         let other = [profiles.container.as_ref(), profiles.strict.as_ref()];
@@ -154,6 +166,13 @@ impl Reader<'_> {
             source: self.source.clone(),
             at,
             when_at: spec.when.referenced.into(),
+        }
+    }
+
+    fn check_length(&mut self, text: &Spanned<String>) {
+        if self.tier == Tier::Project && text.value.len() > MAX_PROJECT_TEXT {
+            let what = format!("write at most {MAX_PROJECT_TEXT} characters");
+            self.error(text.referenced.into(), what);
         }
     }
 

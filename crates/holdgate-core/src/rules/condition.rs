@@ -13,6 +13,9 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 
+/// Regular expressions in a project's file: building one takes up to a millisecond.
+const MAX_PROJECT_REGEXES: usize = 400;
+
 const NOTHING_DONE: &str =
     "this says only what a call must not do: say what it does, and put `not` beside it";
 
@@ -23,6 +26,8 @@ pub(super) struct Reader<'a> {
     pub(super) errors: &'a mut Vec<RuleError>,
     pub(super) tier: Tier,
     pub(super) layer: RuleLayer,
+    /// Regular expressions so far.
+    pub(super) regexes: usize,
 }
 
 impl Reader<'_> {
@@ -255,10 +260,13 @@ impl Reader<'_> {
     fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<LazyRegex> {
         let pattern = pattern?;
         let regex = LazyRegex::new(&pattern.value);
-        // Those that are built in were tried when Holdgate was built.
-        if self.tier != Tier::BuiltIn
-            && let Err(error) = regex.build()
-        {
+        self.regexes += 1;
+        if self.tier == Tier::Project && self.regexes > MAX_PROJECT_REGEXES {
+            if self.regexes == MAX_PROJECT_REGEXES + 1 {
+                let what = format!("a project's file has at most {MAX_PROJECT_REGEXES} of these");
+                self.error(pattern.referenced.into(), what);
+            }
+        } else if let Err(error) = regex.try_out(self.tier) {
             let message = error.to_string();
             let last = message.lines().last().unwrap_or_default();
             let why = last.trim().trim_start_matches("error: ");

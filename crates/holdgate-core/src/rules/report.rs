@@ -6,6 +6,10 @@ use std::sync::Arc;
 
 /// Characters of a line that are shown.
 const SHOWN: usize = 160;
+/// Errors that are told at once.
+const MAX_TOLD: usize = 20;
+/// Bytes of a name that may be meant by another.
+const MAX_NAME: usize = 64;
 
 /// A rule file.
 #[derive(Debug)]
@@ -117,11 +121,14 @@ pub struct RuleErrors(pub Vec<RuleError>);
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, error) in self.0.iter().enumerate() {
+        for (number, error) in self.0.iter().take(MAX_TOLD).enumerate() {
             let gap = if number == 0 { "" } else { "\n\n" };
             write!(f, "{gap}{error}")?;
         }
-        Ok(())
+        match self.0.len().saturating_sub(MAX_TOLD) {
+            0 => Ok(()),
+            more => write!(f, "\n\n… and {more} more"),
+        }
     }
 }
 
@@ -162,6 +169,7 @@ pub(crate) fn suggestion(word: &str, known: &[&str]) -> String {
 /// The known name that `word` most likely means.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
+        .filter(|name| word.len() <= MAX_NAME && name.len() <= MAX_NAME)
         .map(|name| (distance(word, name), name))
         .min()
         .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 3)

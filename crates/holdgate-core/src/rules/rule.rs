@@ -8,7 +8,8 @@ use crate::action::effect::Effect;
 use crate::action::value::HOLE;
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::History;
-use crate::json::{Json, shorten};
+use crate::json::Json;
+use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -253,7 +254,7 @@ impl Rule {
 
     /// What it says about a call that it fires on.
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
-        let evidence = effect.map(|effect| shorten(&shown(effect), MAX_EVIDENCE));
+        let evidence = effect.map(|effect| Masked::start(&shown(effect), MAX_EVIDENCE));
         Finding {
             layer: self.layer.word(),
             rule: self.id.clone().into(),

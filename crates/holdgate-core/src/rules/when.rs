@@ -1,5 +1,6 @@
 //! Conditions, ready to match.
 
+use super::Tier;
 use super::reach::{self, Sample};
 use crate::action::effect::{Effect, Kind};
 use crate::action::host::{Host, HostClass};
@@ -264,8 +265,9 @@ pub(super) struct LazyRegex {
 }
 
 impl LazyRegex {
-    /// Bytes that a compiled one may take.
+    /// Bytes that a compiled one may take; a project's is built when its file is read.
     const MAX_SIZE: usize = 1 << 20;
+    const MAX_PROJECT_SIZE: usize = 64 << 10;
 
     pub(super) fn new(pattern: &str) -> Self {
         LazyRegex {
@@ -275,9 +277,22 @@ impl LazyRegex {
     }
 
     pub(super) fn build(&self) -> Result<Regex, regex::Error> {
-        RegexBuilder::new(&self.pattern)
-            .size_limit(Self::MAX_SIZE)
-            .build()
+        self.build_within(Self::MAX_SIZE)
+    }
+
+    /// Builds it as part of a rule of this tier.
+    pub(super) fn try_out(&self, tier: Tier) -> Result<(), regex::Error> {
+        let size = match tier {
+            // Those that are built in were tried when Holdgate was built.
+            Tier::BuiltIn => return Ok(()),
+            Tier::Operator => Self::MAX_SIZE,
+            Tier::Project => Self::MAX_PROJECT_SIZE,
+        };
+        self.build_within(size).map(drop)
+    }
+
+    fn build_within(&self, size: usize) -> Result<Regex, regex::Error> {
+        RegexBuilder::new(&self.pattern).size_limit(size).build()
     }
 
     fn get(&self) -> Option<&Regex> {

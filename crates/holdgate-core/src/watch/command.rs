@@ -58,6 +58,8 @@ pub(super) struct Said {
     pub(super) input: Json<'static>,
     /// The command, or all of the input.
     pub(super) text: String,
+    /// At a shell's prompt, or traced by a shell: no call of an agent's.
+    pub(super) typed: bool,
 }
 
 impl Said {
@@ -75,6 +77,7 @@ impl Said {
             tool: tool.to_owned(),
             input,
             text,
+            typed: false,
         }
     }
 
@@ -83,6 +86,13 @@ impl Said {
             "Bash",
             Json::object([("command", command.to_owned().into())]),
         )
+    }
+
+    fn typed(command: &str) -> Said {
+        Said {
+            typed: true,
+            ..Said::shell(command)
+        }
     }
 }
 
@@ -127,10 +137,10 @@ impl Shapes {
                 Some(_) => Weight::Shown,
                 None => Weight::Said,
             };
-            return Some((Said::shell(found.name("command")?.as_str()), weight));
+            return Some((Said::typed(found.name("command")?.as_str()), weight));
         }
         if let Some(found) = self.trace.captures(line) {
-            return Some((Said::shell(found.name("command")?.as_str()), Weight::Said));
+            return Some((Said::typed(found.name("command")?.as_str()), Weight::Said));
         }
         let mut shapes = self.others.iter();
         let (found, weight) =

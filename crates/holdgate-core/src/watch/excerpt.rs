@@ -2,16 +2,23 @@
 
 use super::CONTEXT;
 use super::plain::plain;
+use crate::mask::Masked;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Bytes of a command as evidence.
 const COMMAND_EVIDENCE: usize = 3000;
 
-/// A find with what stands around it.
+/// Bytes before what is shown that are read too, so that it does not begin inside of a secret.
+const LEAD: usize = 4096;
+
+/// A find with what stands around it. Secrets are masked before it is cut.
 pub(super) fn around(text: &str, found: std::ops::Range<usize>, most: usize) -> String {
     let room = most.saturating_sub(found.len()) / 2;
-    let start = text.floor_char_boundary(found.start.saturating_sub(room));
-    shortened(text.get(start..).unwrap_or(text), most)
+    let lead = text.floor_char_boundary(found.start.saturating_sub(room + LEAD));
+    let before = Masked::end(text.get(lead..found.start).unwrap_or_default(), room);
+    let rest = most.saturating_sub(before.chars().count());
+    let rest = Masked::start(text.get(found.start..).unwrap_or_default(), rest);
+    format!("{before}{rest}")
 }
 
 /// A command as evidence. If it is too long, its ends, and what tells it from others with the same ends.
@@ -22,18 +29,15 @@ pub(super) fn whole(text: &str) -> String {
     let mut hash = DefaultHasher::new();
     text.hash(&mut hash);
     let half = COMMAND_EVIDENCE / 2;
-    let begin = text.get(..text.floor_char_boundary(half));
-    let end = text.get(text.ceil_char_boundary(text.len() - half)..);
-    let (begin, end) = (begin.unwrap_or_default(), end.unwrap_or_default());
+    let lead = text.ceil_char_boundary(text.len() - half);
+    let lead = text.get(lead.saturating_sub(LEAD)..).or(text.get(lead..));
+    let begin = Masked::start(text, half);
+    let end = Masked::end(lead.unwrap_or_default(), half);
     format!(
         "{begin} … {} bytes, {:016x} … {end}",
         text.len(),
         hash.finish()
     )
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
 }
 
 /// The last `most` characters.
@@ -58,5 +62,5 @@ pub(super) fn history_text(history: &[u8]) -> String {
         text.push_str(&plain(line).shown);
         text.push('\n');
     }
-    last(&text, CONTEXT).to_owned()
+    last(&text, 2 * CONTEXT).to_owned()
 }

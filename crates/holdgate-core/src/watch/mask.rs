@@ -1,17 +1,19 @@
 //! Secrets in what is reported: a hit goes into a ledger and to a model, and must not spread them.
+//! Besides what is masked everywhere, patterns name secrets of their own.
 
 use super::patterns::{Looks, Patterns};
+use crate::mask::{MASK, Masked};
 use regex::Captures;
 use std::borrow::Cow;
 
 /// The group of an expression that holds a secret.
 pub(super) const SECRET: &str = "secret";
-/// So much of it stays, to tell one from another.
-const KEPT: usize = 4;
 
-/// `text` with every secret that a pattern knows made unreadable.
-pub(super) fn masked(text: &str, patterns: &Patterns) -> String {
-    let mut text = Cow::Borrowed(text);
+/// `text` with every secret that a pattern or the masker knows made unreadable.
+pub(super) fn masked(text: &str, patterns: &Patterns) -> Masked {
+    // First by their forms, which leaves the start of a token: it says of which service it is.
+    let text = Masked::of(text);
+    let mut text = Cow::Borrowed(text.as_str());
     for pattern in &patterns.list {
         let Looks::Text { regex, .. } = &pattern.looks else {
             continue;
@@ -24,12 +26,14 @@ pub(super) fn masked(text: &str, patterns: &Patterns) -> String {
             let Some(secret) = found.name(SECRET).filter(|m| !m.is_empty()) else {
                 return whole.to_owned();
             };
-            let start: String = secret.as_str().chars().take(KEPT).collect();
-            whole.replace(secret.as_str(), &format!("{start}[masked]"))
+            if secret.as_str().contains(MASK) {
+                return whole.to_owned();
+            }
+            whole.replace(secret.as_str(), MASK)
         };
         if let Cow::Owned(changed) = regex.replace_all(&text, mask) {
             text = Cow::Owned(changed);
         }
     }
-    text.into_owned()
+    Masked::of(&text)
 }

@@ -70,6 +70,8 @@ pub(super) struct Scan<'a> {
     pub(super) commands: &'a Commands,
     pub(super) judged: &'a mut Judged,
     pub(super) told: &'a mut Told,
+    /// Set when the agent shows a call of its own.
+    pub(super) acted: &'a mut bool,
     /// Raw output before the line.
     pub(super) history: &'a [u8],
     /// How much output there was before the line.
@@ -228,6 +230,7 @@ impl Scan<'_> {
     }
 
     fn command(&mut self, said: &Said, before: Before<'_>, line: &str, weight: Weight) {
+        *self.acted |= weight == Weight::Done;
         // The rest of a line may make another command of it.
         let weight = if self.unfinished {
             Weight::Shown
@@ -246,12 +249,11 @@ impl Scan<'_> {
         for (place, because) in spoken.iter() {
             if let Some(pattern) = self.patterns.list.get(*place) {
                 let evidence = whole(&said.text);
-                self.hit(
-                    pattern_of(pattern, because.clone(), weight),
-                    &evidence,
-                    before,
-                    line,
-                );
+                let hit = Hit {
+                    call: !said.typed,
+                    ..pattern_of(pattern, because.clone(), weight)
+                };
+                self.hit(hit, &evidence, before, line);
             }
         }
     }
@@ -320,7 +322,7 @@ impl Scan<'_> {
 
     fn hit(&mut self, hit: Hit, evidence: &str, before: Before<'_>, line: &str) {
         let mut hit = Hit {
-            evidence: masked(evidence.trim(), self.patterns),
+            evidence: masked(evidence.trim(), self.patterns).into_string(),
             certain: hit.certain && !self.unfinished,
             ..hit
         };
@@ -336,9 +338,10 @@ impl Scan<'_> {
             let text = text.get(start..).unwrap_or_default();
             context.push_str(&history_text(text.as_bytes()));
         }
-        context.push_str(last(line, CONTEXT));
+        context.push_str(last(line, 2 * CONTEXT));
         self.hits.push(Hit {
-            context: last(&masked(last(&context, CONTEXT), self.patterns), CONTEXT).to_owned(),
+            // Masked before it is cut, so that it does not begin with half a secret.
+            context: last(&masked(&context, self.patterns), CONTEXT).to_owned(),
             ..hit
         });
     }
@@ -408,6 +411,8 @@ fn pattern_of(pattern: &Pattern, because: String, weight: Weight) -> Hit {
         family: pattern.family.clone(),
         severity: pattern.severity.min(most),
         certain: pattern.certain && weight == Weight::Done,
+        call: false,
+        quoted: weight == Weight::Shown,
         because,
         evidence: String::new(),
         context: String::new(),

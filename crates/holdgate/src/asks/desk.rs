@@ -24,13 +24,24 @@ pub(crate) enum Event {
     End,
 }
 
-/// Shows questions and takes answers until there is nothing more to come.
+/// How a desk asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// What is typed sooner after a question came up was not meant for it.
+    pub(super) too_soon: Duration,
+    /// Answers need the question's code.
+    pub(super) codes: bool,
+}
+
+/// Shows questions and takes answers until there is nothing more to come. An answer may have a code
+/// behind it.
 pub(super) fn run(
     events: &Receiver<Event>,
-    too_soon: Duration,
+    manner: Manner,
     out: &mut impl Write,
-    mut answer: impl FnMut(&str, Answer) -> Result<(), String>,
+    mut answer: impl FnMut(&str, Answer, Option<&str>) -> Result<(), String>,
 ) -> io::Result<()> {
+    let prompt = |shown: &Shown, out: &mut _| prompt(shown, manner.codes, out);
     let mut current: Option<(Shown, Instant)> = None;
     let mut rule_shown = false;
     while let Ok(event) = events.recv() {
@@ -48,19 +59,23 @@ pub(super) fn run(
                 current = open.into_iter().next().map(|shown| (shown, Instant::now()));
                 if let Some((shown, _)) = &current {
                     show(shown, out)?;
-                    prompt(out)?;
+                    prompt(shown, out)?;
                 }
             }
             Event::Line(line) => {
                 let Some((shown, since)) = &current else {
                     continue;
                 };
-                if since.elapsed() < too_soon {
+                if since.elapsed() < manner.too_soon {
                     writeln!(out, "that was typed before the question could be read")?;
-                    prompt(out)?;
+                    prompt(shown, out)?;
                     continue;
                 }
-                let given = match (line.trim(), &shown.rule) {
+                let (word, code) = match line.trim().split_once(' ') {
+                    Some((word, code)) if manner.codes => (word, Some(code)),
+                    _ => (line.trim(), None),
+                };
+                let given = match (word, &shown.rule) {
                     ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
                     ("o" | "once", _) => Answer::Once,
                     ("s" | "session", _) => Answer::Session,
@@ -74,23 +89,23 @@ pub(super) fn run(
                     }
                     ("r" | "rule", Err(why)) => {
                         writeln!(out, "no rule: {}", shorten(why, 400))?;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                         continue;
                     }
                     _ => {
                         rule_shown = false;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                         continue;
                     }
                 };
-                match answer(&shown.id, given) {
+                match answer(&shown.id, given, code) {
                     Ok(()) => {
                         writeln!(out, "{}: {}", shown.id, given.word())?;
                         current = None;
                     }
                     Err(why) => {
                         writeln!(out, "{}", shorten(&why, 400))?;
-                        prompt(out)?;
+                        prompt(shown, out)?;
                     }
                 }
                 rule_shown = false;
@@ -124,6 +139,13 @@ pub(super) fn show(shown: &Shown, out: &mut impl Write) -> io::Result<()> {
             writeln!(out, "        {}", shorten(evidence, 400))?;
         }
     }
+    if let Some(code) = &shown.code {
+        let code = code.show();
+        writeln!(
+            out,
+            "    at another terminal, answer with the code {bold}{code}{bold:#}"
+        )?;
+    }
     Ok(())
 }
 
@@ -135,18 +157,49 @@ pub(super) fn show_rule(yaml: &str, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn prompt(out: &mut impl Write) -> io::Result<()> {
-    write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+fn prompt(shown: &Shown, codes: bool, out: &mut impl Write) -> io::Result<()> {
+    if codes {
+        write!(
+            out,
+            "Behind the answer, the code that stands where the question is shown: `o CODE`. "
+        )?;
+    }
+    if shown.output {
+        write!(
+            out,
+            "the agent stands still. Let it go on: [o]nce, without asking again in this [s]ession; or [d]eny, which ends it? "
+        )?;
+    } else {
+        write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+    }
     out.flush()
 }
 
-/// Runs a desk at this process's terminal.
+/// Runs a desk at this process's terminal, for its own questions.
 pub(crate) fn at_terminal(
     events: &Receiver<Event>,
     out: &mut impl Write,
-    answer: impl FnMut(&str, Answer) -> Result<(), String>,
+    mut answer: impl FnMut(&str, Answer) -> Result<(), String>,
 ) -> io::Result<()> {
-    run(events, TOO_SOON, out, answer)
+    let manner = Manner {
+        too_soon: TOO_SOON,
+        codes: false,
+    };
+    run(events, manner, out, |id, given, _| answer(id, given))
+}
+
+/// Runs a desk for the questions of another process, with their `codes` if it shows any.
+pub(super) fn elsewhere(
+    events: &Receiver<Event>,
+    codes: bool,
+    out: &mut impl Write,
+    answer: impl FnMut(&str, Answer, Option<&str>) -> Result<(), String>,
+) -> io::Result<()> {
+    let manner = Manner {
+        too_soon: TOO_SOON,
+        codes,
+    };
+    run(events, manner, out, answer)
 }
 
 /// Sends what is typed. Reads only while this process is in the foreground: in the background, the

@@ -1,24 +1,32 @@
 //! Questions that wait for a person, and who may answer them.
 //!
-//! [`Asks`] keeps the open questions. They are answered at the terminal that runs the proxy
-//! (`terminal`) or with `holdgate approve` over a Unix socket ([`socket`]), whose peers are looked
-//! at closely ([`peer`]); never over the network.
+//! [`Asks`] keeps the open questions. They are answered at the terminal that shows them
+//! (`terminal`) or with `holdgate approve` over a Unix socket ([`socket`]), never over the network.
+//! Peers of the socket are looked at closely ([`peer`]), and they must know what only a person can
+//! know: the question's code (`code`), or the PIN ([`pin`]) where no terminal shows the question.
 
 pub(crate) mod allow;
 pub mod approve;
+pub(crate) mod code;
 pub(crate) mod desk;
+pub(crate) mod line;
 pub mod peer;
+pub mod pin;
+mod request;
 pub mod socket;
 pub(crate) mod terminal;
 #[cfg(test)]
 mod tests;
+pub(crate) mod typed;
 
+use code::{Code, Tries};
 use holdgate_core::incident::Subject;
 use holdgate_core::json::{Json, shorten};
+use holdgate_core::mask::Masked;
 use holdgate_core::question::{Answer, Question};
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -32,9 +40,9 @@ const INPUT_SHOWN: usize = 2000;
 /// Whether somebody is there to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// If the proxy runs in the foreground of a terminal, or `holdgate approve` waits for questions.
+    /// If a terminal shows questions, or `holdgate approve` waits for them.
     Auto,
-    /// Somebody will look.
+    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
     Always,
     /// Nobody is asked.
     Never,
@@ -59,11 +67,19 @@ pub struct Asks {
     /// Counts the changes.
     changes: watch::Sender<u64>,
     operators: AtomicUsize,
+    /// Terminals of this process that show questions.
+    screens: AtomicUsize,
+    /// Whether a PIN answers at the socket.
+    takes_pin: AtomicBool,
+    /// Wrong codes in a row, whatever the question.
+    wrong_codes: Mutex<Tries>,
 }
 
 #[derive(Debug)]
 struct Open {
     shown: Arc<Shown>,
+    code: Option<Code>,
+    wrong: u8,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -82,8 +98,12 @@ pub struct Shown {
     pub findings: Vec<[String; 4]>,
     /// The rule that would let the same pass from now on, or why there is none.
     pub rule: Result<String, String>,
+    /// It is about output, for which no call waits: a no ends the agent.
+    pub output: bool,
     /// When it is too late.
     pub deadline: Instant,
+    /// What answers it elsewhere; only where the question is shown by its own process.
+    pub(crate) code: Option<Code>,
 }
 
 impl Shown {
@@ -93,7 +113,7 @@ impl Shown {
             Subject::Call { tool, input, .. } => (tool.as_deref(), input.as_deref()),
             Subject::Response => (None, None),
         };
-        let text = |text: &str| shorten(text, 400);
+        let text = |text: &str| Masked::start(text, 400).into_string();
         let findings = record.findings.iter();
         let findings = findings.filter(|f| !f.verdict.lets_pass()).map(|f| {
             let evidence = f.evidence.as_deref().unwrap_or_default();
@@ -108,17 +128,21 @@ impl Shown {
             id: record.id.clone(),
             session: text(&record.session),
             tool: text(tool.unwrap_or("?")),
-            input: shorten(input.map_or("", String::as_str), INPUT_SHOWN),
+            input: input.map_or(String::new(), |input| {
+                Masked::json_start(input, INPUT_SHOWN).into_string()
+            }),
             findings: findings.collect(),
             rule: match &question.allowances {
                 Ok(allowances) => Ok(allow::rules(&record.id, allowances)),
                 Err(reason) => Err(reason.to_string()),
             },
+            output: false,
             deadline: Instant::now() + left,
+            code: None,
         }
     }
 
-    /// For `holdgate approve`.
+    /// For `holdgate approve`, without the code.
     pub fn to_json(&self) -> Json<'static> {
         let finding = |[rule, layer, reason, evidence]: &[String; 4]| {
             Json::object([
@@ -139,6 +163,7 @@ impl Shown {
                 Json::Array(self.findings.iter().map(finding).collect()),
             ),
             ("seconds_left", left.as_secs().into()),
+            ("output", Json::Bool(self.output)),
         ]);
         match &self.rule {
             Ok(yaml) => json.set("allow", yaml.clone().into()),
@@ -169,7 +194,9 @@ impl Shown {
                 Some(_) => Ok(text(json, "allow")),
                 None => Err(text(json, "no_rule")),
             },
+            output: json.get("output") == Some(&Json::Bool(true)),
             deadline: Instant::now() + Duration::from_secs(seconds.unwrap_or(0).min(1 << 25)),
+            code: None,
         }
     }
 }
@@ -183,6 +210,9 @@ impl Asks {
             open: Mutex::default(),
             changes: watch::Sender::new(0),
             operators: AtomicUsize::new(0),
+            screens: AtomicUsize::new(0),
+            takes_pin: AtomicBool::new(false),
+            wrong_codes: Mutex::default(),
         })
     }
 
@@ -190,30 +220,77 @@ impl Asks {
     pub fn is_attended(&self) -> bool {
         match self.operator {
             Operator::Auto => self.operators.load(Ordering::Acquire) > 0,
-            Operator::Always => true,
+            Operator::Always => {
+                self.operators.load(Ordering::Acquire) > 0 || self.takes_pin.load(Ordering::Acquire)
+            }
             Operator::Never => false,
         }
     }
 
-    /// Somebody looks at the questions, until the guard is dropped.
+    /// Why nobody was asked.
+    pub fn absent(&self) -> Answer {
+        let can_answer = self.is_shown_here() || self.takes_pin.load(Ordering::Acquire);
+        if can_answer || self.operator == Operator::Never {
+            Answer::Nobody
+        } else {
+            Answer::NoPin
+        }
+    }
+
+    /// Whether a terminal of this process shows the questions, with their codes.
+    pub(crate) fn is_shown_here(&self) -> bool {
+        self.screens.load(Ordering::Acquire) > 0
+    }
+
+    /// From now on whoever knows the PIN can answer.
+    pub(crate) fn take_pin(&self) {
+        self.takes_pin.store(true, Ordering::Release);
+    }
+
+    /// Somebody looks at the questions elsewhere, until the guard is dropped.
     pub fn attend(self: &Arc<Self>) -> Attended {
         self.operators.fetch_add(1, Ordering::AcqRel);
-        Attended(self.clone())
+        Attended {
+            asks: self.clone(),
+            here: false,
+        }
+    }
+
+    /// A terminal of this process shows the questions, until the guard is dropped.
+    pub fn show_here(self: &Arc<Self>) -> Attended {
+        self.screens.fetch_add(1, Ordering::AcqRel);
+        let mut attended = self.attend();
+        attended.here = true;
+        attended
     }
 
     /// Asks; `left` is the time for it. `None` if nobody is there, or too much is asked already.
     pub fn ask(self: &Arc<Self>, question: &Question, left: Duration) -> Option<Ticket> {
+        self.put(Shown::of(question, left))
+    }
+
+    /// Asks what is shown. `None` if nobody is there, or too much is asked already.
+    pub fn put(self: &Arc<Self>, shown: Shown) -> Option<Ticket> {
         if !self.is_attended() {
             return None;
         }
+        self.open_question(shown)
+    }
+
+    fn open_question(self: &Arc<Self>, shown: Shown) -> Option<Ticket> {
         let (answer, answered) = oneshot::channel();
-        let shown = Arc::new(Shown::of(question, left));
+        let shown = Arc::new(shown);
         let mut open = self.lock();
         if open.len() >= MAX_OPEN {
             return None;
         }
         let id = shown.id.clone();
-        open.push(Open { shown, answer });
+        open.push(Open {
+            shown,
+            code: Code::new(),
+            wrong: 0,
+            answer,
+        });
         drop(open);
         self.changed();
         Some(Ticket {
@@ -235,7 +312,7 @@ impl Asks {
 
     /// Answers a question, once: whoever comes second is told so.
     pub fn answer(&self, id: &str, answer: Answer) -> Result<(), String> {
-        let closed = || format!("no question `{}` is open (any more)", shorten(id, 80));
+        let closed = || closed(id);
         if answer == Answer::Rule {
             let open = self.open();
             let shown = open
@@ -266,13 +343,23 @@ impl Asks {
     }
 }
 
+fn closed(id: &str) -> String {
+    format!("no question `{}` is open (any more)", shorten(id, 80))
+}
+
 /// Somebody looks at the questions for as long as this lives.
 #[derive(Debug)]
-pub struct Attended(Arc<Asks>);
+pub struct Attended {
+    asks: Arc<Asks>,
+    here: bool,
+}
 
 impl Drop for Attended {
     fn drop(&mut self) {
-        self.0.operators.fetch_sub(1, Ordering::AcqRel);
+        self.asks.operators.fetch_sub(1, Ordering::AcqRel);
+        if self.here {
+            self.asks.screens.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 
@@ -285,6 +372,11 @@ pub struct Ticket {
 }
 
 impl Ticket {
+    /// The question.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Closes the question. From here on nobody can answer; who was faster is heard.
     pub fn close(&mut self) -> Option<Answer> {
         self.asks.lock().retain(|open| open.shown.id != self.id);

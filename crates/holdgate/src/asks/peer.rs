@@ -62,7 +62,7 @@ impl Processes {
     }
 
     /// Whether the process `pid` of the user `uid` may answer for a proxy that runs as `own_uid` and
-    /// listens on `port`; if not, why.
+    /// listens on `port`, 0 if there is none; if not, why.
     pub fn check(&self, pid: u32, uid: u32, own_uid: u32, port: u16) -> Result<(), String> {
         if !cfg!(target_os = "linux") {
             return Err("who asks can be checked on Linux only, so nobody can answer here".into());
@@ -149,7 +149,7 @@ impl Processes {
         let to_proxy = format!(":{port}");
         let leads_here = |value: &str| {
             let mut rest = value.split(&to_proxy).skip(1);
-            rest.any(|after| !after.starts_with(|c: char| c.is_ascii_digit()))
+            port != 0 && rest.any(|after| !after.starts_with(|c: char| c.is_ascii_digit()))
         };
         for entry in text.split(|&b| b == 0) {
             let entry = String::from_utf8_lossy(entry);
@@ -169,10 +169,11 @@ impl Processes {
     /// The sockets that are connected to `port`.
     fn sockets_to(&self, port: u16) -> Result<HashSet<u64>, String> {
         let mut found = HashSet::new();
-        for name in ["tcp", "tcp6"] {
+        // The other end of whoever listens is 0, too.
+        for name in ["tcp", "tcp6"].iter().filter(|_| port != 0) {
             match std::fs::read_to_string(self.root.join("self/net").join(name)) {
                 Ok(table) => found.extend(table.lines().filter_map(|line| connected(line, port))),
-                Err(error) if name == "tcp6" && error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) if *name == "tcp6" && error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(_) => return Err("the proxy's clients cannot be looked at".into()),
             }
         }

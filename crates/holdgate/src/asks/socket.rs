@@ -2,26 +2,33 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `{"do":"list"}` | `{"open":[…]}` |
+//! | `{"do":"list"}` | `{"open":[…],"proof":"code"}` |
 //! | `{"do":"watch"}` | the same, and again whenever it changes |
 //! | `{"do":"answer","id":"…","answer":"once"}` | `{"done":"…"}` |
 //! | `{"expert":600}`, `0` ends it, `null` asks | `{"expert":600}`: seconds left |
 //!
-//! Whatever cannot be done is `{"error":"…"}`.
+//! Whatever cannot be done is `{"error":"…"}`. To decide anything takes a `"proof"` that a person is
+//! there: the code of the question if a terminal of the proxy shows it, else the PIN, once for each
+//! connection. A request without one is answered with `{"need":"code"}` or `{"need":"pin"}`; one to
+//! lift the gate becomes a question at that terminal first.
 
+use super::Asks;
 use super::peer::Processes;
-use super::{Asks, Attended};
+use super::pin::Pin;
+use super::request::{Lifting, Peer, error, open};
 use anyhow::Context as _;
 use holdgate_core::json::{Json, LoneSurrogates};
 use holdgate_core::question::Answer;
+use holdgate_core::verdict::Finding;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, oneshot};
 
 /// The socket's name in the state directory.
 pub const NAME: &str = "approve.sock";
@@ -30,8 +37,18 @@ const MAX_PEERS: usize = 16;
 /// Bytes of a request.
 const MAX_REQUEST: u64 = 4096;
 
-/// Does what a message about expert mode says.
-pub type Expert = Box<dyn Fn(&Json<'_>) -> Json<'static> + Send + Sync>;
+/// Writes what happened into the ledger.
+pub type Recorder = dyn Fn(&Finding) -> std::io::Result<()> + Send + Sync;
+
+/// What whoever proves to be the operator can do, and how that is proved.
+pub struct Operator {
+    /// Does what a message about expert mode says.
+    pub expert: Box<dyn Fn(&Json<'_>) -> Json<'static> + Send + Sync>,
+    /// Writes into the ledger who tried what.
+    pub record: Box<Recorder>,
+    /// What counts where no terminal shows the question.
+    pub pin: Option<Pin>,
+}
 
 /// A running server. Dropping it ends it and takes the socket away.
 #[derive(Debug)]
@@ -43,9 +60,9 @@ pub struct Server {
 }
 
 /// What connections share.
-struct Shared {
-    asks: Arc<Asks>,
-    expert: Expert,
+pub(super) struct Shared {
+    pub(super) asks: Arc<Asks>,
+    pub(super) operator: Operator,
     processes: Processes,
     own_uid: u32,
     /// Where the proxy listens.
@@ -54,7 +71,12 @@ struct Shared {
 
 impl Server {
     /// Listens in the state directory `dir` for a proxy on `port`.
-    pub fn start(dir: &Path, asks: Arc<Asks>, expert: Expert, port: u16) -> anyhow::Result<Server> {
+    pub fn start(
+        dir: &Path,
+        asks: Arc<Asks>,
+        operator: Operator,
+        port: u16,
+    ) -> anyhow::Result<Server> {
         let path = dir.join(NAME);
         if std::os::unix::net::UnixStream::connect(&path).is_ok() {
             anyhow::bail!("another proxy with the same state directory answers there");
@@ -67,9 +89,12 @@ impl Server {
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
         std::fs::rename(&new, &path)?;
         let inode = std::fs::symlink_metadata(&path)?.ino();
+        if operator.pin.is_some() {
+            asks.take_pin();
+        }
         let shared = Arc::new(Shared {
             asks,
-            expert,
+            operator,
             processes: Processes::default(),
             own_uid: rustix::process::geteuid().as_raw(),
             port,
@@ -131,7 +156,7 @@ async fn accept(listener: std::os::unix::net::UnixListener, shared: Arc<Shared>)
                     drop(permit);
                 });
             }
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
 }
@@ -152,72 +177,46 @@ async fn serve(stream: UnixStream, shared: &Shared) -> std::io::Result<()> {
             "refused process {} at {NAME}: {why}",
             pid.unwrap_or(0)
         ));
-        return say(
-            &mut write,
-            "error",
-            format!("you cannot answer here: {why}").into(),
-        )
-        .await;
+        let said = error(format!("you cannot answer here: {why}"));
+        return write.write_all(format!("{said}\n").as_bytes()).await;
     }
+    let mut peer = Peer::new(pid.unwrap_or(0));
     let mut begun = Vec::new();
-    let mut watching: Option<(watch::Receiver<u64>, Attended)> = None;
     loop {
+        let Peer {
+            watching, lifting, ..
+        } = &mut peer;
         let changed = async {
-            match &mut watching {
+            match watching {
                 Some((changes, _)) => changes.changed().await.is_ok(),
                 None => std::future::pending().await,
             }
         };
-        let request = tokio::select! {
-            request = next_line(&mut read, &mut begun) => request?,
-            _ = changed => {
-                say(&mut write, "open", open(shared)).await?;
-                continue;
-            }
-        };
-        let Some(line) = request else {
-            return Ok(());
-        };
-        let json = Json::read(&line, 8, LoneSurrogates::Refuse);
-        let json = json.unwrap_or(Json::Null);
-        let text = |key: &str| json.get(key).and_then(Json::as_str).unwrap_or_default();
-        match text("do") {
-            "list" => say(&mut write, "open", open(shared)).await?,
-            "watch" => {
-                let mut changes = shared.asks.changes();
-                changes.mark_unchanged();
-                watching = Some((changes, shared.asks.attend()));
-                say(&mut write, "open", open(shared)).await?;
-            }
-            "answer" => {
-                // Once more: who was in the foreground may no longer be.
-                let answered = check().and_then(|()| {
-                    let answer = Answer::from_word(text("answer"));
-                    let answer = answer.ok_or("an answer is once, session, rule or deny")?;
-                    shared.asks.answer(text("id"), answer)?;
-                    Ok(answer.word())
-                });
-                match answered {
-                    Ok(word) => say(&mut write, "done", word.into()).await?,
-                    Err(why) => say(&mut write, "error", why.into()).await?,
+        let lifted = async {
+            match lifting {
+                Some(Lifting { ticket, until, .. }) => {
+                    tokio::time::timeout_at(*until, ticket).await
                 }
+                None => std::future::pending().await,
             }
-            _ if json.get("expert").is_some() => {
-                let answer = check().map(|()| (shared.expert)(&json));
-                let answer = answer.unwrap_or_else(|why| Json::object([("error", why.into())]));
-                write.write_all(format!("{answer}\n").as_bytes()).await?;
-            }
-            _ => {
-                let known = "write list, watch, answer or expert";
-                say(&mut write, "error", known.into()).await?;
-            }
-        }
+        };
+        let said = tokio::select! {
+            request = next_line(&mut read, &mut begun) => match request? {
+                Some(line) => {
+                    let json = Json::read(&line, 8, LoneSurrogates::Refuse);
+                    let json = json.unwrap_or(Json::Null);
+                    peer.request(&json, shared, check)
+                }
+                None => return Ok(()),
+            },
+            _ = changed => Some(open(shared)),
+            answer = lifted => Some(peer.lift(answer.unwrap_or(Answer::Timeout), shared)),
+        };
+        let Some(said) = said else {
+            continue;
+        };
+        write.write_all(format!("{said}\n").as_bytes()).await?;
     }
-}
-
-fn open(shared: &Shared) -> Json<'static> {
-    let open = shared.asks.open();
-    Json::Array(open.iter().map(|shown| shown.to_json()).collect())
 }
 
 /// The next line of the peer; `None` at its end, or if it says too much. What has come of a line
@@ -230,13 +229,4 @@ async fn next_line(
     read.take(room).read_until(b'\n', line).await?;
     let line = std::mem::take(line);
     Ok(line.ends_with(b"\n").then_some(line))
-}
-
-async fn say(
-    write: &mut OwnedWriteHalf,
-    key: &'static str,
-    value: Json<'_>,
-) -> std::io::Result<()> {
-    let line = format!("{}\n", Json::object([(key, value)]));
-    write.write_all(line.as_bytes()).await
 }

@@ -27,7 +27,7 @@ pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
         let mut changes = watched.changes();
         loop {
             let open = watched
-                .open()
+                .open_here()
                 .iter()
                 .map(|shown| (**shown).clone())
                 .collect();
@@ -39,7 +39,7 @@ pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
     };
     spawn("questions", Box::new(watch))?;
     let asks = asks.clone();
-    let attended = asks.attend();
+    let attended = asks.show_here();
     let ask = move || {
         let mut out = anstream::stderr();
         // A terminal that cannot be written to ends it, as does one that is closed.

@@ -31,6 +31,7 @@ const LEFT: Duration = Duration::from_mins(2);
 #[test]
 fn a_question_is_answered_exactly_once() {
     let asks = Asks::new(Operator::Always, None);
+    asks.take_pin();
     let mut first = asks.ask(&question("1"), LEFT).unwrap();
     let mut second = asks.ask(&question("2"), LEFT).unwrap();
     assert_eq!(asks.answer("2", Answer::Deny), Ok(()));
@@ -49,6 +50,7 @@ fn a_question_is_answered_exactly_once() {
 #[test]
 fn a_question_that_is_dropped_is_withdrawn() {
     let asks = Asks::new(Operator::Always, None);
+    asks.take_pin();
     let ticket = asks.ask(&question("1"), LEFT).unwrap();
     let mut changes = asks.changes();
     changes.mark_unchanged();
@@ -81,6 +83,7 @@ fn a_rule_is_written_before_its_question_is_answered() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rules/approved.yaml");
     let asks = Asks::new(Operator::Always, Some(file.clone()));
+    asks.take_pin();
     let mut ticket = asks.ask(&question("a1-1"), LEFT).unwrap();
     assert_eq!(asks.answer("a1-1", Answer::Rule), Ok(()));
     assert_eq!(ticket.close(), Some(Answer::Rule));
@@ -121,7 +124,11 @@ fn desk(too_soon: Duration, events: Vec<Event>) -> (String, Vec<(String, Answer)
     }
     drop(sender);
     let (mut out, mut given) = (Vec::new(), Vec::new());
-    desk::run(&receiver, too_soon, &mut out, |id, answer| {
+    let manner = desk::Manner {
+        too_soon,
+        codes: false,
+    };
+    desk::run(&receiver, manner, &mut out, |id, answer, _| {
         given.push((id.to_owned(), answer));
         Ok(())
     })

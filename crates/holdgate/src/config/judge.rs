@@ -17,6 +17,10 @@ impl JudgeFile {
                     .into(),
             ));
         }
+        let chosen = self.provider.is_some()
+            || self.model.is_some()
+            || self.base_url.is_some()
+            || self.api_key_env.is_some();
         let provider = self.provider.map_or(Provider::Gemini, |p| p.0);
         let model = self.model.map(|name| name.0);
         let model = model.or_else(|| provider.usual_model().map(str::to_owned));
@@ -44,6 +48,7 @@ impl JudgeFile {
             ));
         }
         Ok(JudgeSettings {
+            chosen,
             provider,
             model,
             base_url: self.base_url.map(|url| url.0),

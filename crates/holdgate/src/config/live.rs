@@ -42,6 +42,20 @@ impl Config {
         Config::load(&self.origin.flags, self.origin.environment.iter().cloned())
     }
 
+    /// The same, unless the file that these come from is gone, or holds nothing: that would undo all
+    /// that it said, and looks like an accident, or worse.
+    pub fn reload_unless_gone(&self) -> Result<Config, ConfigError> {
+        let new = self.reload()?;
+        let said = |config: &Config| !config.origin.text.trim().is_empty();
+        match &self.file {
+            Some(file) if said(self) && !said(&new) => Err(ConfigError(format!(
+                "{} is gone or empty; start anew to go on without its settings",
+                file.display()
+            ))),
+            Some(_) | None => Ok(new),
+        }
+    }
+
     /// The settings file, whether it is there or not.
     pub fn settings_file(&self) -> Option<PathBuf> {
         let usual = || Some(self.config_place.as_deref()?.join("holdgate.toml"));
@@ -58,6 +72,7 @@ impl Config {
     pub fn with_live(&self, new: &Config) -> Config {
         Config {
             guard: new.guard.clone(),
+            continue_clients: new.continue_clients.clone(),
             judge: new.judge,
             rates: new.rates,
             profile: new.profile,

@@ -88,7 +88,7 @@ fn errors_show_place_and_fix() {
     check_error(
         "[upstream]\nanthropic = \"api.example.com\"",
         &[],
-        "holdgate.toml:2:13: `api.example.com` is no upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
+        "holdgate.toml:2:13: `api.example.com` is not a valid upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
     );
     check_error(
         "",

@@ -173,15 +173,28 @@ impl<'de> Deserialize<'de> for ModelName {
 }
 
 /// An upstream's address.
-pub(super) fn upstream_url(text: &str) -> Result<Uri, String> {
-    let wrong = |why: &str| format!("`{text}` is no upstream: {why}, as in `https://host[/path]`");
+pub(crate) fn upstream_url(text: &str) -> Result<Uri, String> {
+    let wrong =
+        |why: &str| format!("`{text}` is not a valid upstream: {why}, as in `https://host[/path]`");
     let uri: Uri = text.parse().map_err(|_| wrong("it must be a URL"))?;
     match uri.scheme_str() {
         Some("http" | "https") if uri.authority().is_some_and(|a| a.as_str().contains('@')) => {
             Err("an upstream has no user and password in its address".to_owned())
         }
+        Some("http" | "https") if uri.host().is_none_or(str::is_empty) => {
+            Err(wrong("it must name a host"))
+        }
+        Some("http" | "https") if !has_valid_port(&uri) => {
+            Err(wrong("its port must be a number from 1 to 65535"))
+        }
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
         Some("http" | "https") => Err(wrong("it must have no query")),
         Some(_) | None => Err(wrong("it must begin with http:// or https://")),
     }
+}
+
+fn has_valid_port(uri: &Uri) -> bool {
+    let authority = uri.authority().map_or("", |a| a.as_str());
+    let host = uri.host().unwrap_or_default();
+    uri.port_u16().is_some_and(|port| port > 0) || authority.len() == host.len()
 }

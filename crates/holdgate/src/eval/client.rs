@@ -1,12 +1,13 @@
 //! The most lenient client that one can think of. What it can assemble from a response, some real
-//! client might run: it goes by event types only, takes input from starts and deltas alike,
-//! believes blocks that stand in `message_start`, and repairs what it can.
+//! client might run: it reads in all ways that there are, goes by event types only, takes input from
+//! starts and deltas alike, believes calls wherever they stand, and repairs what it can.
 
 #![allow(
     clippy::indexing_slicing,
     reason = "a member that a JSON value does not have reads as null"
 )]
 
+use super::readers::{Reading, events, read, readings};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ const INERT: &[&str] = &[
     "web_search_tool_result",
     "mcp_tool_result",
 ];
+/// Kinds that stand for a call, wherever they are found.
+const CALLS: &[&str] = &["tool_use", "server_tool_use", "mcp_tool_use"];
 
 /// A call that the client would run: tool, id and arguments, as far as they can be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,10 +39,20 @@ struct Building {
     fragments: String,
 }
 
-/// All calls that can be read out of `response`, complete or not.
+/// The calls that the standard's way of reading finds in `response`, complete or not.
 pub fn calls(response: &[u8]) -> Vec<Assembled> {
-    let blocks = blocks(response);
+    let blocks = blocks(&events(response));
     blocks.iter().filter_map(Building::assemble).collect()
+}
+
+/// The same for every way of reading.
+pub fn all_calls(response: &[u8]) -> Vec<(Reading, Vec<Assembled>)> {
+    let calls = |reading: Reading| {
+        let blocks = blocks(&reading.events);
+        let calls = blocks.iter().filter_map(Building::assemble).collect();
+        (reading, calls)
+    };
+    readings(response).into_iter().map(calls).collect()
 }
 
 /// Whether a call that can be read out of `response` holds `marker`, in its name or its arguments,
@@ -51,7 +64,8 @@ pub fn holds(response: &[u8], marker: &str) -> bool {
             || mentions(&block.block, marker)
             || read(&block.fragments).is_some_and(|input| mentions(&input, marker))
     };
-    blocks(response).iter().any(|b| acts(b) && found(b))
+    let mut readings = readings(response).into_iter();
+    readings.any(|reading| blocks(&reading.events).iter().any(|b| acts(b) && found(b)))
 }
 
 /// What a response says to a client that reads it as it is meant: its blocks and why it stopped.
@@ -112,18 +126,23 @@ fn extend(block: &mut Map<String, Value>, delta: &Map<String, Value>) {
 }
 
 /// All blocks, in the states in which a client might act on them.
-fn blocks(response: &[u8]) -> Vec<Building> {
+fn blocks(events: &[Value]) -> Vec<Building> {
     let whole = |block: &Value| Building {
         block: block.clone(),
         fragments: String::new(),
     };
     let mut open: BTreeMap<u64, (Building, bool)> = BTreeMap::new();
     let mut blocks = Vec::new();
-    for event in events(response) {
+    for event in events {
         let index = event["index"].as_u64().unwrap_or(u64::MAX);
-        for content in [&event["message"]["content"], &event["content"]] {
-            blocks.extend(content.as_array().into_iter().flatten().map(whole));
-        }
+        let contents = [&event["message"]["content"], &event["content"]];
+        let contents = contents.iter().filter_map(|content| content.as_array());
+        let mut stand_in_event: Vec<&Value> = contents.flatten().collect();
+        blocks.extend(stand_in_event.iter().map(|block| whole(block)));
+        stand_in_event.push(&event["content_block"]);
+        let mut nested = Vec::new();
+        find_nested(event, &stand_in_event, &mut nested);
+        blocks.extend(nested.into_iter().map(whole));
         if event["content_block"].is_object() {
             let new = (whole(&event["content_block"]), false);
             blocks.extend(open.insert(index, new).map(|(old, _)| old));
@@ -147,6 +166,28 @@ fn blocks(response: &[u8]) -> Vec<Building> {
     let unstopped = open.into_values().filter(|(_, acted)| !acted);
     blocks.extend(unstopped.map(|(block, _)| block));
     blocks
+}
+
+/// Calls that stand where no block should. A call's own arguments are data.
+fn find_nested<'v>(value: &'v Value, blocks: &[&'v Value], found: &mut Vec<&'v Value>) {
+    let is_call = value["type"].as_str().is_some_and(|t| CALLS.contains(&t));
+    if is_call && !blocks.iter().any(|block| std::ptr::eq(*block, value)) {
+        found.push(value);
+    }
+    match value {
+        Value::Object(members) => {
+            let inner = members
+                .iter()
+                .filter(|(key, _)| !is_call || *key != "input");
+            inner.for_each(|(_, value)| find_nested(value, blocks, found));
+        }
+        Value::Array(items) => {
+            for item in items {
+                find_nested(item, blocks, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 impl Building {
@@ -179,60 +220,6 @@ fn mentions(value: &Value, marker: &str) -> bool {
             .iter()
             .any(|(key, value)| key.contains(marker) || mentions(value, marker)),
     }
-}
-
-/// Reads JSON as leniently as clients do: the last of two equal keys counts, and half a surrogate
-/// pair is some character.
-fn read(text: &str) -> Option<Value> {
-    let without_halves = || {
-        let mut repaired = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("\\u") {
-            repaired.push_str(before);
-            let half = after.as_bytes().first_chunk().is_some_and(|[d, second]| {
-                d.eq_ignore_ascii_case(&b'd')
-                    && matches!(second, b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
-            });
-            let skipped = after.split_at_checked(4);
-            match skipped {
-                Some((_, after)) if half => {
-                    repaired.push('\u{fffd}');
-                    rest = after;
-                }
-                _ => {
-                    repaired.push_str("\\u");
-                    rest = after;
-                }
-            }
-        }
-        repaired + rest
-    };
-    let read = |text: &str| serde_json::from_str(text).ok();
-    read(text).or_else(|| read(&without_halves()))
-}
-
-/// The JSON of all `data` lines, by any line end, joined per frame and one by one; or the one
-/// value that fills the whole response.
-pub fn events(response: &[u8]) -> Vec<Value> {
-    let text = String::from_utf8_lossy(response);
-    if let Some(whole) = read(&text) {
-        return vec![whole];
-    }
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut events = Vec::new();
-    for frame in text.split("\n\n") {
-        let data = |line: &str| {
-            let line = line.trim_start_matches('\u{feff}');
-            line.strip_prefix("data:")
-                .map(|d| d.trim_start().to_owned())
-        };
-        let lines: Vec<String> = frame.lines().filter_map(data).collect();
-        events.extend(read(&lines.join("\n")));
-        if lines.len() > 1 {
-            events.extend(lines.iter().filter_map(|line| read(line)));
-        }
-    }
-    events
 }
 
 #[cfg(test)]

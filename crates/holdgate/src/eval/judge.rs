@@ -2,7 +2,7 @@
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
 use super::client;
-use crate::proxy::answer::Answer;
+use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::action::Knowledge;
@@ -208,11 +208,12 @@ impl Bench {
                     (Expect::Allow, Delivered::Answer(body)) => {
                         client::meaning(&body) == client::meaning(&case.body)
                     }
-                    (Expect::Block | Expect::Flag, Delivered::Answer(body)) => {
-                        client::holds(&body, &case.marker)
-                    }
-                    // No client acts on an error, but it has to learn of it.
-                    (expect, Delivered::Error) => expect == Expect::Allow,
+                    (
+                        Expect::Block | Expect::Flag,
+                        Delivered::Answer(body) | Delivered::Error(body),
+                    ) => client::holds(&body, &case.marker),
+                    // The client learns of the error, in whatever words.
+                    (Expect::Allow, Delivered::Error(_)) => true,
                     (_, Delivered::Nothing) => false,
                 }
             })
@@ -259,13 +260,15 @@ impl Bench {
         };
         let mut outputs = Vec::new();
         match answer {
-            Answer::Error => Delivered::Error,
+            Answer::Error => {
+                let error = error_answer(status, &headers, Some(&case.body));
+                Delivered::Error(error.body.to_vec())
+            }
             Answer::Message => {
                 let guarded = guard_message(judge, &case.body, Duration::ZERO, &mut outputs);
                 outcome.take(outputs);
                 match guarded {
-                    Ok(Some(changed)) => Delivered::Answer(changed.into_bytes()),
-                    Ok(None) => Delivered::Answer(case.body.clone()),
+                    Ok(body) => Delivered::Answer(body.to_vec()),
                     Err(_) => Delivered::Nothing,
                 }
             }
@@ -289,8 +292,8 @@ mod output;
 /// What the client got.
 enum Delivered {
     Answer(Vec<u8>),
-    /// The upstream's error, on which no client acts.
-    Error,
+    /// The upstream's error, or a plain one of the same status.
+    Error(Vec<u8>),
     /// An error of ours.
     Nothing,
 }

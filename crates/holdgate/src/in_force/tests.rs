@@ -2,6 +2,7 @@ use super::*;
 use crate::config::Flags;
 use holdgate_core::action::path::World;
 use holdgate_core::history::History;
+use holdgate_core::incident::{Action, Record};
 use holdgate_core::json::Json;
 use holdgate_core::stack::Occasion;
 use holdgate_core::verdict::Verdict;
@@ -187,4 +188,61 @@ fn the_operators_slips_stop_the_start() {
 7 | - id: touch-a
   |       ^^^^^^^",
     );
+}
+
+/// A file with so many rules that all fire on `touch a`.
+fn many(rules: usize) -> String {
+    let rule = |n| rule("a", "DENY").replace("touch-a", &format!("touch-a-{n}"));
+    (0..rules).map(rule).collect()
+}
+
+#[test]
+fn a_project_file_costs_little_however_it_is_written() {
+    let setting = Setting::new("[]");
+    setting.write(&many(200));
+    setting.look(Some("is in force"), None);
+    assert_eq!(setting.verdicts(), ["block", "allow", "allow"]);
+
+    let stack = setting.in_force.stack(Some(&setting.project())).unwrap();
+    let input = Json::object([("command", "touch a".into())]);
+    let mut session = judging::session(World::lexical("/home/dev/project"));
+    let history = History::default();
+    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
+    let judgement = stack.judge(judging::call("Bash", input), occasion);
+    let (id, whose) = ("1-1".to_owned(), "s".to_owned());
+    let record = Record::of_call(id, whose, &judgement, Action::Explained, Duration::ZERO);
+    assert!(record.findings.len() >= 200);
+    let members = record.members(4096);
+    let written = members.as_str();
+    assert_eq!(written.matches("\"reason\":").count(), 16, "{written}");
+    assert!(written.contains("\"findings_left_out\":"), "{written}");
+
+    setting.write(&many(201));
+    setting.look(Some("the rules it held before"), Some("at most 200 rules"));
+    let long = rule("b", "DENY").replace("it is ours", &"long ".repeat(100));
+    setting.write(&long);
+    setting.look(
+        Some("the rules it held before"),
+        Some("at most 400 characters"),
+    );
+    let costly = "'for a in {1..40}; do for b in {1..40}; do rm $a/$b; done; done', ".repeat(600);
+    let costly = rule("b", "DENY").replace("[touch other-file]", &format!("[{costly} ls]"));
+    setting.write(&costly);
+    setting.look(Some("the rules it held before"), Some("too much work"));
+    assert_eq!(setting.verdicts(), ["block", "allow", "allow"]);
+}
+
+#[test]
+fn the_operator_can_switch_project_files_off() {
+    let setting = Setting::new("[]");
+    setting.write(&rule("a", "DENY"));
+    let mut config = config(&setting.dir);
+    config.rules.project_files = false;
+    let in_force = InForce::load(config).unwrap();
+    let setting = Setting {
+        in_force,
+        ..setting
+    };
+    setting.look(None, None);
+    assert_eq!(setting.verdicts(), ["allow", "allow", "allow"]);
 }

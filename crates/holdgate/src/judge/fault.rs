@@ -15,6 +15,8 @@ const MAX_DEPTH: usize = 32;
 pub(super) enum Fault {
     #[error("no judge is set: `[judge] provider` is `none`")]
     Nobody,
+    #[error("no judge is set")]
+    NotChosen,
     #[error("there is no key: neither `HOLDGATE_JUDGE_API_KEY` nor `{0}` is set")]
     NoKey(String),
     #[error("its key has characters that no key has")]
@@ -57,6 +59,7 @@ impl Fault {
             | Fault::Busy { .. }
             | Fault::Refused { .. } => true,
             Fault::Nobody
+            | Fault::NotChosen
             | Fault::NoKey(_)
             | Fault::BadKey
             | Fault::BadAddress(_)

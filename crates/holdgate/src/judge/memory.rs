@@ -127,6 +127,8 @@ mod tests {
             family: "f".into(),
             severity: Severity::High,
             certain: false,
+            call: false,
+            quoted: false,
             because: String::new(),
             evidence: evidence.to_owned(),
             context: String::new(),

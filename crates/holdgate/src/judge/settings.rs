@@ -63,6 +63,9 @@ impl Provider {
 /// The judge's settings.
 #[derive(Clone, Debug)]
 pub struct JudgeSettings {
+    /// Whether somebody has chosen it. Otherwise only a key of its own makes it a judge: a key that
+    /// is there for something else must not send output anywhere.
+    pub chosen: bool,
     /// Whose API it speaks.
     pub provider: Provider,
     /// The model's name.
@@ -101,6 +104,7 @@ impl JudgeSettings {
     /// The usual settings for a provider and a model of it.
     pub fn new(provider: Provider, model: &str) -> JudgeSettings {
         JudgeSettings {
+            chosen: true,
             provider,
             model: model.to_owned(),
             base_url: None,

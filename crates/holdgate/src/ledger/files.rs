@@ -1,5 +1,7 @@
 //! The ledger's files, and how they end.
 
+use super::place;
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,14 +14,7 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut rotated = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
-        let name = path
-            .file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or_default();
-        let number = name
-            .strip_prefix("ledger-")
-            .and_then(|n| n.strip_suffix(".jsonl"));
-        if number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
+        if last_number(&path).is_some() {
             rotated.push(path);
         }
     }
@@ -37,7 +32,7 @@ pub(super) fn newest_rotated(dir: &Path) -> io::Result<Option<String>> {
     let Some(path) = files.pop() else {
         return Ok(None);
     };
-    let mut file = File::open(path)?;
+    let mut file = readable(&path)?;
     let len = file.metadata()?.len();
     Ok(last_line(&mut file, len)?.1)
 }
@@ -72,9 +67,67 @@ pub(super) fn last_line(file: &mut File, len: u64) -> io::Result<(u64, Option<St
     }
 }
 
-/// Files only for the user.
-pub(super) fn private() -> OpenOptions {
+/// Opens a file that is for the user only. Links are not followed, and nothing but a regular file is
+/// taken.
+pub(super) fn private(
+    path: &Path,
+    how: impl FnOnce(&mut OpenOptions) -> &mut OpenOptions,
+) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
-    options
+    let file = open(path, how(&mut options))?;
+    place::check_owner(path, &file.metadata()?)?;
+    Ok(file)
+}
+
+/// Opens a file of the ledger to read it. It may be another user's: whoever checks a ledger need not
+/// be the one who writes it.
+pub(crate) fn readable(path: &Path) -> io::Result<File> {
+    open(path, OpenOptions::new().read(true))
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    // Without NONBLOCK, opening a pipe would wait for somebody at its other end.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = options.custom_flags(flags).open(path).map_err(|error| {
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+        if is_link {
+            let text = format!("{} is a link, which is not followed", path.display());
+            return io::Error::new(error.kind(), text);
+        }
+        error
+    })?;
+    place::check_kind(path, &file.metadata()?)?;
+    Ok(file)
+}
+
+/// The rotated files that go, oldest first, so that all of them together have at most `room` bytes,
+/// and the number of the last record in them.
+pub(super) fn surplus(dir: &Path, room: u64) -> io::Result<(Vec<PathBuf>, u64)> {
+    let mut rotated = Vec::new();
+    for path in files(dir)? {
+        if let Some(last) = last_number(&path) {
+            let bytes = std::fs::symlink_metadata(&path)?.len();
+            rotated.push((path, last, bytes));
+        }
+    }
+    let mut total: u64 = rotated.iter().map(|(_, _, bytes)| bytes).sum();
+    let (mut gone, mut up_to) = (Vec::new(), 0);
+    for (path, last, bytes) in rotated {
+        if total <= room {
+            break;
+        }
+        total -= bytes;
+        up_to = last;
+        gone.push(path);
+    }
+    Ok((gone, up_to))
+}
+
+/// The number of the last record in a rotated file, which its name says.
+fn last_number(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let number = name.strip_prefix("ledger-")?.strip_suffix(".jsonl")?;
+    let digits = number.bytes().all(|b| b.is_ascii_digit());
+    number.parse().ok().filter(|_| digits)
 }

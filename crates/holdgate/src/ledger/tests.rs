@@ -1,31 +1,36 @@
+use super::files::CURRENT;
+use super::seal::KEY_FILE;
 use super::*;
 use holdgate_core::incident::Record;
 use proptest::prelude::*;
 use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-const SETTINGS: LedgerSettings = LedgerSettings {
+pub(super) const SETTINGS: LedgerSettings = LedgerSettings {
     max_bytes: 1 << 20,
+    keep_bytes: 0,
     input_bytes: 100,
     sync: false,
 };
 
-fn open(dir: &Path) -> Ledger {
+pub(super) fn open(dir: &Path) -> Ledger {
     Ledger::open(dir, SETTINGS).unwrap()
 }
 
-fn record(n: u32) -> Record {
+pub(super) fn record(n: u32) -> Record {
     Record::of_response(format!("r-{n}"), "s".into(), "stream-protocol", "a reason")
 }
 
-fn write(dir: &Path, count: u32) {
+pub(super) fn write(dir: &Path, count: u32) {
     let ledger = open(dir);
     for n in 0..count {
         ledger.append(&record(n)).unwrap();
     }
 }
 
-fn current(dir: &Path) -> PathBuf {
+pub(super) fn current(dir: &Path) -> PathBuf {
     dir.join(CURRENT)
 }
 
@@ -110,7 +115,7 @@ fn a_ledger_whose_last_line_is_foreign_is_not_written_to() {
     file.write_all(b"hello\n").unwrap();
     let error = Ledger::open(dir.path(), SETTINGS).unwrap_err();
     assert!(
-        error.to_string().contains("the last line is no record"),
+        error.to_string().contains("the last line is not a record"),
         "{error}"
     );
 }
@@ -122,7 +127,10 @@ proptest! {
     #[test]
     fn a_torn_line_is_set_aside_and_reported(cut in 1usize..200) {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), 3);
+        write(dir.path(), 2);
+        let key = std::fs::read(dir.path().join(KEY_FILE)).unwrap();
+        write(dir.path(), 1);
+        std::fs::write(dir.path().join(KEY_FILE), key).unwrap();
         let whole = std::fs::read(current(dir.path())).unwrap();
         let last = whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n').unwrap() + 1;
         let keep = (last + cut).min(whole.len() - 1);

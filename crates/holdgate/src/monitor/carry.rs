@@ -83,6 +83,9 @@ impl<'a> Watching<'a> {
             self.watch = watch(self.shared);
             hits = vec![unwatched()];
         }
+        if self.watch.has_acted() {
+            self.shared.acted.store(true, Ordering::Release);
+        }
         if !hits.is_empty() {
             self.shared.found(hits, self.stream, since, self.asked);
         }
@@ -101,6 +104,8 @@ fn unwatched() -> Hit {
         family: "holdgate".into(),
         severity: Severity::High,
         certain: false,
+        call: false,
+        quoted: false,
         because: "this output could not be looked at, which is a fault of Holdgate's".to_owned(),
         evidence: String::new(),
         context: String::new(),

@@ -1,7 +1,10 @@
 //! What the monitor did and why, as it goes into the ledger.
 
 use crate::judge::Ruling;
-use holdgate_core::json::{Json, shorten};
+use holdgate_core::incident::Members;
+use holdgate_core::json::Json;
+use holdgate_core::mask::Masked;
+use holdgate_core::question::Answer;
 use holdgate_core::verdict::{Finding, Verdict};
 use holdgate_core::watch::Hit;
 use std::time::{Duration, SystemTime};
@@ -61,8 +64,12 @@ pub enum Decided {
     ByPattern,
     /// The judge was asked.
     ByRuling(Ruling),
+    /// The judge was asked, gave no verdict, and a person decided.
+    ByPerson(Ruling, Answer),
     /// The pattern is of low severity: it is written down, and that is all.
     Noted,
+    /// A call of an agent whose requests come through the proxy, which judges the call itself.
+    AtTheDoor,
     /// The agent had ended, or was killed because of something else, before it was this one's turn.
     TooLate,
 }
@@ -109,11 +116,14 @@ impl Incident {
         let decided = match &self.decided {
             Decided::ByPattern => "that is certain, so nobody was asked".to_owned(),
             Decided::ByRuling(Ruling::Said { reason, .. }) => format!("the judge says: {reason}"),
-            Decided::ByRuling(Ruling::Down { why }) => format!(
-                "the judge is down ({why}), so the severity decides: {}",
-                self.hit.severity.word()
-            ),
+            Decided::ByRuling(Ruling::Down { why }) => {
+                format!(
+                    "there is no verdict ({why}); without one only harm under way ends an agent"
+                )
+            }
+            Decided::ByPerson(_, answer) => format!("a person says: {}", said(*answer)),
             Decided::Noted => "that is only noted".to_owned(),
+            Decided::AtTheDoor => "the proxy judges the call itself".to_owned(),
             Decided::TooLate => "the agent had ended before anybody was asked".to_owned(),
         };
         format!("{}; {decided}", self.hit.because)
@@ -123,20 +133,20 @@ impl Incident {
     pub fn verdict(&self) -> &'static str {
         match &self.decided {
             Decided::ByPattern => "certain",
-            Decided::ByRuling(ruling) => ruling.word(),
-            Decided::Noted | Decided::TooLate => "not_asked",
+            Decided::ByRuling(ruling) | Decided::ByPerson(ruling, _) => ruling.word(),
+            Decided::Noted | Decided::AtTheDoor | Decided::TooLate => "not_asked",
         }
     }
 
     /// The members of its record in the ledger.
-    pub(crate) fn members(&self) -> String {
+    pub(crate) fn members(&self) -> Members {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let finding = Finding {
             layer: "monitor",
             rule: self.hit.pattern.to_string().into(),
             verdict: self.done.verdict(),
             reason: self.reason(),
-            evidence: Some(shorten(&self.hit.evidence, EVIDENCE_KEPT)),
+            evidence: Some(Masked::start(&self.hit.evidence, EVIDENCE_KEPT)),
             instead: None,
         };
         let mut json = Json::object([
@@ -155,10 +165,18 @@ impl Incident {
             ("family", self.hit.family.to_string().into()),
             ("severity", self.hit.severity.word().into()),
             ("judge", self.verdict().into()),
-            ("output", last(&self.hit.context, OUTPUT_KEPT).into()),
+            (
+                "output",
+                Masked::end(&self.hit.context, OUTPUT_KEPT)
+                    .into_string()
+                    .into(),
+            ),
             ("asked_us", micros(self.timings.asked).into()),
             ("acted_us", micros(self.timings.acted).into()),
         ]);
+        if let Decided::ByPerson(_, answer) = &self.decided {
+            json.set("answer", answer.word().into());
+        }
         if let Some(frozen) = self.timings.frozen {
             json.set("frozen_us", micros(frozen).into());
             json.set("frozen_whole", Json::Bool(self.timings.verified));
@@ -172,14 +190,16 @@ impl Incident {
             json.set("left", count(left.len()).into());
         }
         json.set("findings", Json::Array(vec![finding.to_json()]));
-        let text = json.text();
-        let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-        inside.unwrap_or_default().to_owned()
+        Members::of(json)
     }
 }
 
-/// The end of a text.
-fn last(text: &str, characters: usize) -> String {
-    let skipped = text.chars().count().saturating_sub(characters);
-    text.chars().skip(skipped).collect()
+/// What an answer means for output.
+fn said(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once => "go on",
+        Answer::Session | Answer::Rule => "go on, and do not ask about this pattern in this run",
+        Answer::Deny => "end the agent",
+        Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => "nothing",
+    }
 }

@@ -8,10 +8,12 @@
 mod carry;
 pub mod cgroup;
 pub mod incident;
+mod person;
 pub mod process;
 pub mod tree;
 
-use crate::judge::{Judge, Outcome, Ruling, WorkContext, outcome};
+use crate::asks::Asks;
+use crate::judge::{Judge, Outcome, Ruling, WorkContext};
 use crate::ledger::Ledger;
 use holdgate_core::watch::{Commands, Hit, Patterns, Severity};
 use incident::{Decided, Done, Incident, Timings};
@@ -48,6 +50,10 @@ pub struct Settings {
     pub commands: Commands,
     /// Who is asked.
     pub judge: Arc<Judge>,
+    /// The person who is asked if the judge gives no verdict, and for how long.
+    pub person: Option<(Arc<Asks>, Duration)>,
+    /// Requests of the agent that came through the proxy.
+    pub requests: Arc<AtomicU64>,
 }
 
 /// A running agent: its processes, and what it writes.
@@ -84,10 +90,23 @@ pub struct StreamMonitor {
     carriers: Vec<JoinHandle<()>>,
 }
 
+/// Kills the agent.
+#[derive(Debug)]
+pub struct Killer(Arc<Shared>);
+
+impl Killer {
+    /// Now; nothing is asked any more.
+    pub fn kill(&self) {
+        self.0.lock().kill();
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
     work: WorkContext,
+    /// The agent has used a tool.
+    acted: AtomicBool,
     watching: AtomicBool,
     state: Mutex<State>,
     /// Told when the last open question is decided.
@@ -102,12 +121,16 @@ struct State {
     open: usize,
     killed: bool,
     ended: Option<Instant>,
+    /// Patterns that a person does not want to be asked about again.
+    let_go: HashSet<Arc<str>>,
     incidents: Vec<Incident>,
     count: u64,
 }
 
 /// A hit on its way to the judge.
 struct Found {
+    /// The incident's, if a person has seen it.
+    id: Option<String>,
     hit: Hit,
     stream: &'static str,
     at: SystemTime,
@@ -125,12 +148,14 @@ impl StreamMonitor {
         let shared = Arc::new(Shared {
             settings,
             work,
+            acted: AtomicBool::new(false),
             watching: AtomicBool::new(true),
             state: Mutex::new(State {
                 tree: agent.tree,
                 open: 0,
                 killed: false,
                 ended: None,
+                let_go: HashSet::new(),
                 incidents: Vec::new(),
                 count: 0,
             }),
@@ -182,6 +207,16 @@ impl StreamMonitor {
         self.shared.lock().kill();
     }
 
+    /// Kills the agent from another thread.
+    pub fn killer(&self) -> Killer {
+        Killer(self.shared.clone())
+    }
+
+    /// Whether output has shown that the agent used a tool.
+    pub fn has_acted(&self) -> bool {
+        self.shared.acted.load(Ordering::Acquire)
+    }
+
     /// Whether the agent was killed.
     pub fn has_killed(&self) -> bool {
         self.shared.lock().killed
@@ -214,6 +249,7 @@ impl Shared {
     ) {
         let at = SystemTime::now();
         let found = |hit, timings| Found {
+            id: None,
             hit,
             stream,
             at,
@@ -224,8 +260,14 @@ impl Shared {
         let (low, doubtful): (Vec<_>, Vec<_>) = gravest(doubtful)
             .into_iter()
             .partition(|hit| hit.severity == Severity::Low);
-        for hit in low {
-            self.record(found(hit, Timings::default()), Decided::Noted, Done::Noted);
+        let guarded = self.settings.requests.load(Ordering::Relaxed) > 0;
+        let (judged, doubtful): (Vec<_>, Vec<_>) =
+            doubtful.into_iter().partition(|hit| hit.call && guarded);
+        for (hits, decided) in [(low, Decided::Noted), (judged, Decided::AtTheDoor)] {
+            for hit in hits {
+                let found = found(hit, Timings::default());
+                self.record(found, decided.clone(), Done::Noted);
+            }
         }
         let mut state = self.lock();
         if state.killed {
@@ -274,12 +316,15 @@ impl Shared {
         })
     }
 
-    fn record(&self, found: Found, decided: Decided, done: Done) {
+    fn next_id(&self) -> String {
         let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
-        let session = self.settings.session.clone();
+        format!("{}-m{number}", self.settings.session)
+    }
+
+    fn record(&self, found: Found, decided: Decided, done: Done) {
         let incident = Incident {
-            id: format!("{session}-m{number}"),
-            session,
+            id: found.id.unwrap_or_else(|| self.next_id()),
+            session: self.settings.session.clone(),
             at: found.at,
             stream: found.stream,
             hit: found.hit,
@@ -328,10 +373,12 @@ fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Ru
         } else {
             let begin = Instant::now();
             let ruling = shared.ask(&found.hit, runtime);
+            let (decided, outcome) = shared.decided(ruling, &mut found, runtime);
             found.timings.asked = begin.elapsed();
-            let done = match outcome(&ruling, found.hit.severity) {
+            let done = match outcome {
                 Outcome::Thaw => Done::LetGo,
-                Outcome::Warn => Done::Warned,
+                // Who could not be asked could not let it go on either.
+                Outcome::Warn | Outcome::Ask => Done::Warned,
                 Outcome::Kill => {
                     let (done, first) = shared.lock().kill();
                     let since = first.saturating_duration_since(found.since);
@@ -339,7 +386,7 @@ fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Ru
                     done
                 }
             };
-            (Decided::ByRuling(ruling), done)
+            (decided, done)
         };
         found.timings.acted = found.since.elapsed();
         shared.record(found, decided, done);

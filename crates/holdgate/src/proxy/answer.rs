@@ -1,12 +1,15 @@
 //! How the upstream's answer has to be read, by its status and headers alone.
 
+use holdgate_core::canonical::Canonical;
+use holdgate_core::json::shorten;
+use holdgate_core::wire::{anthropic, inert_value};
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 
 /// What an answer to a request for a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// An error: it tells the client what is wrong, and no client acts on one.
+    /// An error, which tells the client what is wrong.
     Error,
     /// A stream of events.
     Events,
@@ -50,6 +53,51 @@ impl Answer {
                 "the upstream answers with `{other}` where events or JSON were expected"
             ))),
         }
+    }
+}
+
+/// What leaves of an error.
+pub(crate) struct ErrorAnswer {
+    pub(crate) body: Canonical,
+    /// Why the upstream's own body could carry a call, if it could.
+    pub(crate) could_act: Option<&'static str>,
+}
+
+/// The body of an error: the upstream's own, if it is JSON in which no client can find a call, or
+/// else a plain error. `None` is a body that could not be read to its end.
+pub(crate) fn error_answer(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Option<&[u8]>,
+) -> ErrorAnswer {
+    let replaced = |what: &str, could_act| ErrorAnswer {
+        body: anthropic::error_value(&format!(
+            "[holdgate] the upstream answered with status {} and {what}",
+            status.as_u16()
+        )),
+        could_act,
+    };
+    let Some(body) = body else {
+        return replaced("a body that is too large or broke off", None);
+    };
+    if is_encoded(headers) || has_other_charset(headers) {
+        let why = "its body is encoded although that was not asked for";
+        return replaced("an encoded body that cannot be read", Some(why));
+    }
+    if let Some(body) = inert_value(body) {
+        return ErrorAnswer {
+            body,
+            could_act: None,
+        };
+    }
+    let text = String::from_utf8_lossy(body);
+    match media_type(headers).as_str() {
+        "application/json" | "text/event-stream" => {
+            let why = "its body could carry a tool call";
+            replaced("a body that could carry a tool call", Some(why))
+        }
+        // Such as the page of a gateway. As a text in an error it can cause nothing.
+        other => replaced(&format!("`{other}`: {}", shorten(text.trim(), 300)), None),
     }
 }
 

@@ -5,8 +5,10 @@
 
 use super::App;
 use super::asking::Asked;
+use super::budget::StreamLoad;
 use super::judges::Awaited;
 use bytes::Bytes;
+use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{JobDone, Output, StreamGuard, Unjudged};
 use holdgate_core::question::{Answer, Question};
 use holdgate_core::wire::anthropic;
@@ -26,10 +28,25 @@ use tokio::time::Sleep;
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
+/// Why a stream ends that finds no room in the budget.
+const NO_ROOM: &str = "the proxy keeps as much in memory as its budget allows";
+
 /// A body that is there already.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     let body = http_body_util::Full::new(bytes.into());
     body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The same body; `kept` is dropped with it.
+pub(crate) fn keeping<B>(body: B, kept: impl Send + 'static) -> Body
+where
+    B: HttpBody<Data = Bytes, Error = BoxError> + Send + 'static,
+{
+    let keep = move |frame| {
+        let _ = &kept;
+        frame
+    };
+    body.map_frame(keep).boxed_unsync()
 }
 
 /// A streamed response under guard.
@@ -37,8 +54,9 @@ pub(crate) struct GuardedBody {
     app: Arc<App>,
     upstream: Incoming,
     guard: StreamGuard,
+    load: StreamLoad,
     outputs: Vec<Output>,
-    ready: VecDeque<Bytes>,
+    ready: VecDeque<Canonical>,
     state: State,
     timer: Timer,
     last_read: Duration,
@@ -66,12 +84,18 @@ enum State {
 }
 
 impl GuardedBody {
-    pub(crate) fn new(app: Arc<App>, upstream: Incoming, guard: StreamGuard) -> Self {
+    pub(crate) fn new(
+        app: Arc<App>,
+        upstream: Incoming,
+        guard: StreamGuard,
+        load: StreamLoad,
+    ) -> Self {
         GuardedBody {
             last_read: app.now(),
             app,
             upstream,
             guard: guard.judging_apart(),
+            load,
             outputs: Vec::new(),
             ready: VecDeque::new(),
             state: State::Open,
@@ -89,7 +113,8 @@ impl GuardedBody {
         while let Some(next) = undone {
             undone = match next {
                 Undone::Unasked(id) => {
-                    self.act(|guard, now, out| guard.answer(&id, Answer::Nobody, now, out))
+                    let absent = self.app.asks.absent();
+                    self.act(|guard, now, out| guard.answer(&id, absent, now, out))
                 }
                 Undone::Unjudged(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
             };
@@ -170,6 +195,13 @@ impl GuardedBody {
         self.state = State::Ending;
     }
 
+    /// Notes what is kept, with `sent`, which the client's connection has taken and may not have
+    /// passed on yet.
+    fn weigh(&mut self, sent: usize) {
+        let ready: usize = self.ready.iter().map(|bytes| bytes.len()).sum();
+        self.load.keeps(self.guard.kept(), ready + sent);
+    }
+
     /// Nothing more comes from upstream. The response may still wait for a verdict or an answer.
     fn finish(&mut self) {
         self.upstream_done = true;
@@ -241,7 +273,8 @@ impl HttpBody for GuardedBody {
         let this = &mut *self;
         loop {
             if let Some(bytes) = this.ready.pop_front() {
-                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                this.weigh(bytes.len());
+                return Poll::Ready(Some(Ok(Frame::data(bytes.into()))));
             }
             match this.state {
                 State::Open => {}
@@ -270,7 +303,13 @@ impl HttpBody for GuardedBody {
                     this.last_read = this.app.now();
                     // Trailers have no meaning in these protocols.
                     if let Ok(chunk) = frame.into_data() {
-                        this.step(|guard, now, out| guard.feed(chunk, now, out));
+                        if this.load.takes(&this.app, &chunk, this.guard.kept()) {
+                            this.step(|guard, now, out| guard.feed(chunk, now, out));
+                        } else {
+                            this.step(|guard, _, out| guard.stop(NO_ROOM, out));
+                            this.finish();
+                        }
+                        this.weigh(0);
                     }
                 }
                 Poll::Ready(Some(Err(error))) => {

@@ -1,32 +1,43 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
-use super::answer::{Answer, is_encoded, media_type};
-use super::body::{Body, BoxError, GuardedBody, full};
+use super::answer::{Answer, error_answer, is_encoded, media_type};
+use super::body::{Body, BoxError, GuardedBody, full, keeping};
+use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad, to_read};
+use super::connections::{Busy, Connection};
+use super::host::{self, Misdirected};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
-use super::{App, Rebuilding, upstream};
+use super::{App, NotRebuilt, Rebuilding, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
+use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{Judge, StreamGuard};
 use holdgate_core::incident::Record;
-use holdgate_core::json::{Json, JsonError, LoneSurrogates};
+use holdgate_core::json::{JsonError, shorten};
 use holdgate_core::request::Request as ReadRequest;
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
 use holdgate_core::wire::anthropic::error_body;
-use holdgate_core::wire::carries_calls;
+use holdgate_core::wire::inert_value;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::response::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long a request waits for the rules of a project that is new here.
 const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
-/// Depth of an answer on a path that is not known.
-const MAX_DEPTH: usize = 128;
+/// Bytes of an error's body.
+const MAX_ERROR_BYTES: usize = 1 << 20;
+
+/// When a client may try again that found no room, in seconds.
+pub(super) const RETRY_AFTER: u32 = 5;
+/// Refusals of which there may be a flood.
+const SELDOM: &[&str] = &["memory-budget", "unknown-host", "foreign-origin"];
 
 /// An answer of our own in place of the upstream's.
 pub(super) struct Refused {
@@ -55,21 +66,68 @@ impl Refused {
     }
 }
 
+impl From<Full> for Refused {
+    fn from(Full: Full) -> Self {
+        Refused {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            rule: Some("memory-budget"),
+            message: "the proxy keeps as much in memory as its budget allows; try again soon, or \
+                      raise `[proxy] memory_budget`"
+                .to_owned(),
+        }
+    }
+}
+
+impl From<Misdirected> for Refused {
+    fn from(misdirected: Misdirected) -> Self {
+        let (status, rule, message) = match misdirected {
+            Misdirected::Host(named) => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "unknown-host",
+                format!(
+                    "the request names {}, which is not known to be this proxy; use its address, or \
+                     add the name to `[proxy] hosts`",
+                    shorten(&named, 200)
+                ),
+            ),
+            Misdirected::Origin(origin) => (
+                StatusCode::FORBIDDEN,
+                "foreign-origin",
+                format!(
+                    "a web page of `{}` sends this request; if it may, add its host to `[proxy] hosts`",
+                    shorten(&origin, 200)
+                ),
+            ),
+        };
+        Refused {
+            status,
+            rule: Some(rule),
+            message,
+        }
+    }
+}
+
 /// Answers one request.
 pub(crate) async fn handle(
     app: Arc<App>,
     client: upstream::Client,
+    connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
+    connection.begun.store(true, Ordering::Relaxed);
     let id = app.response_id();
     let mut session = "none".to_owned();
-    let answered = answer(&app, &client, request, &id, &mut session).await;
+    let on = (&app, &client, &connection);
+    let answered = answer(on, request, &id, &mut session).await;
     Ok(answered.unwrap_or_else(|refused| refusal(&app, &refused, &id, session)))
 }
 
 fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<Body> {
     let mut message = format!("[holdgate] {}", refused.message);
-    if let Some(rule) = refused.rule {
+    if let Some(rule) = refused.rule.filter(|rule| SELDOM.contains(rule)) {
+        app.record_seldom(rule, &refused.message);
+        message.push_str(&format!(" (rule {rule})"));
+    } else if let Some(rule) = refused.rule {
         let record = Record::of_response(format!("{id}-0"), session, rule, &refused.message);
         if let Err(error) = app.ledger.append(&record) {
             crate::log::warn(&format!("cannot write the ledger: {error}"));
@@ -77,7 +135,9 @@ fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<
         message.push_str(&format!(" (rule {rule})"));
     }
     let kind = match refused.status {
-        StatusCode::BAD_REQUEST => "invalid_request_error",
+        StatusCode::BAD_REQUEST | StatusCode::MISDIRECTED_REQUEST => "invalid_request_error",
+        StatusCode::FORBIDDEN => "permission_error",
+        StatusCode::SERVICE_UNAVAILABLE => "overloaded_error",
         StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
         StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => "timeout_error",
         _ => "api_error",
@@ -86,16 +146,23 @@ fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<
     *response.status_mut() = refused.status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
+    if refused.status == StatusCode::SERVICE_UNAVAILABLE {
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, RETRY_AFTER.into());
+    }
     response
 }
 
+/// A request is answered on this connection, with this client towards the upstream.
+type On<'a> = (&'a Arc<App>, &'a upstream::Client, &'a Arc<Connection>);
+
 async fn answer(
-    app: &Arc<App>,
-    client: &upstream::Client,
+    on: On<'_>,
     mut request: Request<Incoming>,
     id: &str,
     session: &mut String,
 ) -> Result<Response<Body>, Refused> {
+    let (app, client, connection) = on;
     if request.method() == Method::CONNECT || asks_for_upgrade(request.headers()) {
         return Err(Refused {
             status: StatusCode::UPGRADE_REQUIRED,
@@ -104,6 +171,8 @@ async fn answer(
                 .to_owned(),
         });
     }
+    host::check(&request, &app.config.proxy)?;
+    let mut share = app.share(REQUEST_BYTES)?;
     let (given_session, path) = split_session(&request);
     let url = upstream::url(&app.config.upstream, &path)
         .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
@@ -112,8 +181,11 @@ async fn answer(
     upstream::request_headers(&mut request);
     *request.uri_mut() = url;
     *request.version_mut() = hyper::Version::HTTP_11;
+    if !matches!(route, Route::Other) {
+        app.asked.fetch_add(1, Ordering::Relaxed);
+    }
     match route {
-        Route::Other => pass_through(app, client, request).await,
+        Route::Other => pass_through(on, request, id, share).await,
         Route::Unguarded => Err(Refused::by_rule(
             "unguarded-protocol",
             "this path carries tool calls in a protocol that is not guarded here",
@@ -126,7 +198,8 @@ async fn answer(
                     "the request's body is compressed and cannot be read; send it plain",
                 ));
             }
-            let body = read_request(app, body).await?;
+            let body = read_request(app, body, &mut share).await?;
+            let busy = Busy::new(app, connection);
             let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
             *session = session_id(given_session.as_deref(), &head.headers, &facts);
@@ -144,14 +217,19 @@ async fn answer(
                 session_id: session.clone(),
                 response_id: id.to_owned(),
                 request: facts,
-                settings: in_force.guard.clone(),
+                settings: in_force.guard_for(user_agent(&head.headers)),
             };
             // The history is needed only when the answer comes: the request does not wait for it.
-            let history = app.rebuild(read, &judge.session);
+            let history = app.rebuild(read, session, &judge.session);
             let response = send(app, client, Request::from_parts(head, full(body))).await?;
-            guard_response(app, judge, history, response).await
+            let load = StreamLoad::new(share, busy);
+            guard_response(app, judge, history, response, load).await
         }
     }
+}
+
+fn user_agent(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::USER_AGENT)?.to_str().ok()
 }
 
 fn unreadable(error: &JsonError) -> Refused {
@@ -187,16 +265,63 @@ async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession)
     in_force.stack_without_project()
 }
 
-async fn read_request(app: &App, body: Incoming) -> Result<Bytes, Refused> {
+/// Why a body cannot be read whole.
+enum Unread {
+    TooLarge,
+    Broken(hyper::Error),
+    Full,
+}
+
+/// Reads a body of at most `limit` bytes. What it takes to keep and to read it is reserved, beside
+/// what was reserved before.
+async fn collect(
+    app: &App,
+    mut body: Incoming,
+    limit: usize,
+    share: &mut Share,
+) -> Result<Bytes, Unread> {
+    let before = share.bytes();
+    let (mut chunks, mut length) = (Vec::new(), 0);
+    let mut room = Ok(());
+    while let Some(frame) = body.frame().await {
+        if let Ok(chunk) = frame.map_err(Unread::Broken)?.into_data() {
+            length += chunk.len();
+            if length > limit {
+                return Err(Unread::TooLarge);
+            }
+            // Once in pieces, and once more when they are joined.
+            room = room.and_then(|()| app.reserve(share, before + 2 * length));
+            if room.is_ok() {
+                chunks.push(chunk);
+            } else {
+                // The rest is read and let go: who sends it does not listen before all is sent.
+                chunks = Vec::new();
+                let _ = app.reserve(share, before);
+            }
+        }
+    }
+    room.map_err(|Full| Unread::Full)?;
+    let body = match chunks.as_mut_slice() {
+        [only] => std::mem::take(only),
+        chunks => Bytes::from(chunks.concat()),
+    };
+    drop(chunks);
+    let bytes = before + to_read(&body);
+    app.reserve(share, bytes).map_err(|Full| Unread::Full)?;
+    Ok(body)
+}
+
+async fn read_request(app: &App, body: Incoming, share: &mut Share) -> Result<Bytes, Refused> {
     let limit = app.config.proxy.max_request_bytes;
-    let read = Limited::new(body, limit).collect();
+    let read = collect(app, body, limit, share);
     match tokio::time::timeout(app.config.proxy.client_timeout, read).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(Refused::plain(
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(Unread::Full)) => Err(Full.into()),
+        Ok(Err(Unread::TooLarge)) => Err(Refused::plain(
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("the request is larger than {limit} bytes"),
         )),
-        Ok(Err(error)) => Err(Refused::plain(
+        Ok(Err(Unread::Broken(error))) => Err(Refused::plain(
             StatusCode::BAD_REQUEST,
             format!("the request broke off: {error}"),
         )),
@@ -242,16 +367,22 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// What carries no calls goes both ways as it is. An answer that could carry some, on a path that
 /// is not known, belongs to a protocol that is not guarded, and is refused.
 async fn pass_through(
-    app: &App,
-    client: &upstream::Client,
+    (app, client, connection): On<'_>,
     request: Request<Incoming>,
+    id: &str,
+    mut share: Share,
 ) -> Result<Response<Body>, Refused> {
     let limit = app.config.proxy.max_request_bytes;
     let is_head = request.method() == Method::HEAD;
     let request = request.map(|body| Limited::new(body, limit).boxed_unsync());
     let response = send(app, client, request).await?;
-    if is_head || !response.status().is_success() || response.body().is_end_stream() {
-        return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+    let busy = Busy::new(app, connection);
+    if is_head || response.body().is_end_stream() {
+        return Ok(response.map(|body| keeping(body.map_err(BoxError::from), (share, busy))));
+    }
+    if !response.status().is_success() {
+        let (head, body) = read_error(app, response, &mut share, (id, "none")).await;
+        return Ok(with_body(head, body, (share, busy)));
     }
     let unknown = |what: &str| {
         let message = format!("the upstream answers with {what} on a path that is not known here");
@@ -264,20 +395,18 @@ async fn pass_through(
     let (head, body) = response.into_parts();
     match kind.as_str() {
         "application/json" => {
-            let body = read_answer(app, body).await?;
-            let json = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace);
-            if json.is_ok_and(|json| !carries_calls(&json)) {
-                Ok(Response::from_parts(head, full(body)))
-            } else {
-                Err(unknown("tool calls, or with JSON that cannot be read,"))
+            let body = read_answer(app, body, &mut share).await?;
+            match inert_value(&body) {
+                Some(body) => Ok(with_body(head, body, (share, busy))),
+                None => Err(unknown("tool calls, or with JSON that cannot be read,")),
             }
         }
         "text/plain" | "text/html" | "application/octet-stream" | "application/pdf" => {
-            let body = body.map_err(BoxError::from).boxed_unsync();
+            let body = keeping(body.map_err(BoxError::from), (share, busy));
             Ok(Response::from_parts(head, body))
         }
         image if image.starts_with("image/") => {
-            let body = body.map_err(BoxError::from).boxed_unsync();
+            let body = keeping(body.map_err(BoxError::from), (share, busy));
             Ok(Response::from_parts(head, body))
         }
         other => Err(unknown(&format!("`{other}`"))),
@@ -289,49 +418,95 @@ async fn guard_response(
     mut judge: Judge,
     history: Rebuilding,
     response: Response<Incoming>,
+    mut load: StreamLoad,
 ) -> Result<Response<Body>, Refused> {
     let answer = Answer::of(response.status(), response.headers())
         .map_err(|unreadable| Refused::by_rule(unreadable.rule, unreadable.why))?;
     if answer == Answer::Error {
-        return Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+        let whose = (judge.response_id.as_str(), judge.session_id.as_str());
+        let (head, body) = read_error(app, response, load.share(), whose).await;
+        return Ok(with_body(head, body, load));
     }
     judge.history = match history.await {
         Ok(Ok(history)) => history,
-        Ok(Err(error)) => return Err(unreadable(&error)),
+        Ok(Err(NotRebuilt::Full)) => return Err(Full.into()),
+        Ok(Err(NotRebuilt::Unreadable(error))) => return Err(unreadable(&error)),
         Err(_) => {
             let message = "the conversation in the request could not be understood";
             return Err(Refused::by_rule("unreadable-request", message));
         }
     };
+    // The request's body has gone by now.
+    load.keeps(0, 0);
     let (mut head, body) = response.into_parts();
+    if answer == Answer::Message {
+        let body = guard_whole(app, judge, body, &mut load).await?;
+        load.keeps(0, body.len());
+        return Ok(with_body(head, body, load));
+    }
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.remove(header::CONTENT_ENCODING);
-    if answer == Answer::Message {
-        let body = guard_whole(app, judge, body).await?;
-        return Ok(Response::from_parts(head, full(body)));
-    }
     let guard = StreamGuard::new(judge, app.now());
-    let body = GuardedBody::new(app.clone(), body, guard);
+    let body = GuardedBody::new(app.clone(), body, guard, load);
     Ok(Response::from_parts(head, body.boxed_unsync()))
 }
 
+/// An answer with another body than the upstream's bytes; `kept` is dropped with it.
+fn with_body(mut head: Parts, body: Canonical, kept: impl Send + 'static) -> Response<Body> {
+    head.headers.remove(header::CONTENT_LENGTH);
+    head.headers.remove(header::CONTENT_ENCODING);
+    Response::from_parts(head, keeping(full(body), kept))
+}
+
+/// An error of the upstream's, with the same status. Clients read errors too. `whose` is the id of
+/// the response and of its session.
+async fn read_error(
+    app: &App,
+    response: Response<Incoming>,
+    share: &mut Share,
+    whose: (&str, &str),
+) -> (Parts, Canonical) {
+    let (mut head, body) = response.into_parts();
+    let read = collect(app, body, MAX_ERROR_BYTES, share);
+    let read = tokio::time::timeout(app.config.proxy.idle_timeout, read).await;
+    let body = read.ok().and_then(Result::ok);
+    if body.as_ref().is_some_and(Bytes::is_empty) {
+        return (head, Canonical::default());
+    }
+    let answer = error_answer(head.status, &head.headers, body.as_deref());
+    if let Some(why) = answer.could_act {
+        let reason = format!("the upstream's error was replaced: {why}");
+        let (id, session) = (format!("{}-0", whose.0), whose.1.to_owned());
+        let record = Record::of_response(id, session, "unreadable-error", &reason);
+        if let Err(error) = app.ledger.append(&record) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
+    }
+    let json = HeaderValue::from_static("application/json");
+    head.headers.insert(header::CONTENT_TYPE, json);
+    (head, answer.body)
+}
+
 /// The whole of an answer that is not streamed.
-pub(super) async fn read_answer(app: &App, body: Incoming) -> Result<Bytes, Refused> {
+pub(super) async fn read_answer(
+    app: &App,
+    body: Incoming,
+    share: &mut Share,
+) -> Result<Bytes, Refused> {
     let limit = app.config.proxy.max_response_bytes;
-    let read = Limited::new(body, limit).collect();
+    let read = collect(app, body, limit, share);
     match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
-        Ok(Ok(body)) => match body.to_bytes() {
-            body if body.is_empty() => {
-                let message = "the upstream's answer is empty";
-                Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
-            }
-            body => Ok(body),
-        },
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+        Ok(Ok(body)) if body.is_empty() => {
+            let message = "the upstream's answer is empty";
+            Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
+        }
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(Unread::Full)) => Err(Full.into()),
+        Ok(Err(Unread::TooLarge)) => {
             let message = format!("the upstream's answer is larger than {limit} bytes");
             Err(Refused::by_rule("unreadable-response", message))
         }
-        Ok(Err(error)) => {
+        Ok(Err(Unread::Broken(error))) => {
             let message = format!("the upstream's answer broke off: {error}");
             Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
         }

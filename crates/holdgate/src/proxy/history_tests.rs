@@ -100,7 +100,7 @@ fn ask(proxy: &Proxy, messages: &str) -> String {
     let length = body.len();
     write!(
         socket,
-        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .unwrap();

@@ -6,9 +6,12 @@
 pub(crate) mod answer;
 mod asking;
 pub(crate) mod body;
+mod budget;
+mod connections;
 mod handle;
 #[cfg(test)]
 mod history_tests;
+mod host;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
@@ -18,6 +21,7 @@ mod stall;
 pub(crate) mod upstream;
 mod whole;
 
+use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
 use crate::config::Config;
 use crate::expert::Grant;
@@ -26,6 +30,8 @@ use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
+use budget::{Budget, Full, Growth, Remembered, Seldom};
+use connections::{Connection, Connections};
 use holdgate_core::action::Knowledge;
 use holdgate_core::action::path::{PathClass, World};
 use holdgate_core::action::value::Value;
@@ -43,11 +49,11 @@ use hyper_util::server::graceful::GracefulShutdown;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
 /// An idle connection is closed after this, as other servers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -56,7 +62,13 @@ const MAX_WORLDS: usize = 1024;
 /// Deeply nested commands are read by recursion, to a bounded depth that fits well into this.
 const STACK_BYTES: usize = 8 << 20;
 /// Bytes of a request's head, and of a read.
-const MAX_HEAD_BYTES: usize = 128 << 10;
+const MAX_HEAD_BYTES: usize = 32 << 10;
+/// How long a connection may take for the head of its first request.
+const FIRST_REQUEST: Duration = Duration::from_secs(10);
+/// Requests at once on one HTTP/2 connection, and how far ahead a client may send on it: what it may
+/// send is what is kept of it.
+const MAX_STREAMS: u32 = 64;
+const HTTP2_WINDOW: u32 = 64 << 10;
 
 /// A running proxy. Dropping it stops it at once; [`Proxy::stop`] lets streams finish.
 #[derive(Debug)]
@@ -72,7 +84,15 @@ pub struct Proxy {
 }
 
 /// A history that is being found out.
-type Rebuilding = tokio::task::JoinHandle<Result<Arc<History>, JsonError>>;
+type Rebuilding = tokio::task::JoinHandle<Result<Arc<History>, NotRebuilt>>;
+
+/// Why a history could not be found out.
+#[derive(Debug)]
+enum NotRebuilt {
+    Unreadable(JsonError),
+    /// There is no room for it.
+    Full,
+}
 
 /// What all connections share.
 #[derive(Debug)]
@@ -84,17 +104,20 @@ pub(crate) struct App {
     pub(crate) expert: Grant,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) asks: Arc<Asks>,
-    sessions: Mutex<Sessions>,
+    budget: Arc<Budget>,
+    remembered: Mutex<Remembered>,
+    seldom: Seldom,
     /// By working folder.
     worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
     know: Arc<Knowledge>,
     judges: judges::Judges,
     clock: SystemClock,
     responses: AtomicU64,
+    /// Requests to a model.
+    pub(crate) asked: Arc<AtomicU64>,
     /// Tells this process's ids from another's.
     boot: u64,
-    /// Connections that are open.
-    open: AtomicUsize,
+    connections: Connections,
 }
 
 impl App {
@@ -102,20 +125,25 @@ impl App {
         let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let in_force = InForce::load(config.clone())?;
+        let budget = Budget::of(config.proxy.memory_budget);
+        let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
         Ok(App {
             in_force: RwLock::new(Arc::new(in_force)),
             reloads: reload::Counters::default(),
             expert: Grant::default(),
             ledger: Arc::new(ledger),
             asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
-            sessions: Mutex::new(Sessions::new(config.max_sessions, config.max_session_idle)),
+            remembered: Remembered::new(sessions, &budget),
+            budget,
+            seldom: Seldom::default(),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
             judges: judges::Judges::start(config.proxy.workers)?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
+            asked: Arc::default(),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
-            open: AtomicUsize::new(0),
+            connections: Connections::default(),
             config,
         })
     }
@@ -132,9 +160,7 @@ impl App {
 
     /// The session `id`, in which the client works in this folder now.
     fn session(&self, id: &str, working_dir: Option<&str>) -> SharedSession {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let session = sessions.get(id, self.now());
-        drop(sessions);
+        let session = self.known_session(id);
         // Not every request of a session says where it is; the settings go over those that do.
         let unknown = session::lock(&session).world.own.is_empty();
         let world = match &self.config.project {
@@ -163,20 +189,35 @@ impl App {
 
     /// Finds out, on another thread, what has been done in the conversation that `request` goes on
     /// with. Understanding looks at the disk, and a long conversation that is new here takes time.
-    fn rebuild(self: &Arc<Self>, request: Request, session: &SharedSession) -> Rebuilding {
+    fn rebuild(
+        self: &Arc<Self>,
+        request: Request,
+        id: &str,
+        session: &SharedSession,
+    ) -> Rebuilding {
         let known = session::lock(session);
         let (world, conversations) = (known.place(), known.conversations.clone());
+        let own = known.bytes();
         drop(known);
-        let app = self.clone();
+        let (app, id) = (self.clone(), id.to_owned());
         let judge = self.in_force().config.judge;
         tokio::task::spawn_blocking(move || {
+            let growth = Growth::new(&app);
             let reader = CallReader {
                 know: &app.know,
                 world: &world,
                 limits: judge.call,
                 fuel: judge.fuel,
+                room: &growth,
             };
-            conversation::history(&conversations, &request, &reader)
+            let history = conversation::history(&conversations, &request, &reader);
+            let kept = conversation::bytes(&conversations);
+            // Before its memory counts as the session's, what the request took is gone.
+            drop(request);
+            growth
+                .end(&id, own + kept)
+                .map_err(|Full| NotRebuilt::Full)?;
+            history.map_err(NotRebuilt::Unreadable)
         })
     }
 
@@ -263,6 +304,11 @@ impl Proxy {
         self.address
     }
 
+    /// Tries to reach the upstream, in the background, and says if it cannot be reached.
+    pub fn probe_upstream(&self) {
+        upstream::probe(&self.app.config.upstream);
+    }
+
     /// Asks at this process's terminal, if it has one to itself.
     pub fn ask_at_terminal(&self) -> std::io::Result<()> {
         asks::terminal::start(&self.app.asks)
@@ -298,9 +344,19 @@ impl Proxy {
         self.socket.is_some()
     }
 
+    /// How many requests to a model have come, counted on.
+    pub fn asked(&self) -> &Arc<AtomicU64> {
+        &self.app.asked
+    }
+
     /// Connections that are open now.
     pub fn open_connections(&self) -> usize {
-        self.app.open.load(Ordering::Relaxed)
+        self.app.connections.len()
+    }
+
+    /// Bytes of the memory budget that are reserved now, and the most that ever were.
+    pub fn memory(&self) -> (usize, usize) {
+        self.app.budget.used()
     }
 
     /// Changes of rules and settings: how many were put in force, and how many could not be used.
@@ -338,7 +394,20 @@ fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
         Some(app) => app.expert_message(message),
         None => Json::object([("error", "the proxy is stopping".into())]),
     });
-    match socket::Server::start(dir, app.asks.clone(), expert, port) {
+    let ledger = app.ledger.clone();
+    let record =
+        Box::new(move |finding: &Finding| ledger.append_event("operator", "told", finding));
+    let pin = app.config.pin_file.as_deref().map(Pin::load).transpose();
+    let pin = pin.unwrap_or_else(|error| {
+        crate::log::warn(&format!("the PIN is not used: {error:#}"));
+        None
+    });
+    let operator = socket::Operator {
+        expert,
+        record,
+        pin: pin.flatten(),
+    };
+    match socket::Server::start(dir, app.asks.clone(), operator, port) {
         Ok(server) => Some(server),
         Err(error) => {
             let path = dir.join(socket::NAME);
@@ -363,26 +432,25 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> std::io::Result<
     thread.stack_size(STACK_BYTES).spawn(work)
 }
 
-type Accepted = (TcpStream, OwnedSemaphorePermit);
+type Accepted = (TcpStream, Arc<Connection>);
 
-/// Hands connections to the workers in turn, as many as there is room for.
+/// Hands connections to the workers in turn, as many as there is room for, and turns the others
+/// away.
 async fn accept(
     app: Arc<App>,
     listener: std::net::TcpListener,
     workers: Vec<mpsc::UnboundedSender<Accepted>>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let room = Arc::new(Semaphore::new(app.config.proxy.max_connections));
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return crate::log::warn(&format!("cannot accept connections: {error}")),
     };
     for worker in workers.iter().cycle() {
         let next = async {
-            let permit = room.clone().acquire_owned().await.ok()?;
             loop {
                 match listener.accept().await {
-                    Ok((socket, _)) => return Some((socket.into_std().ok()?, permit)),
+                    Ok((socket, peer)) => return Some((socket.into_std().ok()?, peer)),
                     Err(error) => {
                         // Out of file descriptors, say: wait for one to come free.
                         crate::log::warn(&format!("cannot accept a connection: {error}"));
@@ -393,9 +461,12 @@ async fn accept(
         };
         tokio::select! {
             _ = stopped.wait_for(|stop| *stop) => return,
-            accepted = next => if let Some(accepted) = accepted {
-                // A worker ends only when all do.
-                let _ = worker.send(accepted);
+            accepted = next => if let Some((socket, peer)) = accepted {
+                match app.admit(peer.ip()) {
+                    // A worker ends only when all do.
+                    Ok(connection) => drop(worker.send((socket, connection))),
+                    Err(Full) => app.turn_away(socket),
+                }
             },
         }
     }
@@ -419,10 +490,13 @@ async fn work(
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(30))
-        .max_concurrent_streams(256)
+        .max_concurrent_streams(MAX_STREAMS)
+        .initial_connection_window_size(HTTP2_WINDOW)
+        .initial_stream_window_size(HTTP2_WINDOW)
+        .max_send_buf_size(MAX_HEAD_BYTES)
         .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX));
     loop {
-        let (socket, permit) = tokio::select! {
+        let (socket, peer) = tokio::select! {
             _ = stopped.wait_for(|stop| *stop) => break,
             next = accepted.recv() => match next {
                 Some(accepted) => accepted,
@@ -430,6 +504,7 @@ async fn work(
             },
         };
         let Ok(socket) = tokio::net::TcpStream::from_std(socket) else {
+            app.closed(&peer);
             continue;
         };
         // Without this, small events would wait for the client's acknowledgements.
@@ -437,19 +512,22 @@ async fn work(
         let io = TokioIo::new(stall::StallGuard::new(
             socket,
             app.config.proxy.client_timeout,
+            FIRST_REQUEST,
+            peer.begun.clone(),
         ));
-        let (this, client) = (app.clone(), client.clone());
+        let (this, client, on) = (app.clone(), client.clone(), peer.clone());
         let service = hyper::service::service_fn(move |request| {
-            handle::handle(this.clone(), client.clone(), request)
+            handle::handle(this.clone(), client.clone(), on.clone(), request)
         });
         let connection = graceful.watch(server.serve_connection(io, service).into_owned());
-        app.open.fetch_add(1, Ordering::Relaxed);
         let app = app.clone();
         tokio::spawn(async move {
-            // A client that hangs up, or breaks the protocol, ends its own connection.
-            let _ = connection.await;
-            app.open.fetch_sub(1, Ordering::Relaxed);
-            drop(permit);
+            tokio::select! {
+                // A client that hangs up, or breaks the protocol, ends its own connection.
+                _ = connection => {}
+                () = peer.close.notified() => {}
+            }
+            app.closed(&peer);
         });
     }
     let grace = app.config.proxy.shutdown_grace;

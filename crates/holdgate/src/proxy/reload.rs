@@ -7,6 +7,7 @@ use super::App;
 use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
 use crate::rulebook::{self, RuleText, Stamp};
+use holdgate_core::mask::Masked;
 use holdgate_core::verdict::{Finding, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +98,7 @@ impl Watcher {
                     break;
                 }
             }
-            let reloaded = app.in_force().config.reload();
+            let reloaded = app.in_force().config.reload_unless_gone();
             let files = rulebook::operator_files(&app.config.rules.dirs);
             // What was written while it was read may have been read in part.
             let is_whole = Seen::now(app) == now;
@@ -252,7 +253,7 @@ impl App {
             rule: rule.into(),
             verdict: Verdict::Audit,
             reason,
-            evidence: news.problem.clone(),
+            evidence: news.problem.as_deref().map(Masked::of),
             instead: None,
         };
         if let Err(error) = self.ledger.append_event(news.subject, action, &finding) {

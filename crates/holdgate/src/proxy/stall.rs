@@ -2,36 +2,41 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A client that has sent so much has chosen its version of HTTP; from there on, the server has
-/// time-outs of its own.
-const OPENING: usize = 24;
-
-/// A stream whose writes fail when they make no progress for `limit`, and whose first reads must
-/// bring a request's beginning within the same time.
+/// A stream whose writes fail when they make no progress for `limit`, and whose reads fail if they
+/// have not brought the head of a request after a shorter time.
 #[derive(Debug)]
 pub(crate) struct StallGuard<S> {
     stream: S,
     limit: Duration,
     /// Runs while a write waits.
     writing: Option<Pin<Box<Sleep>>>,
-    /// Runs until the client has sent its opening.
+    /// Runs until the head of a request has come.
     opening: Option<Pin<Box<Sleep>>>,
-    read: usize,
+    begun: Arc<AtomicBool>,
 }
 
 impl<S> StallGuard<S> {
-    pub(crate) fn new(stream: S, limit: Duration) -> Self {
+    /// `begun` is set by whoever reads from this, when the head of a request has come.
+    pub(crate) fn new(
+        stream: S,
+        limit: Duration,
+        first_request: Duration,
+        begun: Arc<AtomicBool>,
+    ) -> Self {
+        let first_request = first_request.min(limit);
         StallGuard {
             stream,
             limit,
             writing: None,
-            opening: Some(Box::pin(tokio::time::sleep(limit))),
-            read: 0,
+            opening: Some(Box::pin(tokio::time::sleep(first_request))),
+            begun,
         }
     }
 
@@ -62,13 +67,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let before = buffer.filled().len();
         let polled = Pin::new(&mut this.stream).poll_read(context, buffer);
         if let Some(opening) = &mut this.opening {
-            this.read += buffer.filled().len() - before;
-            if this.read >= OPENING {
+            if this.begun.load(Ordering::Relaxed) {
                 this.opening = None;
-            } else if polled.is_pending() && opening.as_mut().poll(context).is_ready() {
+            } else if opening.as_mut().poll(context).is_ready() {
+                // Also if it sends on, a byte now and then.
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }

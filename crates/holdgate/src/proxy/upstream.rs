@@ -8,6 +8,7 @@ use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder}
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -16,6 +17,13 @@ pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector>, Body>;
 
 /// Below the idle time-outs of the usual servers, so that no request meets a closing connection.
 const POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// How long the upstream has to be reached before it is said that it cannot be.
+const PROBE: Duration = Duration::from_secs(2);
+/// Connections of one worker that are kept without a request.
+const MAX_IDLE: usize = 64;
+/// Bytes of an answer's head, and of a read.
+const MAX_BUFFER: usize = 64 << 10;
 
 /// Headers that concern one connection only.
 const HOP_BY_HOP: &[&str] = &[
@@ -45,8 +53,53 @@ pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(POOL_IDLE)
+        .pool_max_idle_per_host(MAX_IDLE)
+        .http1_max_buf_size(MAX_BUFFER)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .build(connector))
+}
+
+/// Tries to reach the upstream, in the background, and says at once if that fails: otherwise the first
+/// request of a client would be the first to know.
+pub(crate) fn probe(upstream: &Uri) {
+    let Some(host) = upstream
+        .host()
+        .map(|host| host.trim_matches(['[', ']']).to_owned())
+    else {
+        return;
+    };
+    let usual = if upstream.scheme_str() == Some("http") {
+        80
+    } else {
+        443
+    };
+    let port = upstream.port_u16().unwrap_or(usual);
+    let name = upstream.to_string();
+    let (result, reached) = std::sync::mpsc::channel();
+    // Names can take longer to look up than anybody waits.
+    std::thread::spawn(move || result.send(reach(&host, port)));
+    std::thread::spawn(move || {
+        let late = || format!("no answer within {} s", PROBE.as_secs());
+        let problem = match reached.recv_timeout(PROBE) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => late(),
+        };
+        crate::log::warn_now(&format!(
+            "the upstream {name} cannot be reached: {problem}; requests will fail until it can be"
+        ));
+    });
+}
+
+fn reach(host: &str, port: u16) -> std::io::Result<()> {
+    let mut last = std::io::Error::from(std::io::ErrorKind::NotFound);
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PROBE) {
+            Ok(_) => return Ok(()),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// One for all clients: reading the system's certificates takes a while.

@@ -2,11 +2,11 @@
 
 use super::App;
 use super::asking::Asked;
+use super::budget::StreamLoad;
 use super::handle::{Refused, read_answer};
 use super::judges::Awaited;
-use bytes::Bytes;
+use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, Unjudged};
-use holdgate_core::question::Answer as Reply;
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
@@ -16,8 +16,9 @@ pub(super) async fn guard_whole(
     app: &Arc<App>,
     judge: Judge,
     body: Incoming,
-) -> Result<Bytes, Refused> {
-    let body = read_answer(app, body).await?;
+    load: &mut StreamLoad,
+) -> Result<Canonical, Refused> {
+    let body = read_answer(app, body, load.share()).await?;
     let mut outputs = Vec::new();
     // What cannot be judged is recorded with the other decisions.
     let broken = |violation| {
@@ -39,7 +40,7 @@ pub(super) async fn guard_whole(
         }
         // A client that hangs up drops this future, and with it the question or the verdict.
         match next {
-            Next::Nothing => guard.answer(Reply::Nobody, app.now(), &mut outputs),
+            Next::Nothing => guard.answer(app.asks.absent(), app.now(), &mut outputs),
             Next::Answer(mut asked) => {
                 let reply = asked.wait().await;
                 asked.end(false);
@@ -58,10 +59,7 @@ pub(super) async fn guard_whole(
             Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
         }
     }
-    match guard.finish() {
-        Some(changed) => Ok(changed.into()),
-        None => Ok(body),
-    }
+    Ok(guard.finish())
 }
 
 /// What a message waits for.

@@ -18,6 +18,7 @@ use rustix::process::{
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use std::collections::HashSet;
 use std::fs::File;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -33,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the agent waits for its terminal.
 const FOREGROUND_PATIENCE: Duration = Duration::from_secs(2);
 /// As shells say it.
-const NOT_FOUND: u8 = 127;
-const NOT_RUN: u8 = 126;
+pub(super) const NOT_FOUND: u8 = 127;
+pub(super) const NOT_RUN: u8 = 126;
 const KILLED: u8 = 128 + 9;
 
 /// `holdgate keep`, which only `holdgate run` starts.
@@ -195,7 +196,15 @@ fn start(args: &KeepArgs) -> anyhow::Result<ExitCode> {
         setpgid(None, Pid::from_raw(group)).context("cannot join the process group")?;
     }
     let error = command.exec();
-    crate::log::warn(&format!("{}: {error}", program.display()));
+    let message = format!("{}: {error}", program.display());
+    match args.terminal.as_deref().map(open) {
+        // The user's own terminal passes on keys as they are, and moves down without moving left.
+        Some(Ok(mut terminal)) => {
+            // A terminal that is gone shows nothing.
+            let _ = writeln!(terminal, "holdgate: {message}");
+        }
+        Some(Err(_)) | None => crate::log::warn(&message),
+    }
     let not_found = error.kind() == std::io::ErrorKind::NotFound;
     Ok(ExitCode::from(if not_found { NOT_FOUND } else { NOT_RUN }))
 }

@@ -44,16 +44,13 @@ pub(super) fn launch(
     }
     let streams = Streams::of(shown);
     let joined = streams.prepare(&mut command)?;
-    let program = args.command.first().map(|word| word.to_string_lossy());
-    let program = program.unwrap_or_default();
     let set = |name: &str| std::env::var(name).ok();
-    command.envs(environment::variables(base, &program, &set));
+    let start = environment::start(base, &args.command, &set)?;
+    command.envs(start.variables);
     for variable in private {
         command.env_remove(variable);
     }
-    command
-        .arg("--")
-        .args(environment::command(base, &args.command));
+    command.arg("--").args(start.words);
     let mut keeper = command.spawn().context("cannot start")?;
     // Its ends of pipes go with it, or there would be no end to read.
     drop(command);

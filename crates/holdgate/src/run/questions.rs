@@ -3,6 +3,7 @@
 
 use super::screen::{GivenBack, OurScreen, Screen};
 use super::terminal::{Raw, Terminal, forget_keys};
+use crate::asks::code::Code;
 use crate::asks::desk::{self, Event};
 use crate::asks::{Asks, Attended, Shown};
 use crate::log;
@@ -44,7 +45,7 @@ impl Questions {
         let told_of = proxy.takes_answers() && io::stderr().is_terminal();
         Ok(Questions {
             changes: asks.changes(),
-            attended: (desk.is_some() || told_of).then(|| asks.attend()),
+            attended: (desk.is_some() || told_of).then(|| asks.show_here()),
             told: HashSet::new(),
             late: false,
             desk,
@@ -65,7 +66,7 @@ impl Questions {
 
     /// Shows what is open now.
     pub(super) fn show(&mut self, terminal: Option<(&Terminal, &Raw)>) {
-        let open = self.asks.open();
+        let open = self.asks.open_here();
         if let (Some(desk), Some((terminal, raw))) = (&self.desk, terminal) {
             self.late = !desk.show(&open, terminal, raw);
         } else {
@@ -99,9 +100,12 @@ impl Questions {
                 let rule = shown.findings.first();
                 let rule = rule.map_or("", |[rule, ..]| rule.as_str());
                 let left = shown.deadline.saturating_duration_since(Instant::now());
-                log::warn(&format!(
-                    "a call waits for your answer ({rule}): `holdgate approve {}` at another terminal, within {} s",
+                let code = shown.code.as_ref().map(Code::show);
+                log::warn_now(&format!(
+                    "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, with the code {}, within {} s",
+                    if shown.output { "the agent" } else { "a call" },
                     shown.id,
+                    code.unwrap_or_default(),
                     left.as_secs()
                 ));
             }
@@ -151,23 +155,32 @@ impl Desk {
         if !open.is_empty() && !self.screen.take() {
             return false;
         }
-        if !open.is_empty() && !was_ours {
+        if !open.is_empty() {
+            // Also if the screen is still ours after the last question: it could not be given back.
             raw.leave();
+        }
+        if !open.is_empty() && !was_ours {
             // What was typed before is no answer.
             forget_keys();
+            for message in log::take() {
+                // The desk goes when the terminal does.
+                let _ = self.events.send(Event::Say(message));
+            }
         }
         let shown = open.iter().map(|shown| (**shown).clone()).collect();
         // The desk goes when the terminal does.
         let _ = self.events.send(Event::Open(shown));
         if open.is_empty() && was_ours {
+            let given = self.screen.give_back();
+            if given == GivenBack::NotYet {
+                return false;
+            }
             // Half an answer is not for the agent.
             forget_keys();
             // A terminal that is gone has no modes.
             let _ = raw.again();
-            match self.screen.give_back() {
-                GivenBack::Whole => {}
-                GivenBack::Lost => terminal.have_drawn(),
-                GivenBack::NotYet => return false,
+            if given == GivenBack::Lost {
+                terminal.have_drawn();
             }
         }
         true

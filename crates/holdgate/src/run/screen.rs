@@ -60,15 +60,19 @@ impl Screen {
     /// The agent's, to begin with.
     pub(super) fn new() -> io::Result<Arc<Screen>> {
         let out = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
-        Ok(Arc::new(Screen {
+        Ok(Screen::on(out.into()))
+    }
+
+    fn on(file: File) -> Arc<Screen> {
+        Arc::new(Screen {
             ours: AtomicBool::new(false),
             waiting: Mutex::default(),
             room: Condvar::new(),
             out: Mutex::new(Out {
-                file: out.into(),
+                file,
                 modes: Modes::default(),
             }),
-        }))
+        })
     }
 
     /// Whether what is on it is ours, and what is typed, too.
@@ -225,7 +229,14 @@ impl Write for OurScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = lock(&self.0.out);
         if self.0.is_ours() {
-            return out.file.write(bytes);
+            // Every line begins at the left, whatever the terminal's modes are at the moment.
+            let mut lines = bytes.split(|byte| *byte == b'\n');
+            let mut text = lines.next().unwrap_or_default().to_vec();
+            for line in lines {
+                text.extend_from_slice(b"\r\n");
+                text.extend_from_slice(line);
+            }
+            out.file.write_all(&text)?;
         }
         Ok(bytes.len())
     }
@@ -315,6 +326,20 @@ impl Modes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn our_lines_begin_at_the_left_whatever_the_modes_are() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let screen = Screen::on(File::from(std::os::fd::OwnedFd::from(writer)));
+        let mut ours = OurScreen(screen.clone());
+        ours.write_all(b"lost\n").unwrap();
+        assert!(screen.take());
+        ours.write_all(b"a\nb\n\nc").unwrap();
+        drop((ours, screen));
+        let mut text = String::new();
+        io::Read::read_to_string(&mut reader, &mut text).unwrap();
+        assert!(text.ends_with("\x1b[Ha\r\nb\r\n\r\nc"), "{text:?}");
+    }
 
     #[test]
     fn what_is_switched_on_is_known_however_it_was_cut() {

@@ -1,18 +1,15 @@
 //! What happens while the agent runs: signals, window sizes, suspending, questions, its end.
 
 use super::questions::Questions;
-use super::screen::Screen;
 use super::signals::{next, unless_ignored};
 use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
 use crate::log;
 use crate::monitor::StreamMonitor;
 use crate::monitor::process::{Process, can_be_continued};
-use crate::proxy::Proxy;
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -28,13 +25,11 @@ const CONTINUE: i32 = 18;
 pub(super) fn to_the_end(
     keeper: &mut Child,
     monitor: &StreamMonitor,
-    proxy: &Proxy,
+    questions: Questions,
     terminal: Option<&Terminal>,
     raw: Option<&Raw>,
-    screen: Option<&Arc<Screen>>,
 ) -> anyhow::Result<u8> {
     let (stop, stopped) = io::pipe().map(|(stopped, stop)| (stop, stopped))?;
-    let questions = Questions::attend(proxy, screen)?;
     if let (Some(terminal), Some(desk)) = (terminal, questions.desk()) {
         let to = terminal.master()?;
         std::thread::Builder::new()

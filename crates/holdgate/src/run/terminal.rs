@@ -69,10 +69,11 @@ impl Terminal {
             return;
         };
         let mut other = size;
-        other.ws_row = other.ws_row.saturating_add(1);
+        // A line less: what is drawn on a line that is not there would scroll the screen.
+        other.ws_row = other.ws_row.saturating_sub(1).max(1);
         let _ = tcsetwinsize(&master, other);
         std::thread::spawn(move || {
-            // Some look only now and then, and at once there would be nothing to see.
+            // Programs that draw screens wait until the size has stayed the same for a while.
             std::thread::sleep(REDRAWN_AFTER);
             let _ = tcsetwinsize(&master, size);
         });
@@ -85,7 +86,7 @@ impl Terminal {
 }
 
 /// How long another size is shown, so that an agent draws anew.
-const REDRAWN_AFTER: Duration = Duration::from_millis(100);
+const REDRAWN_AFTER: Duration = Duration::from_millis(400);
 
 /// Drops what was typed and not read.
 pub(super) fn forget_keys() {

@@ -5,6 +5,7 @@
 //! what ran, whatever logs say.
 
 mod answer;
+mod guarded;
 mod server;
 mod shape;
 mod stream;
@@ -12,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use guarded::guard_lines;
 pub use server::{Options, ScriptedModel};
 pub use shape::message;
 pub use stream::{Step, StreamOptions, stream};

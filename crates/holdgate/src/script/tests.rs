@@ -1,7 +1,7 @@
 use super::*;
 use bytes::Bytes;
 use holdgate_core::json::LoneSurrogates;
-use holdgate_core::sse::{Decoder, Piece, fields};
+use holdgate_core::sse::{Decoder, fields};
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
@@ -28,10 +28,7 @@ fn events(stream: &str) -> Vec<(Option<String>, Json<'static>)> {
     let mut decoder = Decoder::new(8 << 20);
     let mut bytes = Bytes::copy_from_slice(stream.as_bytes());
     let mut events = Vec::new();
-    while let Some(piece) = decoder.next(&mut bytes).unwrap() {
-        let Piece::Frame(frame) = piece else {
-            panic!("{piece:?}")
-        };
+    while let Some(frame) = decoder.next(&mut bytes).unwrap() {
         let fields = fields(&frame, events.is_empty()).unwrap();
         let data = fields.data.unwrap().into_owned();
         let data = Json::read(&data, 128, LoneSurrogates::Refuse)

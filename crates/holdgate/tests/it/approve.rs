@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
+pub(crate) const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
 
 /// A process at a terminal of its own, and what stands there.
 pub(crate) struct Terminal {
@@ -62,6 +62,12 @@ impl Terminal {
         eventually(text, || self.screen().contains(text)).await;
     }
 
+    /// Types a line once something stands there.
+    pub(crate) async fn types(&mut self, after: &str, line: &str) {
+        self.shows(after).await;
+        self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
     pub(crate) async fn ends(&mut self) -> (bool, String) {
         let mut status = None;
         eventually("the end of a command", || {
@@ -82,7 +88,7 @@ impl Drop for Terminal {
 }
 
 /// Whoever runs these tests may be an agent.
-fn clean(command: &mut Command) -> &mut Command {
+pub(crate) fn clean(command: &mut Command) -> &mut Command {
     let path = std::env::var("PATH").unwrap_or_default();
     // A debug build on a busy machine must not be too slow to ask.
     let slow = ("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s");
@@ -93,18 +99,38 @@ fn clean(command: &mut Command) -> &mut Command {
         .env(slow.0, slow.1)
 }
 
-/// A proxy in a process of its own, before an upstream that wants to force a push.
-struct Asking {
+/// The same, without a terminal, whether or not these tests run at one.
+pub(crate) fn detached(program: &str) -> Command {
+    let mut command = Command::new("setsid");
+    clean(&mut command).arg(program);
+    command
+}
+
+/// A proxy in a process of its own and without a terminal, before an upstream that wants to force a
+/// push.
+pub(crate) struct Asking {
     proxy: Option<Child>,
-    dir: TempDir,
-    port: u16,
+    pub(crate) dir: TempDir,
+    pub(crate) port: u16,
 }
 
 impl Asking {
-    async fn start(settings: &[(&str, &str)]) -> Asking {
-        let (dir, upstream) = (tempfile::tempdir().unwrap(), upstream().await);
-        let mut proxy = clean(&mut Command::new(HOLDGATE))
+    pub(crate) async fn start(settings: &[(&str, &str)]) -> Asking {
+        Asking::start_in(tempfile::tempdir().unwrap(), settings).await
+    }
+
+    /// With a PIN that is set.
+    pub(crate) async fn with_pin(settings: &[(&str, &str)]) -> Asking {
+        let dir = tempfile::tempdir().unwrap();
+        set_pin(dir.path()).await;
+        Asking::start_in(dir, settings).await
+    }
+
+    async fn start_in(dir: TempDir, settings: &[(&str, &str)]) -> Asking {
+        let upstream = upstream().await;
+        let mut proxy = detached(HOLDGATE)
             .args(proxy_arguments(dir.path(), &upstream))
+            .env("HOME", dir.path())
             .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
@@ -120,18 +146,25 @@ impl Asking {
         }
     }
 
-    fn state(&self) -> &str {
+    pub(crate) fn state(&self) -> &str {
         self.dir.path().to_str().unwrap()
     }
 
+    /// `holdgate approve` at a terminal, where the PIN is typed.
+    async fn answer(&self, arguments: &[&str]) -> (bool, String) {
+        let mut terminal = self.approve(arguments);
+        terminal.types("PIN: ", PIN).await;
+        terminal.ends().await
+    }
+
     /// `holdgate approve` at a terminal.
-    fn approve(&self, arguments: &[&str]) -> Terminal {
+    pub(crate) fn approve(&self, arguments: &[&str]) -> Terminal {
         let arguments = [&["approve", "--state-dir", self.state()], arguments].concat();
         Terminal::run(HOLDGATE, &arguments, &[])
     }
 
     /// The question that is open.
-    async fn question(&self) -> String {
+    pub(crate) async fn question(&self) -> String {
         question(self.dir.path()).await
     }
 }
@@ -145,13 +178,27 @@ impl Drop for Asking {
     }
 }
 
-async fn upstream() -> String {
+pub(crate) const PIN: &str = "correct horse";
+
+/// Sets the PIN of whoever has this home.
+async fn set_pin(home: &Path) {
+    let home = home.to_str().unwrap();
+    let arguments = ["pin", "--state-dir", home];
+    let mut terminal = Terminal::run(HOLDGATE, &arguments, &[("HOME", home)]);
+    terminal.types("The new PIN: ", PIN).await;
+    terminal.types("once more: ", PIN).await;
+    let (ok, screen) = terminal.ends().await;
+    assert!(ok && screen.contains("the PIN is set"), "{screen}");
+    assert!(!screen.contains(PIN), "{screen}");
+}
+
+pub(crate) async fn upstream() -> String {
     let head = "200 OK\r\ncontent-type: text/event-stream";
     let upstream = RawUpstream::with(head, &message(&[PUSH])).await;
     format!("http://{}", upstream.address)
 }
 
-fn proxy_arguments(dir: &Path, upstream: &str) -> Vec<String> {
+pub(crate) fn proxy_arguments(dir: &Path, upstream: &str) -> Vec<String> {
     let dir = dir.to_str().unwrap();
     let arguments = ["proxy", "--listen", "127.0.0.1:0", "--state-dir", dir];
     let mut arguments = arguments.map(str::to_owned).to_vec();
@@ -159,13 +206,13 @@ fn proxy_arguments(dir: &Path, upstream: &str) -> Vec<String> {
     arguments
 }
 
-fn port_in(text: &str) -> Option<u16> {
+pub(crate) fn port_in(text: &str) -> Option<u16> {
     let (_, after) = text.split_once("listening on http://127.0.0.1:")?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
-async fn question(dir: &Path) -> String {
+pub(crate) async fn question(dir: &Path) -> String {
     let asked = || {
         let ledger = ledger(dir);
         let record = ledger
@@ -181,14 +228,14 @@ async fn question(dir: &Path) -> String {
 
 /// A client in a process of its own, since whoever it starts may not answer. `then` is what it
 /// does while it waits.
-fn client(port: u16, then: &str) -> Client {
+pub(crate) fn client(port: u16, then: &str) -> Client {
     let length = REQUEST.len();
     let script = format!(
         "exec 3<>/dev/tcp/127.0.0.1/{port}\n\
-         printf 'POST /v1/messages HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\ncontent-type: application/json\\r\\ncontent-length: {length}\\r\\n\\r\\n%s' \"$BODY\" >&3\n\
+         printf 'POST /v1/messages HTTP/1.1\\r\\nhost: localhost\\r\\nconnection: close\\r\\ncontent-type: application/json\\r\\ncontent-length: {length}\\r\\n\\r\\n%s' \"$BODY\" >&3\n\
          {then}\nexec cat <&3"
     );
-    let child = clean(&mut Command::new("bash"))
+    let child = detached("bash")
         .args(["-c", &script])
         .env("BODY", REQUEST)
         .stdin(Stdio::null())
@@ -198,11 +245,11 @@ fn client(port: u16, then: &str) -> Client {
     Client(child)
 }
 
-struct Client(Child);
+pub(crate) struct Client(Child);
 
 impl Client {
     /// All that it got.
-    async fn got(mut self) -> String {
+    pub(crate) async fn got(mut self) -> String {
         let mut stdout = self.0.stdout.take().unwrap();
         let read = move || {
             let mut text = String::new();
@@ -215,12 +262,12 @@ impl Client {
     }
 }
 
-const ALWAYS: (&str, &str) = ("HOLDGATE_ASK_OPERATOR", "always");
+pub(crate) const ALWAYS: (&str, &str) = ("HOLDGATE_ASK_OPERATOR", "always");
 
 #[tokio::test]
 async fn a_terminal_answers_a_question() {
     for (flag, sent, said) in [("", true, "once"), ("--deny", false, "deny")] {
-        let asking = Asking::start(&[ALWAYS]).await;
+        let asking = Asking::with_pin(&[ALWAYS]).await;
         let client = client(asking.port, "");
         let id = asking.question().await;
 
@@ -232,10 +279,8 @@ async fn a_terminal_answers_a_question() {
         let (ok, screen) = asking.approve(&["no-such-id"]).ends().await;
         assert!(!ok && screen.contains(&id), "{screen}");
         let flags: Vec<&str> = [flag].into_iter().filter(|f| !f.is_empty()).collect();
-        let (ok, screen) = asking
-            .approve(&[&[id.as_str()], &*flags].concat())
-            .ends()
-            .await;
+        let arguments = [&[id.as_str()], &*flags].concat();
+        let (ok, screen) = asking.answer(&arguments).await;
         assert!(ok && screen.contains(&format!("{id}: {said}")), "{screen}");
 
         let got = client.got().await;
@@ -255,24 +300,31 @@ async fn a_terminal_answers_a_question() {
 #[tokio::test]
 async fn nobody_answers() {
     let patience = ("HOLDGATE_ASK_TIMEOUT", "1s");
-    let asking = Asking::start(&[ALWAYS, patience]).await;
+    let asking = Asking::with_pin(&[ALWAYS, patience]).await;
     let got = client(asking.port, "").got().await;
     assert!(got.contains("nobody answered in time"), "{got}");
     let records = ledger(asking.dir.path());
     assert!(records.contains("\"answer\":\"timeout\""), "{records}");
 
     // And where nobody is there, nobody waits.
-    let asking = Asking::start(&[]).await;
-    let got = client(asking.port, "").got().await;
-    assert!(got.contains("nobody can be asked here"), "{got}");
-    assert!(!ledger(asking.dir.path()).contains("\"asked\""));
+    for (pin, settings) in [(false, vec![]), (false, vec![ALWAYS]), (true, vec![])] {
+        let asking = if pin {
+            Asking::with_pin(&settings).await
+        } else {
+            Asking::start(&settings).await
+        };
+        let got = client(asking.port, "").got().await;
+        assert!(got.contains("nobody can be asked here"), "{got}");
+        assert_eq!(got.contains("no PIN is set (`holdgate pin`"), !pin, "{got}");
+        assert!(!ledger(asking.dir.path()).contains("\"asked\""));
+    }
 }
 
 #[tokio::test]
 async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
-    let home = tempfile::tempdir().unwrap();
-    let asking = Asking::start(&[("HOME", home.path().to_str().unwrap())]).await;
+    let asking = Asking::with_pin(&[]).await;
     let mut desk = asking.approve(&[]);
+    desk.types("PIN: ", PIN).await;
     desk.shows("waiting for questions").await;
     let client = client(asking.port, "");
     desk.shows("[d]eny?").await;
@@ -280,7 +332,10 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
     desk.keys.write_all(b"r\n").unwrap();
     desk.shows("write this rule?").await;
     assert!(desk.screen().contains("do: ALLOW"), "{}", desk.screen());
-    let file = home.path().join(".config/holdgate/rules/approved.yaml");
+    let file = asking
+        .dir
+        .path()
+        .join(".config/holdgate/rules/approved.yaml");
     assert!(!file.exists(), "it is shown first");
     desk.keys.write_all(b"y\n").unwrap();
     eventually("the rule", || {
@@ -314,7 +369,7 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
 
 #[tokio::test]
 async fn a_terminal_lifts_the_gate_for_a_while() {
-    let asking = Asking::start(&[]).await;
+    let asking = Asking::with_pin(&[]).await;
     let expert = |flags: &[&str]| {
         let arguments = [&["expert", "--state-dir", asking.state()], flags].concat();
         Terminal::run(HOLDGATE, &arguments, &[])
@@ -324,6 +379,7 @@ async fn a_terminal_lifts_the_gate_for_a_while() {
     let mut terminal = expert(&["--for", "1m"]);
     terminal.shows("to go on:").await;
     terminal.keys.write_all(b"lift the gate\n").unwrap();
+    terminal.types("PIN: ", PIN).await;
     let (ok, screen) = terminal.ends().await;
     assert!(ok && screen.contains("expert mode is on"), "{screen}");
     let (ok, screen) = expert(&["--off"]).ends().await;
@@ -331,7 +387,7 @@ async fn a_terminal_lifts_the_gate_for_a_while() {
     assert!(ledger(asking.dir.path()).contains("expert-mode"));
 
     let arguments = ["expert", "--off", "--state-dir", asking.state()];
-    let without_terminal = clean(&mut Command::new(HOLDGATE))
+    let without_terminal = detached(HOLDGATE)
         .args(arguments)
         .stdin(Stdio::null())
         .output()
@@ -364,7 +420,7 @@ async fn the_terminal_of_the_proxy_is_asked() {
 
 #[tokio::test]
 async fn a_client_that_hangs_up_withdraws_its_question() {
-    let asking = Asking::start(&[ALWAYS]).await;
+    let asking = Asking::with_pin(&[ALWAYS]).await;
     let mut client = client(asking.port, "");
     let id = asking.question().await;
     client.0.kill().unwrap();
@@ -379,7 +435,7 @@ async fn a_client_that_hangs_up_withdraws_its_question() {
 
 #[tokio::test]
 async fn nothing_within_the_agents_reach_can_answer() {
-    let asking = Asking::start(&[ALWAYS]).await;
+    let asking = Asking::with_pin(&[ALWAYS]).await;
     let answer = format!("{HOLDGATE} approve --state-dir {}", asking.state());
     // Below the client: without a terminal, with one of its own, and in the background.
     let log = asking.dir.path().join("tried");
@@ -446,8 +502,12 @@ fn the_socket_is_private_and_goes_with_its_proxy() {
     // What a crash left behind is replaced; what another proxy uses is not.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let start = || {
-        let expert = Box::new(|_: &holdgate_core::json::Json<'_>| holdgate_core::json::Json::Null);
-        socket::Server::start(dir.path(), Asks::new(Operator::Auto, None), expert, 1)
+        let operator = socket::Operator {
+            expert: Box::new(|_| holdgate_core::json::Json::Null),
+            record: Box::new(|_| Ok(())),
+            pin: None,
+        };
+        socket::Server::start(dir.path(), Asks::new(Operator::Auto, None), operator, 1)
     };
     let server = start().unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();

@@ -164,6 +164,7 @@ fn every_answer_does_what_it_says() {
     check(Answer::Rule, &["call0", "call1"], 2, "said no");
     check(Answer::Deny, &[], 3, "was asked about it and said no");
     check(Answer::Nobody, &[], 3, "nobody can be asked here");
+    check(Answer::NoPin, &[], 3, "no PIN is set (`holdgate pin`");
     check(Answer::Timeout, &[], 3, "nobody answered in time");
 }
 
@@ -238,7 +239,7 @@ fn a_message_that_is_not_streamed_asks_too() {
         guard.answer(answer, Duration::from_secs(1), &mut out);
     }
     assert!(!guard.advance(Duration::ZERO, &mut out).unwrap());
-    let sent = guard.finish().unwrap();
+    let sent = String::from_utf8(guard.finish().to_vec()).unwrap();
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
     let content = sent["content"].as_array().unwrap();
     let ids: Vec<_> = content.iter().filter_map(|b| b["id"].as_str()).collect();

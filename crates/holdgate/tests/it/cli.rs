@@ -11,7 +11,13 @@ use std::process::{Child, Command, Output, Stdio};
 
 pub(crate) fn holdgate(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdgate"));
-    command.args(args).env_clear().env("HOME", "/nonexistent");
+    // A debug build on a busy machine must not be too slow to judge.
+    let slow = ("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s");
+    command
+        .args(args)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .env(slow.0, slow.1);
     command
 }
 
@@ -190,6 +196,10 @@ fn check_judges_a_command_or_a_call() {
     );
     given(r#"{"file_path":"x"}"#, &["check"], 2, "");
     given("", &["check"], 2, "");
+    let cut = r#"{"tool":"Bash","input":{"command":"rm -rf /"}"#;
+    given(cut, &["check"], 2, "");
+    given(cut, &["check", "--tool", "Bash"], 2, "");
+    check(&["check", "--", "{rm,-rf,/}"], 1, "verdict block", "");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What came through, in short. The client that assembles calls is the one that `eval` uses.
 
-pub(crate) use holdgate::eval::client::{Assembled, calls, events};
+pub(crate) use holdgate::eval::client::{Assembled, all_calls, calls};
+pub(crate) use holdgate::eval::readers::{events, fold_keys};
 
 /// A response in short: blocks with their numbers, stop reason, errors.
 pub(crate) fn summary(response: &[u8]) -> Vec<String> {

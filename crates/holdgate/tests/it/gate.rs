@@ -20,7 +20,7 @@ fn answer(command: &str) -> Value {
         Duration::ZERO,
         &mut outputs,
     );
-    let text = guarded.unwrap().unwrap_or(body);
+    let text = String::from_utf8(guarded.unwrap().to_vec()).unwrap();
     let message: Value = serde_json::from_str(&text).unwrap();
     message["content"][0].clone()
 }

@@ -2,7 +2,8 @@
 
 use crate::client::summary;
 use crate::guarding::{judge, run, scripted, settings};
-use holdgate_core::guard::{GuardSettings, OnBlock, Output, guard_message};
+use holdgate_core::guard::{GuardSettings, OnBlock, Output, StreamGuard, guard_message};
+use holdgate_core::request::Request;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -227,14 +228,61 @@ fn what_the_provider_ran_passes_and_is_no_tool_use() {
         json!({"type": "mcp_tool_result", "tool_use_id": "x", "content": []}),
     ) + &stop(1);
     let blocks = start(0, block) + &input(0, "{\"a\":1}") + &stop(0) + &result;
-    check(
-        &message(&blocks),
-        &[
+    let body = r#"{"mcp_servers":[{"name":"s","url":"https://s.example"}],"messages":[]}"#;
+    let mut judge = judge(settings());
+    judge.request = Request::read(body.into()).unwrap().facts;
+    let mut guard = StreamGuard::new(judge, Duration::ZERO);
+    let mut outputs = Vec::new();
+    guard.feed(message(&blocks).into(), Duration::ZERO, &mut outputs);
+    let mut seen = crate::guarding::Seen::default();
+    seen.take(&mut outputs);
+    assert_eq!(
+        summary(&seen.bytes),
+        [
             "0 mcp_tool_use q: {\"a\":1}",
             "1 mcp_tool_result:",
             "stop end_turn",
         ],
     );
+}
+
+#[test]
+fn a_call_that_the_request_does_not_let_the_provider_run_is_the_clients() {
+    let block = json!({"type": "server_tool_use", "id": "x", "name": "Bash", "input": {}});
+    let home = start(0, block) + &input(0, r#"{"command":"rm -rf ~"}"#) + &stop(0);
+    check(&message(&home), &["0 text: [holdgate]…", "stop end_turn"]);
+    let block =
+        json!({"type": "mcp_tool_use", "id": "x", "name": "sh", "server_name": "s", "input": {}});
+    let home = start(0, block) + &input(0, r#"{"command":"rm -rf ~"}"#) + &stop(0);
+    check(&message(&home), &["0 text: [holdgate]…", "stop end_turn"]);
+}
+
+#[test]
+fn calls_inside_of_other_blocks_are_refused() {
+    let call = json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}});
+    for block in [
+        json!({"type": "mcp_tool_result", "tool_use_id": "x", "content": [call]}),
+        json!({"type": "text", "text": "", "extra": {"deep": [call]}}),
+        json!({"type": "tool_use", "id": "u", "name": "Bash", "input": {}, "caller": call}),
+    ] {
+        let seen = run(
+            settings(),
+            &[message(&(start(0, block) + &stop(0))).as_bytes()],
+        );
+        assert_eq!(seen.decisions(), ["unreadable-call Explained"]);
+        assert!(
+            String::from_utf8(seen.bytes)
+                .unwrap()
+                .contains("inside of the block")
+        );
+    }
+}
+
+#[test]
+fn arguments_whose_keys_differ_in_case_only_are_refused() {
+    let twice = r#"{"command":"ls","Command":"rm -rf ~"}"#;
+    let seen = run(settings(), &[message(&bash(0, "t1", twice)).as_bytes()]);
+    assert_eq!(seen.decisions(), ["unreadable-call Explained"]);
 }
 
 #[test]
@@ -290,11 +338,8 @@ fn events_that_clients_read_differently_end_the_stream() {
             hidden.replacen("event: ", "event: ping\nevent: ", 1),
             "two `event` fields",
         ),
-        (
-            hidden.replacen("data:", "\u{feff}data:", 1),
-            "no `event`, `data`",
-        ),
-        (hidden.replacen("data:", " data:", 1), "no `event`, `data`"),
+        (hidden.replacen("data:", "\u{feff}data:", 1), "no data"),
+        (hidden.replacen("data:", " data:", 1), "no data"),
         (hidden.replacen("}\n\n", "} x\n\n", 1), "text after the end"),
         (
             frame(&json!({"type": "content_block_start_2", "index": 0, "content_block": tool})),
@@ -315,12 +360,75 @@ fn events_that_clients_read_differently_end_the_stream() {
             "a second message_start",
         ),
         (
-            format!(": x\u{b}data: {}", hidden.trim_start()),
-            "control character",
+            text(0, "a").replacen(
+                "\"text\":\"a\"",
+                "\"text\":\"a\",\"Partial_JSON\":\"{}\"",
+                1,
+            ),
+            "a tool call inside of the event",
+        ),
+        (
+            frame(&json!({"type": "ping", "x": {"Type": "tool_use", "name": "Bash"}})),
+            "a tool call inside of the event",
+        ),
+        (
+            frame(&json!({"type": "error", "error": {"content": [tool]}})),
+            "a tool call inside of the event",
+        ),
+        (
+            text(0, "a").replacen("\"index\":0", "\"index\":0,\"Index\":1", 1),
+            "differs in case only",
         ),
         (hidden, "in the middle of a tool call"),
     ] {
         check_ended(&blocks, why);
+    }
+}
+
+/// A frame that is text to one reader and a call to another leaves only as what was judged.
+#[test]
+fn no_reader_finds_a_call_in_what_was_read_as_text() {
+    let call = json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm"}});
+    let call = call.to_string();
+    let (begun, rest) = (
+        start(0, json!({"type": "text", "text": ""})),
+        r#""index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+    );
+    for frame in [
+        // To a reader that splits at LF only, the first line is a whole block.
+        format!(
+            "event: content_block_delta\ndata: {{\"type\"\r:\"content_block_start\",\"index\":1,\
+             \"content_block\":{call}}}\n: \rdata: :\"content_block_delta\",{rest}\n\n"
+        ),
+        // To one that takes each line of data by itself, the second one is.
+        format!(
+            "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\ndata: \"x\":[\ndata: {call}\ndata: ],{rest}\n\n"
+        ),
+        // What is no field to us may be one to others.
+        format!(
+            "event: content_block_delta\n data: {call}\ndata: {{\"type\":\"content_block_delta\",{rest}\n\n"
+        ),
+        format!(
+            ": x\u{b}data: {call}\nid: \u{2028}data: {call}\nevent: content_block_delta\ndata: {{\"type\":\"content_block_delta\",{rest}\n\n"
+        ),
+        format!(
+            "{call}\nevent: content_block_delta\ndata: {{\"type\":\"content_block_delta\",{rest}\n\n"
+        ),
+    ] {
+        let stream = message(&(begun.clone() + &frame + &stop(0)));
+        let seen = run(settings(), &[stream.as_bytes()]);
+        for (reading, calls) in crate::client::all_calls(&seen.bytes) {
+            assert!(
+                calls.is_empty(),
+                "{} finds {calls:?}: {frame:?}",
+                reading.how
+            );
+        }
+        let read = crate::client::all_calls(stream.as_bytes());
+        assert!(
+            read.iter().any(|(_, calls)| !calls.is_empty()),
+            "no reader is tricked by {frame:?}"
+        );
     }
 }
 
@@ -441,9 +549,9 @@ fn a_broken_upstream_is_told_loudly() {
 }
 
 #[track_caller]
-fn check_whole(body: &Value, expected: Result<Option<Value>, &str>) {
+fn check_whole(body: &Value, expected: Result<Value, &str>) {
     let mut outputs: Vec<Output> = Vec::new();
-    let body = body.to_string();
+    let body = format!("{body:#}\r\n");
     let got = guard_message(
         judge(settings()),
         body.as_bytes(),
@@ -452,11 +560,10 @@ fn check_whole(body: &Value, expected: Result<Option<Value>, &str>) {
     );
     match (got, expected) {
         (Ok(got), Ok(expected)) => {
-            let mut got = got.map(|text| serde_json::from_str::<Value>(&text).unwrap());
-            for block in got
-                .iter_mut()
-                .flat_map(|m| m["content"].as_array_mut().unwrap())
-            {
+            assert!(!got.contains(&b'\n') && !got.contains(&b'\r'));
+            let mut got: Value = serde_json::from_slice(&got).unwrap();
+            let blocks = got.get_mut("content").and_then(Value::as_array_mut);
+            for block in blocks.into_iter().flatten() {
                 if let Some(text) = block["text"].as_str() {
                     block["text"] = text.lines().next().unwrap_or_default().into();
                 }
@@ -474,31 +581,44 @@ fn whole_messages_meet_the_same_gate() {
     let said = json!({"type": "text", "text": "a"});
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
     let notice = |kind: &str| json!({"type": "text", "text": format!("[holdgate] {kind} was blocked and did not run.")});
-    check_whole(&message(json!([said]), "end_turn"), Ok(None));
+    let spoken = message(json!([said]), "end_turn");
+    check_whole(&spoken, Ok(spoken.clone()));
     let honest = message(json!([said, call("t")]), "tool_use");
-    check_whole(&honest, Ok(Some(honest.clone())));
+    check_whole(&honest, Ok(honest.clone()));
     check_whole(
         &message(json!([{"type": "robot", "input": {}}]), "tool_use"),
-        Ok(Some(message(
+        Ok(message(
             json!([notice("A block of the kind `robot`")]),
             "end_turn",
-        ))),
+        )),
     );
     check_whole(
         &message(json!([call("t"), said, call("t")]), "tool_use"),
-        Ok(Some(message(
+        Ok(message(
             json!([notice("The call to `Bash`"), call("t"), said]),
             "tool_use",
-        ))),
+        )),
     );
-    check_whole(&json!({"type": "error", "error": {}}), Ok(None));
+    let error = json!({"type": "error", "error": {}});
+    check_whole(&error, Ok(error.clone()));
     let disguised = json!({"type": "error", "content": [call("t")]});
-    check_whole(&disguised, Ok(Some(disguised.clone())));
+    check_whole(&disguised, Ok(disguised.clone()));
     check_whole(
         &json!({"choices": [{"message": {"tool_calls": []}}]}),
-        Err("could carry an action"),
+        Err("tool calls"),
     );
     check_whole(&json!({"type": "message"}), Err("no content"));
+    let mut beside = message(json!([]), "end_turn");
+    beside["x"] = json!([call("t")]);
+    check_whole(&beside, Err("tool calls"));
+    let inside = json!({"type": "web_search_tool_result", "content": [call("t")]});
+    check_whole(
+        &message(json!([inside]), "end_turn"),
+        Ok(message(
+            json!([notice("A block of the kind `web_search_tool_result`")]),
+            "end_turn",
+        )),
+    );
 }
 
 #[test]
@@ -509,7 +629,7 @@ fn the_scripted_repeat_is_stopped_at_the_sixth() {
         .iter()
         .take(7)
         .map(|frames| {
-            let mut guard = holdgate_core::guard::StreamGuard::new(session.clone(), Duration::ZERO);
+            let mut guard = StreamGuard::new(session.clone(), Duration::ZERO);
             let mut outputs = Vec::new();
             guard.feed(frames.concat().into(), Duration::ZERO, &mut outputs);
             let mut seen = crate::guarding::Seen::default();

@@ -40,16 +40,22 @@ pub(crate) async fn ask(judge: &Judge, flagged: &str) -> Ruling {
         acceptance: vec!["All tests pass".to_owned(), "No new warnings".to_owned()],
         scope: vec!["src/login/**".to_owned()],
     };
-    let hit = Hit {
+    judge.ask(&hit("dangerous-command", flagged), &work).await
+}
+
+/// A hit of a pattern of this family.
+pub(crate) fn hit(family: &str, flagged: &str) -> Hit {
+    Hit {
         pattern: "pipe-to-shell".into(),
-        family: "dangerous-command".into(),
+        family: family.into(),
         severity: Severity::High,
         certain: false,
+        call: false,
+        quoted: false,
         because: "A script from the net is run unseen".to_owned(),
         evidence: flagged.to_owned(),
         context: format!("{}\n{flagged}\n", "x".repeat(3_000)),
-    };
-    judge.ask(&hit, &work).await
+    }
 }
 
 pub(crate) fn said(verdict: Verdict, reason: &str) -> Ruling {

@@ -1,10 +1,9 @@
 //! Judges that give no verdict: each fault is a state of its own, in which the severity decides.
 
-use crate::judge::{Hand, KEY, ask, judge, said, settings, why};
+use crate::judge::{Hand, KEY, ask, hit, judge, said, settings, why};
 use crate::judge_server::{JudgeServer, Reply};
 use holdgate::judge::{Judge, JudgeSettings, Outcome, Provider, Ruling, Verdict, outcome};
 use holdgate_core::json::Json;
-use holdgate_core::watch::Severity;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -58,9 +57,10 @@ async fn a_judge_that_gives_no_verdict_is_down() {
         let before = server.asked().len();
         let ruling = ask(&judge, "a").await;
         assert_eq!(ruling.word(), "judge_down");
-        assert_eq!(outcome(&ruling, Severity::High), Outcome::Kill);
-        assert_eq!(outcome(&ruling, Severity::Medium), Outcome::Warn);
-        assert_eq!(outcome(&ruling, Severity::Low), Outcome::Warn);
+        let (harm, words) = (hit("harm-in-progress", "a"), hit("dangerous-command", "a"));
+        assert_eq!(outcome(&ruling, &harm, false), Outcome::Kill);
+        assert_eq!(outcome(&ruling, &words, false), Outcome::Warn);
+        assert_eq!(outcome(&ruling, &words, true), Outcome::Ask);
         assert_eq!(why(ruling), expected);
         assert_eq!(server.asked().len(), before + 1);
         // Past any rest that it may have earned.

@@ -217,6 +217,6 @@ fn a_whole_message_waits_for_each_verdict() {
         }
     }));
     assert_eq!(records, [Action::Sent, Action::Explained]);
-    let sent = guard.finish().unwrap();
+    let sent = String::from_utf8(guard.finish().to_vec()).unwrap();
     assert!(sent.contains(r#""id":"a""#) && !sent.contains(r#""id":"b""#));
 }

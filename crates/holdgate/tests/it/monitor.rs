@@ -54,6 +54,8 @@ const PATTERNS: &str = r"
     because: a word, examples: { trips: [doubtful], passes: [x] } }
 - { id: trifle, family: words, severity: low, words: [trifle], regex: 'trifle',
     because: a word, examples: { trips: [trifle], passes: [x] } }
+- { id: harm, family: harm-in-progress, severity: high, words: [harmful], regex: 'harmful',
+    because: a word, examples: { trips: [harmful], passes: [x] } }
 - { id: minor, family: words, severity: medium, words: [minor], regex: 'minor',
     because: a word, examples: { trips: [minor], passes: [x] } }
 ";
@@ -118,6 +120,8 @@ impl Watched {
             patterns: Arc::new(Patterns::read(&[patterns]).unwrap()),
             commands: Commands::new(rules, know, Arc::default()),
             judge: Arc::new(judge(judge_settings(&server.url()))),
+            person: None,
+            requests: Arc::default(),
         };
         let output = Output {
             name: "stdout",
@@ -226,17 +230,19 @@ async fn without_freezing_it_goes_on_until_the_judge_has_spoken() {
 }
 
 #[tokio::test]
-async fn without_a_judge_the_severity_decides() {
-    let script = "echo trifle; echo minor; sleep 0.2; echo doubtful; while :; do sleep 0.02; done";
+async fn without_a_judge_and_a_person_only_harm_kills() {
+    let script = "echo trifle; echo minor; echo doubtful; sleep 0.2; echo harmful
+        while :; do sleep 0.02; done";
     let watched = Watched::start(script, is_down(), true).await;
-    watched.incidents(3).await;
+    watched.incidents(4).await;
     let mut incidents = watched.monitor.incidents();
     let noted = incidents.remove(0);
     assert_eq!((noted.done, noted.timings.frozen), (Done::Noted, None));
     assert_eq!(incidents[0].done, Done::Warned);
-    assert!(matches!(incidents[1].done, Done::Killed { .. }));
+    assert_eq!(incidents[1].done, Done::Warned);
+    assert!(matches!(incidents[2].done, Done::Killed { .. }));
     assert!(incidents.iter().all(|i| i.verdict() == "judge_down"));
-    assert!(incidents[1].reason().contains("503"));
+    assert!(incidents[2].reason().contains("503"));
     assert!(watched.monitor.with_tree(Tree::members).is_empty());
 }
 

@@ -72,7 +72,7 @@ fn whole(judge: Judge, calls_made: &[Call]) -> String {
     let body = body.to_string();
     let mut out: Vec<Output> = Vec::new();
     let guarded = guard_message(judge, body.as_bytes(), Duration::ZERO, &mut out);
-    guarded.unwrap().unwrap()
+    String::from_utf8(guarded.unwrap().to_vec()).unwrap()
 }
 
 fn asking(hold_all: bool) -> GuardSettings {

@@ -319,8 +319,9 @@ async fn an_empty_stream_breaks_the_connection_instead_of_ending_well() {
 async fn ask(guarded: &Guarded, path: &str) -> TcpStream {
     let mut socket = TcpStream::connect(guarded.proxy.address()).await.unwrap();
     let length = REQUEST.len();
-    let request =
-        format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{REQUEST}");
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{REQUEST}"
+    );
     socket.write_all(request.as_bytes()).await.unwrap();
     socket
 }

@@ -11,24 +11,24 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
+pub(crate) const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
 
-struct Place {
-    dir: TempDir,
+pub(crate) struct Place {
+    pub(crate) dir: TempDir,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let dir = tempfile::tempdir().unwrap();
         Place { dir }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// `holdgate run` with these arguments, without a terminal.
-    fn run(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(HOLDGATE);
         command
             .env_clear()
@@ -100,14 +100,19 @@ fn bytes_pass_unchanged_and_streams_stay_apart() {
     let bytes: Vec<u8> = (0..2_000_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
         .collect();
-    let mut command = place.run(&["sh", "-c", "tee /dev/stderr"]);
+    // Nothing is said about an upstream that can be reached.
+    let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", upstream.local_addr().unwrap());
+    let mut command = place.run(&["--upstream", &address, "sh", "-c", "tee /dev/stderr"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let (mut stdin, sent) = (child.stdin.take().unwrap(), bytes.clone());
     let writer = std::thread::spawn(move || stdin.write_all(&sent).unwrap());
     let ended = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert!(ended.stdout == bytes);
-    let (copied, summary) = ended.stderr.split_at(bytes.len());
+    // After the line that says what happens to findings.
+    let start = ended.stderr.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (copied, summary) = ended.stderr[start..].split_at(bytes.len());
     assert!(copied == bytes);
     let summary = String::from_utf8_lossy(summary);
     assert!(
@@ -155,10 +160,10 @@ fn the_environment_is_for_the_agent_only() {
 }
 
 /// Sends the request `$1` for the scenario `$2`, and shows the answer.
-const ASK_MODEL: &str = r#"
+pub(crate) const ASK_MODEL: &str = r#"
     address=${ANTHROPIC_BASE_URL#http://}
     exec 3<>"/dev/tcp/127.0.0.1/$(echo "${address%%/*}" | cut -d: -f2)"
-    printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
+    printf 'POST /%s/x/%s/v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s' "${address#*/}" "$2" "${#1}" "$1" >&3
     cat <&3
 "#;
 
@@ -396,8 +401,11 @@ async fn who_only_forks_and_ends_does_not_get_away() {
     let place = Place::new();
     let state = place.path("state");
     std::fs::create_dir(&state).unwrap();
+    let root = rustix::process::geteuid().is_root();
     for path in [place.dir.path(), &state] {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let owner = root.then_some(65534);
+        std::os::unix::fs::chown(path, owner, owner).unwrap();
     }
     let script = r#"comet() { echo x >> "$1"; comet "$1" & }
         comet "$1"; comet "$1"; comet "$1"
@@ -408,7 +416,7 @@ async fn who_only_forks_and_ends_does_not_get_away() {
     let program = place.path("holdgate");
     std::fs::copy(HOLDGATE, &program).unwrap();
     let mut command = Command::new(&program);
-    if rustix::process::geteuid().is_root() {
+    if root {
         command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         command.arg(&program);
@@ -437,7 +445,7 @@ fn output_and_errors_in_one_file_keep_their_order() {
     assert!(command.status().unwrap().success());
     let text = std::fs::read_to_string(&file).unwrap();
     let expected: String = (1..=500).map(|i| format!("o {i}\ne {i}\n")).collect();
-    assert!(text.starts_with(&expected), "{text}");
+    assert!(text.contains(&expected), "{text}");
 }
 
 #[tokio::test]

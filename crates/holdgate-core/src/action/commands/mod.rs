@@ -99,7 +99,7 @@ fn run_spec(
     actor.tag(git::tags(call.program, &parsed));
     actor.tag(reads::tags(call.program, &parsed));
     packages::usual_index(scene, &parsed, &mut actor);
-    if let Some(handler) = &parsed.spec.handler
+    if let Some(handler) = parsed.spec.handler.as_ref().or(spec.handler.as_ref())
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {
         return Ok(output);

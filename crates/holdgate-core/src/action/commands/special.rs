@@ -22,6 +22,9 @@ pub(super) fn handle(
         "find" => find::run(scene, call, actor).map(Some),
         "env" => env(scene, parsed, call, actor).map(Some),
         "socat" => transfer::socat(scene, call, actor).map(Some),
+        "tmux" => commands_of_tmux(scene, call),
+        // Whoever is called may run what stands in the arguments.
+        "dbus" => wrapped(scene, call, actor).map(|()| None),
         "vim" => vim(scene, call, actor).map(|()| None),
         "jq" => reads::named_files(scene, call, actor).map(|()| None),
         "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
@@ -30,6 +33,29 @@ pub(super) fn handle(
         "put-lines" => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
         _ => Ok(None),
     }
+}
+
+/// tmux takes several commands, each ended by a word that ends in `;`. `None`: there is only one.
+fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value>> {
+    let mut commands = vec![Vec::new()];
+    for word in call.words.iter().skip(1) {
+        let last = word.text.strip_suffix(';').filter(|w| !w.ends_with('\\'));
+        if let Some(command) = commands.last_mut().filter(|_| last != Some("")) {
+            command.push(last.map_or_else(|| word.clone(), |kept| word.map(kept.to_owned())));
+        }
+        if last.is_some() {
+            commands.push(Vec::new());
+        }
+    }
+    if commands.len() == 1 {
+        return Ok(None);
+    }
+    for command in commands.iter().filter(|command| !command.is_empty()) {
+        let program = call.words.first().into_iter();
+        let words: Vec<Value> = program.chain(command).cloned().collect();
+        scene.argv(&words, None)?;
+    }
+    Ok(Some(Value::unknown(Origins::OUTPUT)))
 }
 
 /// Links, mounts, and copies of programs, lead to the same thing under another name.

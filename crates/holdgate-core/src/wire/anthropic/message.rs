@@ -1,11 +1,13 @@
 //! A message that comes whole, without streaming.
 
+use super::super::{carries_calls, is_call};
 use super::read::{MAX_DEPTH, could_act};
 use super::write::notice;
-use super::{BlockKind, block_kind};
+use super::{BlockKind, Declared};
+use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
-use crate::json::{Json, LoneSurrogates};
+use crate::json::{Json, LoneSurrogates, shorten};
 use crate::question::Answer;
 use crate::stack::{Cleared, Refusal};
 
@@ -28,11 +30,17 @@ pub enum MessageBlock<'a> {
     Call(HeldCall),
 }
 
-/// Reads a response body. `None`: it holds no call, and its bytes can leave as they came.
-pub fn read_message<'a>(
-    body: &'a [u8],
-    declared_inert: &[String],
-) -> Result<Option<(GuardedMessage<'a>, Vec<MessageBlock<'a>>)>, Violation> {
+/// A response body that was read.
+#[derive(Debug)]
+pub enum ReadMessage<'a> {
+    /// It holds no call and can leave.
+    Inert(Canonical),
+    /// It holds calls, which stand among its blocks.
+    Calls(GuardedMessage<'a>, Vec<MessageBlock<'a>>),
+}
+
+/// Reads a response body.
+pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
     let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
         Ok(json) => (json, None),
         // Text may hold half a character; a call in such a body is refused.
@@ -41,14 +49,19 @@ pub fn read_message<'a>(
             Err(e) => return Err(format!("the response is not acceptable JSON: {e}").into()),
         },
     };
+    let inert = || match std::str::from_utf8(body) {
+        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
+        Err(_) => Err("the response is not UTF-8".into()),
+    };
+    check_members(&json)?;
     let content = match (json.get("type").and_then(Json::as_str), json.get("content")) {
-        (Some("error"), None) => return Ok(None),
+        (Some("error"), None) => return inert(),
         (_, Some(Json::Array(content))) => content,
         (Some("message"), _) => return Err("the message has no content".into()),
         _ if could_act(&json) => {
             return Err("the response is no message and could carry an action".into());
         }
-        _ => return Ok(None),
+        _ => return inert(),
     };
     let mut blocks = Vec::new();
     let mut has_calls = false;
@@ -57,11 +70,10 @@ pub fn read_message<'a>(
             .get("type")
             .and_then(Json::as_str)
             .ok_or("a block without a type")?;
-        blocks.push(match block_kind(kind, declared_inert) {
+        blocks.push(match declared.block(kind, block) {
             BlockKind::Inert => MessageBlock::Inert(block.clone()),
-            BlockKind::Call(runs) => {
+            BlockKind::Call(mut held) => {
                 has_calls = true;
-                let mut held = HeldCall::new(block, runs);
                 if let Some(fault) = &fault {
                     held.fail(fault.clone());
                 }
@@ -69,13 +81,46 @@ pub fn read_message<'a>(
             }
         });
     }
+    if !has_calls {
+        return inert();
+    }
     let message = GuardedMessage {
         json,
         content: Vec::new(),
         notices: Vec::new(),
         tool_use_sent: false,
     };
-    Ok(has_calls.then_some((message, blocks)))
+    Ok(ReadMessage::Calls(message, blocks))
+}
+
+/// Calls stand in `content` only, and every reader finds the same members.
+fn check_members(json: &Json<'_>) -> Result<(), Violation> {
+    let Some(members) = json.as_object() else {
+        let found = carries_calls(json);
+        let error = Violation::from("the response is no message and carries tool calls");
+        return if found { Err(error) } else { Ok(()) };
+    };
+    let names: Json<'_> = Json::Object(
+        members
+            .iter()
+            .map(|(k, _)| (k.clone(), Json::Null))
+            .collect(),
+    );
+    for (key, value) in members.iter().filter(|(key, _)| key != "content") {
+        if is_call(key, value) || value.ambiguous_key().is_some() {
+            return Err(format!(
+                "the response has tool calls, or keys that differ in case only, in `{}`",
+                shorten(key, 40)
+            )
+            .into());
+        }
+    }
+    match names.ambiguous_key() {
+        Some(key) => {
+            Err(format!("the key `{}` stands there in two cases", shorten(key, 40)).into())
+        }
+        None => Ok(()),
+    }
 }
 
 impl<'a> GuardedMessage<'a> {
@@ -117,7 +162,7 @@ impl<'a> GuardedMessage<'a> {
     }
 
     /// The body to send. Explanations stand before the first call.
-    pub fn finish(mut self) -> String {
+    pub fn finish(mut self) -> Canonical {
         let is_call = |b: &Json<'_>| b.get("type").and_then(Json::as_str) == Some("tool_use");
         let at = self.content.iter().position(is_call);
         let at = at.unwrap_or(self.content.len());
@@ -127,6 +172,6 @@ impl<'a> GuardedMessage<'a> {
         if reason == Some("tool_use") && !self.tool_use_sent {
             self.json.set("stop_reason", "end_turn".into());
         }
-        self.json.to_string()
+        Canonical::of_value(&self.json.to_string())
     }
 }

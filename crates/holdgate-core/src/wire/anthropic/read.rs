@@ -1,9 +1,11 @@
 //! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
 
-use super::{BlockKind, block_kind};
+use super::super::{carries_calls, is_call};
+use super::{BlockKind, Declared};
 use crate::event::{Block, Event, Part, Violation};
-use crate::hold::{Fault, HeldCall, Runs};
-use crate::json::{Json, LoneSurrogates, shorten};
+use crate::hold::{Fault, Runs};
+use crate::json::{Json, LoneSurrogates, fold, shorten};
+use crate::request::RequestFacts;
 use crate::sse::Fields;
 use std::sync::Arc;
 
@@ -29,7 +31,7 @@ const ACTION_KEYS: &[&str] = &[
 /// Follows one message from its start to its stop.
 #[derive(Debug)]
 pub struct Reader {
-    declared_inert: Arc<[String]>,
+    declared: Declared,
     started: bool,
     last_block: Option<Block>,
     open: Vec<(Block, Open)>,
@@ -43,11 +45,11 @@ enum Open {
 }
 
 impl Reader {
-    /// A reader at the start of a message. `declared_inert` are kinds of block that the operator
-    /// has declared harmless.
-    pub fn new(declared_inert: Arc<[String]>) -> Self {
+    /// A reader at the start of a message. `inert` are kinds of block that the operator has declared
+    /// harmless; `request` is what the message answers.
+    pub fn new(inert: Arc<[String]>, request: Arc<RequestFacts>) -> Self {
         Reader {
-            declared_inert,
+            declared: Declared { inert, request },
             started: false,
             last_block: None,
             open: Vec::new(),
@@ -58,7 +60,7 @@ impl Reader {
     pub fn read(&mut self, fields: &Fields<'_>) -> Result<Event, Violation> {
         let Some(data) = &fields.data else {
             return match fields.event {
-                None => Ok(Event::Free),
+                None => Ok(Event::Silent),
                 Some(_) => Err("an event has a name but no data".into()),
             };
         };
@@ -80,17 +82,31 @@ impl Reader {
             )
             .into());
         }
+        let event = self.event(kind, &json, data)?;
+        match &event {
+            Event::Ping | Event::UpstreamError | Event::Inert(_) => leaves(kind, &json)?,
+            Event::Silent
+            | Event::CallStart(..)
+            | Event::CallInput(..)
+            | Event::CallNoise
+            | Event::CallEnd(_)
+            | Event::Stray(_) => {}
+        }
+        Ok(event)
+    }
+
+    fn event(&mut self, kind: &str, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
         match kind {
-            "ping" if !could_act(&json) => Ok(Event::Free),
+            "ping" if !could_act(json) => Ok(Event::Ping),
             "error" => Ok(Event::UpstreamError),
-            "message_start" => self.message_start(&json),
+            "message_start" => self.message_start(json),
             _ if !self.started => Err("the message does not begin with message_start".into()),
-            "content_block_start" => self.block_start(&json, data),
-            "content_block_delta" => self.block_delta(&json, data),
-            "content_block_stop" => self.block_stop(&json),
-            "message_delta" => Ok(Event::Inert(message_delta(&json))),
+            "content_block_start" => self.block_start(json, data),
+            "content_block_delta" => self.block_delta(json, data),
+            "content_block_stop" => self.block_stop(json),
+            "message_delta" => Ok(Event::Inert(message_delta(json))),
             "message_stop" => self.message_stop(),
-            _ if could_act(&json) => Err(format!(
+            _ if could_act(json) => Err(format!(
                 "the event `{}` is not known and could carry an action",
                 shorten(kind, 40)
             )
@@ -131,14 +147,13 @@ impl Reader {
             .get("type")
             .and_then(Json::as_str)
             .ok_or("a block without a type")?;
-        let (open, event) = match block_kind(kind, &self.declared_inert) {
+        let (open, event) = match self.declared.block(kind, block) {
             BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
-            BlockKind::Call(runs) => {
-                let open = match &runs {
+            BlockKind::Call(mut held) => {
+                let open = match &held.runs {
                     Runs::AtClient | Runs::AtProvider => Open::Call,
                     Runs::Unknown(_) => Open::UnknownCall,
                 };
-                let mut held = HeldCall::new(block, runs);
                 if let Err(fault) = no_lone_surrogates(data) {
                     held.fail(fault);
                 }
@@ -175,7 +190,9 @@ impl Reader {
                 "text_delta" | "thinking_delta" | "signature_delta" | "citations_delta"
                 | "compaction_delta",
             ) => Ok(Event::Inert(Part::BlockMore(index))),
-            (Some(Open::Inert), other) if other == "input_json_delta" || could_act(delta) => {
+            (Some(Open::Inert), other)
+                if other == "input_json_delta" || could_act(delta) || carries_calls(delta) =>
+            {
                 Err(format!("a `{}` inside a block of text", shorten(other, 40)).into())
             }
             (Some(Open::Inert), _) => Ok(Event::Inert(Part::BlockMore(index))),
@@ -233,11 +250,32 @@ fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Checks an event that leaves: no reader may find a call in it.
+fn leaves(kind: &str, json: &Json<'_>) -> Result<(), Violation> {
+    let members = json.as_object().unwrap_or_default().iter();
+    // The block itself has been looked at by its kind.
+    let starts = kind == "content_block_start";
+    let mut members =
+        members.filter(|(key, _)| key != "type" && !(starts && key == "content_block"));
+    if members.any(|(key, value)| is_call(key, value)) {
+        let kind = shorten(kind, 40);
+        return Err(format!("a tool call inside of the event `{kind}`").into());
+    }
+    match json.ambiguous_key() {
+        Some(key) => Err(format!(
+            "the key `{}` stands beside another one from which it differs in case only",
+            shorten(key, 40)
+        )
+        .into()),
+        None => Ok(()),
+    }
+}
+
 pub(super) fn could_act(json: &Json<'_>) -> bool {
     match json {
         Json::Object(members) => members
             .iter()
-            .any(|(key, value)| ACTION_KEYS.contains(&&**key) || could_act(value)),
+            .any(|(key, value)| ACTION_KEYS.contains(&fold(key).as_str()) || could_act(value)),
         Json::Array(items) => items.iter().any(could_act),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
     }

@@ -1,14 +1,15 @@
 //! Cleared calls and refusals to frames, and inert frames to their new place.
 
 use super::read::MAX_DEPTH;
+use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::hold::Runs;
 use crate::json::{Json, LoneSurrogates, write_string};
+use crate::mask::Masked;
 use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
 use crate::verdict::{Finding, Verdict};
-use bytes::Bytes;
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;
@@ -27,9 +28,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An inert frame, with its block's number and the stop reason made true. Unchanged bytes stay
-    /// the bytes that they were.
-    pub fn inert(&mut self, raw: Bytes, part: Part) -> Bytes {
+    /// An inert frame, with its block's number and the stop reason made true.
+    pub fn inert(&mut self, raw: Canonical, part: Part) -> Canonical {
         match part {
             Part::MessageStart => {
                 self.started = true;
@@ -55,40 +55,41 @@ impl Writer {
     }
 
     /// A call, written anew from what was judged.
-    pub fn call(&mut self, cleared: &Cleared) -> Bytes {
+    pub fn call(&mut self, cleared: &Cleared) -> Canonical {
         let call = cleared.call();
         self.tool_use_sent |= call.runs == Runs::AtClient;
         self.tool_block(call.envelope.clone(), &call.text)
     }
 
     /// The text that stands in a refused call's place.
-    pub fn notice(&mut self, refusal: &Refusal, incident: &str, answer: Option<Answer>) -> Bytes {
-        let mut out = String::new();
+    pub fn notice(
+        &mut self,
+        refusal: &Refusal,
+        incident: &str,
+        answer: Option<Answer>,
+    ) -> Canonical {
+        let mut out = Frames::default();
         self.text_block(&notice(refusal, incident, answer), &mut out);
-        out.into()
+        out.finish()
     }
 
     /// The end of a response that cannot be read on: `message` as a text, and as an error. The
     /// text is there because clients that have no whole block yet take an error for a reason to
     /// ask again, without streaming.
-    pub fn failure(&mut self, message: &str) -> Bytes {
-        let mut out = String::new();
+    pub fn failure(&mut self, message: &str) -> Canonical {
+        let mut out = Frames::default();
         if !self.started {
-            sse::write("message_start", EMPTY_MESSAGE, &mut out);
+            out.push("message_start", EMPTY_MESSAGE);
         }
         for (_, index) in std::mem::take(&mut self.open) {
             block_stop(index, &mut out);
         }
-        self.text_block(message, &mut out);
-        sse::write(
-            "error",
-            &error_body("invalid_request_error", message),
-            &mut out,
-        );
-        out.into()
+        self.text_block(&Masked::of(message), &mut out);
+        out.push("error", &error_body("invalid_request_error", message));
+        out.finish()
     }
 
-    fn text_block(&mut self, text: &str, out: &mut String) {
+    fn text_block(&mut self, text: &str, out: &mut Frames) {
         let index = self.take_index();
         let block = Json::object([("type", "text".into()), ("text", "".into())]);
         block_start(index, block, out);
@@ -98,7 +99,7 @@ impl Writer {
 
     /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
     /// schema requires. It keeps the agent's loop alive, so that the model can choose another way.
-    pub fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Bytes {
+    pub fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
         self.tool_use_sent = true;
         let envelope = Json::object([
             ("type", "tool_use".into()),
@@ -109,9 +110,9 @@ impl Writer {
         self.tool_block(envelope, "{}")
     }
 
-    fn tool_block(&mut self, envelope: Json<'_>, input: &str) -> Bytes {
+    fn tool_block(&mut self, envelope: Json<'_>, input: &str) -> Canonical {
         let index = self.take_index();
-        let mut out = String::with_capacity(input.len() + input.len() / 8 + 512);
+        let mut out = Frames::with_capacity(input.len() + input.len() / 8 + 512);
         block_start(index, envelope, &mut out);
         let mut rest = input;
         while !rest.is_empty() {
@@ -120,7 +121,7 @@ impl Writer {
             rest = after;
         }
         block_stop(index, &mut out);
-        out.into()
+        out.finish()
     }
 
     fn take_index(&mut self) -> Block {
@@ -136,24 +137,34 @@ impl Writer {
 }
 
 /// A `ping`, which keeps a client waiting.
-pub fn ping() -> Bytes {
-    Bytes::from_static(b"event: ping\ndata: {\"type\":\"ping\"}\n\n")
+pub fn ping() -> Canonical {
+    single("ping", r#"{"type":"ping"}"#)
 }
 
 /// The end of a message.
-pub fn message_stop() -> Bytes {
-    Bytes::from_static(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+pub fn message_stop() -> Canonical {
+    single("message_stop", r#"{"type":"message_stop"}"#)
 }
 
 /// An `error` event, after which nothing follows.
-pub fn error_event(message: &str) -> Bytes {
-    let mut out = String::new();
-    sse::write("error", &error_body("api_error", message), &mut out);
-    out.into()
+pub fn error_event(message: &str) -> Canonical {
+    single("error", &error_body("api_error", message))
+}
+
+fn single(event: &str, data: &str) -> Canonical {
+    let mut out = Frames::default();
+    out.push(event, data);
+    out.finish()
+}
+
+/// An error as a whole body.
+pub fn error_value(message: &str) -> Canonical {
+    Canonical::of_value(&error_body("api_error", message))
 }
 
 /// The error object of the API.
 pub fn error_body(kind: &'static str, message: &str) -> String {
+    let message = Masked::of(message).into_string();
     let error = Json::object([("type", kind.into()), ("message", message.into())]);
     Json::object([("type", "error".into()), ("error", error)]).to_string()
 }
@@ -169,6 +180,10 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
         (Verdict::Ask, Some(Answer::Deny)) => ": a person was asked about it and said no",
         (Verdict::Ask, Some(Answer::Timeout)) => {
             ": a person must decide about it, and nobody answered in time"
+        }
+        (Verdict::Ask, Some(Answer::NoPin)) => {
+            ": a person must decide about it, and nobody can be asked here: no terminal shows the \
+             question and no PIN is set (`holdgate pin`, by the operator)"
         }
         (Verdict::Ask, _) => ": a person must decide about it, and nobody can be asked here",
         (Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill, _) => "",
@@ -192,45 +207,42 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
     text.push_str(&format!(
         "Do not repeat the call as it was. (incident {incident})"
     ));
-    text
+    Masked::of(&text).into_string()
 }
 
 fn short(text: &str) -> String {
     crate::json::shorten(text, 80)
 }
 
-fn block_start(index: Block, block: Json<'_>, out: &mut String) {
+fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
     let data = Json::object([
         ("type", "content_block_start".into()),
         ("index", index.into()),
         ("content_block", block),
     ]);
-    sse::write("content_block_start", &data.to_string(), out);
+    out.push("content_block_start", &data.to_string());
 }
 
-fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut String) {
+fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
     // By hand: this is the one frame that may be large.
-    out.push_str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":");
-    out.push_str(&index.to_string());
-    out.push_str(",\"delta\":{\"type\":\"");
-    out.push_str(kind);
-    out.push_str("\",\"");
-    out.push_str(key);
-    out.push_str("\":");
-    write_string(text, out);
-    out.push_str("}}\n\n");
+    let head = format!(
+        "{{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{key}\":"
+    );
+    let mut value = String::new();
+    write_string(text, &mut value);
+    out.push_pieces("content_block_delta", &[&head, &value, "}}"]);
 }
 
-fn block_stop(index: Block, out: &mut String) {
+fn block_stop(index: Block, out: &mut Frames) {
     let data = Json::object([
         ("type", "content_block_stop".into()),
         ("index", index.into()),
     ]);
-    sse::write("content_block_stop", &data.to_string(), out);
+    out.push("content_block_stop", &data.to_string());
 }
 
 /// The frame with another block number; its other bytes stay as they are.
-fn renumber(raw: Bytes, from: Block, to: Block) -> Bytes {
+fn renumber(raw: Canonical, from: Block, to: Block) -> Canonical {
     if from == to {
         return raw;
     }
@@ -248,7 +260,7 @@ fn renumber(raw: Bytes, from: Block, to: Block) -> Bytes {
 }
 
 /// No client may be told that a call follows when none does: it would ask the model to try again.
-fn without_tool_use_reason(raw: Bytes) -> Bytes {
+fn without_tool_use_reason(raw: Canonical) -> Canonical {
     let changed = rewrite(&raw, |_, json| {
         let reason = json.get("delta")?.get("stop_reason")?.as_str()?;
         if reason != "tool_use" {
@@ -264,13 +276,13 @@ fn without_tool_use_reason(raw: Bytes) -> Bytes {
 }
 
 /// The frame with other data, or `None` to leave it. The frame was read before, so it is readable.
-fn rewrite(raw: &[u8], change: impl FnOnce(&str, &Json<'_>) -> Option<String>) -> Option<Bytes> {
-    let fields = sse::fields(raw, true).ok()?;
+fn rewrite(
+    raw: &Canonical,
+    change: impl FnOnce(&str, &Json<'_>) -> Option<String>,
+) -> Option<Canonical> {
+    let fields = sse::fields(raw, false).ok()?;
     let data = fields.data?;
     let text = std::str::from_utf8(&data).ok()?;
     let json = Json::read(&data, MAX_DEPTH, LoneSurrogates::Replace).ok()?;
-    let changed = change(text, &json)?;
-    let mut out = String::new();
-    sse::write(fields.event?, &changed, &mut out);
-    Some(out.into())
+    Some(single(fields.event?, &change(text, &json)?))
 }

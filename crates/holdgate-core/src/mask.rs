@@ -1,0 +1,207 @@
+//! Secrets are masked before text is written anywhere: the ledger, the terminal, a refusal, an error.
+//!
+//! [`Masked`] is text in which no secret that can be recognised is left, and only this module makes
+//! one. What is judged, compared or sent as the call itself is never masked.
+
+mod find;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use crate::json::{Json, LoneSurrogates, shorten};
+use find::Finder;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+/// What stands in the place of a secret.
+pub(crate) const MASK: &str = "[masked]";
+/// So much is read beyond what is shown, so that a secret at the cut is recognised.
+const BEYOND: usize = 4096;
+/// At the end of what was read, a secret may be too short to be recognised.
+const UNSURE: usize = 1024;
+/// As deep as a call's arguments can be.
+const MAX_DEPTH: usize = 128;
+
+/// Text in which secrets cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Masked(String);
+
+impl Masked {
+    /// All of `text`.
+    pub fn of(text: &str) -> Masked {
+        Masked(masked(text).into_owned())
+    }
+
+    /// At most `most` characters of `text`, with control characters made visible. The text is cut
+    /// after it is masked, so that no half of a secret is left.
+    pub fn start(text: &str, most: usize) -> Masked {
+        let window = text.floor_char_boundary(most.saturating_mul(4).saturating_add(BEYOND));
+        let read = text.get(..window).unwrap_or(text);
+        let masked = masked(read);
+        if read.len() == text.len() && !text.ends_with('…') {
+            return Masked(shorten(&masked, most));
+        }
+        // The last word may be half a secret, too short to be known.
+        let unsure = masked.ceil_char_boundary(masked.len().saturating_sub(UNSURE));
+        let (sure, unsure) = masked.split_at_checked(unsure).unwrap_or_default();
+        let last = unsure.rfind(char::is_whitespace).unwrap_or_default();
+        let kept = masked.get(..sure.len() + last).unwrap_or(sure);
+        let mut short = shorten(kept, most);
+        if !short.ends_with('…') {
+            short.push('…');
+        }
+        Masked(short)
+    }
+
+    /// The last `most` characters of `text`, cut after it is masked.
+    pub fn end(text: &str, most: usize) -> Masked {
+        let masked = masked(text);
+        let skipped = masked.chars().count().saturating_sub(most);
+        Masked(masked.chars().skip(skipped).collect())
+    }
+
+    /// A JSON value in its compact form, each string masked by itself and by what its key says.
+    pub fn json(value: Json<'_>) -> Masked {
+        Masked(value_of(value).text())
+    }
+
+    /// The same for a value that is written as JSON. The result is JSON in any case.
+    pub fn json_text(text: &str) -> Masked {
+        match Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
+            Ok(value) => Masked::json(value),
+            Err(_) => Masked::json(text.into()),
+        }
+    }
+
+    /// At most `most` characters of a value that is written as JSON.
+    pub fn json_start(text: &str, most: usize) -> Masked {
+        if text.len() > most.saturating_mul(4).saturating_add(BEYOND) {
+            return Masked::start(text, most);
+        }
+        Masked(shorten(&Masked::json_text(text), most))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl From<&str> for Masked {
+    fn from(text: &str) -> Masked {
+        Masked::of(text)
+    }
+}
+
+impl Deref for Masked {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Masked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether there is anything to mask in `text`.
+pub fn has_secret(text: &str) -> bool {
+    masked(text) != text
+}
+
+/// Reads the expressions now, so that the first record need not wait for it.
+pub fn prepare() {
+    LazyLock::force(&FINDER);
+}
+
+static FINDER: LazyLock<Result<Finder, regex::Error>> = LazyLock::new(Finder::new);
+
+fn masked(text: &str) -> Cow<'_, str> {
+    match &*FINDER {
+        Ok(finder) => finder.masked(text),
+        // A test reads them all. If it were not so, nothing would be shown.
+        Err(_) => Cow::Owned(MASK.to_owned()),
+    }
+}
+
+fn value_of(value: Json<'_>) -> Json<'_> {
+    match value {
+        Json::String(text) => Json::String(string(text)),
+        Json::Array(items) => array(items),
+        Json::Object(members) => object(members),
+        Json::Null | Json::Bool(_) | Json::Number(_) => value,
+    }
+}
+
+fn string(text: Cow<'_, str>) -> Cow<'_, str> {
+    let changed = match masked(&text) {
+        Cow::Owned(changed) => changed,
+        Cow::Borrowed(_) => return text,
+    };
+    Cow::Owned(changed)
+}
+
+/// The words of a command: `--password` says what the next one is.
+fn array(items: Vec<Json<'_>>) -> Json<'_> {
+    let mut flag: Option<String> = None;
+    let mut masked = Vec::with_capacity(items.len());
+    for item in items {
+        let text = item.as_str().unwrap_or_default();
+        let is_flag = text.starts_with('-') && !text.contains(['=', ' ']);
+        let name = is_flag.then(|| text.trim_start_matches('-').to_owned());
+        masked.push(match std::mem::replace(&mut flag, name) {
+            Some(before) if !is_flag => member(&before, item),
+            Some(_) | None => value_of(item),
+        });
+    }
+    Json::Array(masked)
+}
+
+fn object<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>) -> Json<'a> {
+    // `{"name": "DB_PASSWORD", "value": "…"}`
+    let said = members.iter().find_map(|(key, value)| {
+        let is_name = matches!(key.as_ref(), "name" | "key" | "variable" | "header");
+        value.as_str().filter(|_| is_name).map(str::to_owned)
+    });
+    let mut masked: Vec<(Cow<'_, str>, Json<'_>)> = Vec::with_capacity(members.len());
+    for (key, value) in members {
+        let value = match (&said, key.as_ref()) {
+            (Some(name), "value") => member(name, value),
+            (_, key) => member(key, value),
+        };
+        let key = string(key);
+        // No key twice: such an object could not be read again.
+        let key = if key.contains(MASK) && masked.iter().any(|(k, _)| *k == key) {
+            Cow::Owned(format!("{key} {}", masked.len()))
+        } else {
+            key
+        };
+        masked.push((key, value));
+    }
+    Json::Object(masked)
+}
+
+/// A value whose key says what it is.
+fn member<'a>(name: &str, value: Json<'a>) -> Json<'a> {
+    let shown = match &value {
+        Json::String(text) => text.as_ref(),
+        Json::Number(text) if names::strength(name) == Some(names::Strength::Strong) => text,
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
+            return value_of(value);
+        }
+    };
+    match names::masked_member(name, shown) {
+        Some(masked) => masked.into(),
+        None => value_of(value),
+    }
+}

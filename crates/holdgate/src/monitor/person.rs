@@ -1,0 +1,82 @@
+//! A person who is asked about output when the judge gives no verdict, while the agent stands still.
+
+use super::incident::Decided;
+use super::{Found, Shared};
+use crate::asks::Shown;
+use crate::judge::{Outcome, Ruling, outcome};
+use holdgate_core::json::shorten;
+use holdgate_core::question::Answer;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the agent was killed meanwhile.
+const LOOK: Duration = Duration::from_millis(200);
+/// Characters of a question.
+const SHOWN: usize = 400;
+
+impl Shared {
+    /// What a ruling leads to, by way of a person if there is none.
+    pub(super) fn decided(
+        &self,
+        ruling: Ruling,
+        found: &mut Found,
+        runtime: &tokio::runtime::Runtime,
+    ) -> (Decided, Outcome) {
+        let person = self.settings.person.as_ref();
+        let attended = person.is_some_and(|(asks, _)| asks.is_attended());
+        let found_so = outcome(&ruling, &found.hit, attended);
+        if found_so != Outcome::Ask {
+            return (Decided::ByRuling(ruling), found_so);
+        }
+        match self.ask_person(found, runtime) {
+            Some(answer @ (Answer::Once | Answer::Session | Answer::Rule)) => {
+                if answer != Answer::Once {
+                    self.lock().let_go.insert(found.hit.pattern.clone());
+                }
+                (Decided::ByPerson(ruling, answer), Outcome::Thaw)
+            }
+            Some(Answer::Deny) => (Decided::ByPerson(ruling, Answer::Deny), Outcome::Kill),
+            Some(Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn) | None => {
+                let alone = outcome(&ruling, &found.hit, false);
+                (Decided::ByRuling(ruling), alone)
+            }
+        }
+    }
+
+    fn ask_person(&self, found: &mut Found, runtime: &tokio::runtime::Runtime) -> Option<Answer> {
+        let hit = &found.hit;
+        if self.lock().let_go.contains(&hit.pattern) {
+            return Some(Answer::Session);
+        }
+        let (asks, left) = self.settings.person.as_ref()?;
+        let deadline = Instant::now() + *left;
+        let evidence = shorten(&hit.evidence, SHOWN);
+        let id = self.next_id();
+        found.id = Some(id.clone());
+        let shown = Shown {
+            id,
+            session: self.settings.session.clone(),
+            tool: format!("the agent's output ({})", found.stream),
+            input: evidence.clone(),
+            findings: vec![[
+                hit.pattern.to_string(),
+                "monitor".to_owned(),
+                shorten(&hit.because, SHOWN),
+                String::new(),
+            ]],
+            rule: Err("output has no rules; `known_safe` of docs/watch.md is for patterns".into()),
+            output: true,
+            deadline,
+            code: None,
+        };
+        let mut ticket = asks.put(shown)?;
+        // Tickets are told by the runtime's clock; a killed agent needs no answer.
+        runtime.block_on(async {
+            while Instant::now() < deadline && !self.lock().killed {
+                if let Ok(answer) = tokio::time::timeout(LOOK, &mut ticket).await {
+                    return Some(answer);
+                }
+            }
+            ticket.close()
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! `holdgate pin`: a person at a terminal sets, changes or removes the operator's PIN.
+
+use crate::args::{PinArgs, WrongUse};
+use crate::asks::peer::Processes;
+use crate::asks::pin::{self, NotAccepted, Pin};
+use crate::asks::typed::Tty;
+use crate::config::Config;
+use crate::ledger::Ledger;
+use anyhow::{Context as _, bail};
+use holdgate_core::verdict::{Finding, Verdict};
+use std::io::Write;
+
+/// Asks for the old PIN if there is one, and for the new one twice. All of it is recorded.
+pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut tty = Tty::open()?;
+    // No proxy is asked, so there is no port; an agent is known by all else.
+    let uid = rustix::process::geteuid().as_raw();
+    Processes::default()
+        .check(std::process::id(), uid, uid, 0)
+        .map_err(|why| WrongUse(format!("a person sets the PIN, at a terminal: {why}")))?;
+    let path = config.pin_file.as_ref();
+    let path = path.ok_or_else(|| WrongUse("no place for a PIN: HOME is not set".into()))?;
+    let ledger = Ledger::open(&config.state_dir, config.ledger)
+        .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
+    let record = |rule: &'static str, reason: &str| {
+        let finding = Finding {
+            verdict: Verdict::Audit,
+            ..Finding::block("operator", rule, reason)
+        };
+        ledger.append_event("operator", "told", &finding)
+    };
+    let old = Pin::load(path)?;
+    if let Some(old) = &old {
+        match old.check(&tty.ask_hidden("The PIN that is set: ")?) {
+            Ok(()) => {}
+            Err(NotAccepted::Refused(why)) => bail!(why),
+            Err(NotAccepted::Wrong(count)) => {
+                let what = format!("`holdgate pin` was given a wrong PIN ({count} in a row)");
+                record("wrong-pin", &what)?;
+                bail!("that is not the PIN; nothing was changed");
+            }
+        }
+    }
+    if args.remove {
+        let Some(_) = old else {
+            bail!("no PIN is set");
+        };
+        record("pin", "the PIN was removed")?;
+        std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+        writeln!(out, "the PIN is removed")?;
+    } else {
+        let new = tty.ask_hidden("The new PIN: ")?;
+        pin::is_usable(&new).map_err(anyhow::Error::msg)?;
+        if new != tty.ask_hidden("The new PIN once more: ")? {
+            bail!("these are two different PINs; nothing was changed");
+        }
+        record("pin", "a new PIN was set")?;
+        Pin::store(path, &new).with_context(|| path.display().to_string())?;
+        writeln!(out, "the PIN is set")?;
+    }
+    writeln!(
+        out,
+        "a proxy that runs already goes on as before until it is started again"
+    )?;
+    Ok(())
+}

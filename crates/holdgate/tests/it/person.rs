@@ -1,0 +1,419 @@
+//! Only a person answers: codes that one terminal shows, the PIN where none does, and an agent in tmux
+//! that has windows outside of its tree.
+
+use crate::approve::{
+    ALWAYS, Asking, HOLDGATE, PIN, Terminal, clean, client, detached, port_in, proxy_arguments,
+    question, upstream,
+};
+use crate::run::ASK_MODEL;
+use crate::setup::{REQUEST, eventually, ledger, model};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A proxy at a terminal of its own, where it shows its questions.
+struct Shown {
+    terminal: Terminal,
+    dir: TempDir,
+    port: u16,
+}
+
+impl Shown {
+    async fn start() -> Shown {
+        let (dir, upstream) = (tempfile::tempdir().unwrap(), upstream().await);
+        let arguments = proxy_arguments(dir.path(), &upstream);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let terminal = Terminal::run(HOLDGATE, &arguments, &[]);
+        terminal.shows("upstream http://").await;
+        let port = port_in(&terminal.screen()).unwrap();
+        Shown {
+            terminal,
+            dir,
+            port,
+        }
+    }
+
+    fn state(&self) -> &str {
+        self.dir.path().to_str().unwrap()
+    }
+
+    /// The code that stands at the terminal, of the question that is the `nth` shown.
+    async fn code(&self, nth: usize) -> String {
+        let after = |screen: &str| {
+            let after = screen.split("with the code ").nth(nth)?;
+            after.contains("[d]eny?").then(|| after.to_owned())
+        };
+        eventually("a code", || after(&self.terminal.screen()).is_some()).await;
+        let screen = self.terminal.screen();
+        let after = after(&screen).unwrap();
+        // Other terminals make it bold.
+        let letters = after.chars().filter(char::is_ascii_alphanumeric);
+        let code: String = letters.take(6).collect();
+        assert_eq!(code.len(), 6, "{screen}");
+        code
+    }
+
+    /// Another terminal of the same user.
+    fn elsewhere(&self, arguments: &[&str]) -> Terminal {
+        let arguments = [arguments, &["--state-dir", self.state()]].concat();
+        Terminal::run(HOLDGATE, &arguments, &[])
+    }
+
+    async fn answer(&self, id: &str, code: &str) -> (bool, String) {
+        let mut terminal = self.elsewhere(&["approve", id]);
+        terminal.types("question is shown: ", code).await;
+        terminal.ends().await
+    }
+}
+
+#[tokio::test]
+async fn an_answer_from_another_terminal_needs_the_code() {
+    let proxy = Shown::start().await;
+    let client = client(proxy.port, "");
+    let id = question(proxy.dir.path()).await;
+    let code = proxy.code(1).await;
+
+    // Nobody finds it elsewhere.
+    let (_, listed) = proxy.elsewhere(&["approve", "--json"]).ends().await;
+    assert!(listed.contains(&id) && !listed.contains(&code), "{listed}");
+    assert!(!ledger(proxy.dir.path()).contains(&code));
+
+    let (ok, screen) = proxy.answer(&id, "AAAAAA").await;
+    assert!(!ok && screen.contains("tries left: 2"), "{screen}");
+    let records = ledger(proxy.dir.path());
+    assert!(records.contains("\"wrong-code\"") && !records.contains("\"answer\""));
+    let (ok, screen) = proxy.answer(&id, &code.to_lowercase()).await;
+    assert!(ok && screen.contains(&format!("{id}: once")), "{screen}");
+    let got = client.got().await;
+    assert!(got.contains("\"tool_use\""), "{got}");
+    assert!(!ledger(proxy.dir.path()).contains(&code));
+}
+
+#[tokio::test]
+async fn a_code_dies_after_three_wrong_tries() {
+    let mut proxy = Shown::start().await;
+    let client = client(proxy.port, "");
+    let id = question(proxy.dir.path()).await;
+    let code = proxy.code(1).await;
+    // One desk that waits, and takes codes behind its answers.
+    let mut desk = proxy.elsewhere(&["approve"]);
+    desk.shows("`o CODE`").await;
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    desk.types("", "o").await;
+    desk.shows("write the code").await;
+    for left in ["tries left: 2", "tries left: 1", "only be answered where"] {
+        desk.types("", "o AAAAAA").await;
+        desk.shows(left).await;
+    }
+    let (ok, screen) = proxy.answer(&id, &code).await;
+    assert!(!ok && screen.contains("only be answered where"), "{screen}");
+    let wrong = ledger(proxy.dir.path()).matches("\"wrong-code\"").count();
+    assert_eq!(wrong, 3, "each try is recorded");
+
+    proxy.terminal.types("", "o").await;
+    let got = client.got().await;
+    assert!(got.contains("\"tool_use\""), "{got}");
+}
+
+#[tokio::test]
+async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
+    let proxy = Shown::start().await;
+    for (right, said) in [(false, "not the code"), (true, "expert mode is on")] {
+        let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
+        terminal.types("to go on:", "lift the gate").await;
+        terminal.shows("question is shown: ").await;
+        let shown = proxy.code(if right { 2 } else { 1 }).await;
+        let code = if right { shown } else { "AAAAAA".to_owned() };
+        terminal.types("", &code).await;
+        let (ok, screen) = terminal.ends().await;
+        assert!(ok == right && screen.contains(said), "{screen}");
+        let (_, screen) = proxy.elsewhere(&["expert"]).ends().await;
+        assert_eq!(screen.contains("expert mode is on"), right, "{screen}");
+    }
+    let records = ledger(proxy.dir.path());
+    assert!(records.contains("\"wrong-code\""), "{records}");
+
+    // The person at the proxy's terminal may say no, or yes, there.
+    for (answer, said) in [("d", "stays as it is"), ("o", "expert mode is on")] {
+        let mut proxy = Shown::start().await;
+        let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
+        terminal.types("to go on:", "lift the gate").await;
+        proxy.terminal.shows("[d]eny?").await;
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        proxy.terminal.types("", answer).await;
+        proxy
+            .terminal
+            .shows(&format!(
+                "expert: {}",
+                if answer == "o" { "once" } else { "deny" }
+            ))
+            .await;
+        terminal.types("question is shown: ", "").await;
+        let (_, screen) = terminal.ends().await;
+        assert!(screen.contains(said), "{screen}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_pins_are_counted_recorded_and_not_forgotten() {
+    let asking = Asking::with_pin(&[ALWAYS]).await;
+    let client = client(asking.port, "");
+    let id = asking.question().await;
+    let mut last = String::new();
+    for _ in 0..5 {
+        let mut terminal = asking.approve(&[&id]);
+        terminal.types("PIN: ", "wrong horse").await;
+        let (ok, screen) = terminal.ends().await;
+        assert!(!ok && screen.contains("not the PIN"), "{screen}");
+        last = ledger(asking.dir.path());
+    }
+    assert_eq!(last.matches("\"wrong-pin\"").count(), 5, "{last}");
+    assert!(!last.contains("horse"), "what was typed is not recorded");
+    let mut terminal = asking.approve(&[&id]);
+    terminal.types("PIN: ", PIN).await;
+    let (ok, screen) = terminal.ends().await;
+    assert!(!ok && screen.contains("too many wrong tries"), "{screen}");
+    // Nor does `holdgate pin` give more tries.
+    let home = asking.state();
+    let mut pin = Terminal::run(HOLDGATE, &["pin", "--state-dir", home], &[("HOME", home)]);
+    pin.types("The PIN that is set: ", PIN).await;
+    let (ok, screen) = pin.ends().await;
+    assert!(!ok && screen.contains("too many wrong tries"), "{screen}");
+    assert!(!ledger(asking.dir.path()).contains("\"answer\""));
+    drop(client);
+}
+
+#[tokio::test]
+async fn a_person_sets_changes_and_removes_the_pin() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().to_str().unwrap();
+    let pin = |flags: &[&str], environment: &[(&str, &str)]| {
+        let arguments = [&["pin", "--state-dir", home], flags].concat();
+        Terminal::run(
+            HOLDGATE,
+            &arguments,
+            &[&[("HOME", home)], environment].concat(),
+        )
+    };
+    let file = Path::new(home).join(".config/holdgate/pin");
+    let play = async |flags: &[&str], typed: &[(&str, &str)], said: &str| {
+        let mut terminal = pin(flags, &[]);
+        for (after, line) in typed {
+            terminal.types(after, line).await;
+        }
+        let (_, screen) = terminal.ends().await;
+        assert!(screen.contains(said), "{screen}");
+    };
+    let (old, new, again) = ("PIN that is set: ", "new PIN: ", "once more: ");
+    play(&[], &[(new, "short")], "6 to 256 characters").await;
+    play(
+        &[],
+        &[(new, "first one"), (again, "first two")],
+        "two different",
+    )
+    .await;
+    assert!(!file.exists());
+    play(&["--remove"], &[], "no PIN is set").await;
+    play(
+        &[],
+        &[(new, "first one"), (again, "first one")],
+        "the PIN is set",
+    )
+    .await;
+    let first = std::fs::read_to_string(&file).unwrap();
+    play(&[], &[(old, "another")], "nothing was changed").await;
+    play(&["--remove"], &[(old, "another")], "nothing was changed").await;
+    assert_eq!(first, std::fs::read_to_string(&file).unwrap());
+    let change = [
+        (old, "first one"),
+        (new, "second one"),
+        (again, "second one"),
+    ];
+    play(&[], &change, "the PIN is set").await;
+    play(&["--remove"], &[(old, "second one")], "the PIN is removed").await;
+    assert!(!file.exists());
+
+    // Neither a program without a terminal nor an agent at one sets a PIN.
+    let without = detached(HOLDGATE)
+        .args(["pin", "--state-dir", home])
+        .env("HOME", home)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(without.status.code(), Some(2), "{without:?}");
+    let (ok, screen) = pin(&[], &[("CLAUDECODE", "1")]).ends().await;
+    assert!(!ok && screen.contains("CLAUDECODE is set"), "{screen}");
+    assert!(!file.exists());
+}
+
+#[tokio::test]
+async fn a_pin_that_appears_while_the_proxy_runs_does_not_count() {
+    let asking = Asking::start(&[ALWAYS]).await;
+    let other = Asking::with_pin(&[]).await;
+    let pin = |asking: &Asking| asking.dir.path().join(".config/holdgate/pin");
+    std::fs::create_dir_all(pin(&asking).parent().unwrap()).unwrap();
+    std::fs::copy(pin(&other), pin(&asking)).unwrap();
+    let got = client(asking.port, "").got().await;
+    assert!(got.contains("no PIN is set"), "{got}");
+}
+
+/// Under `holdgate run` without a terminal for the agent, the code stands where errors are told; where
+/// there is no terminal at all, there is nobody to ask.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_output_is_piped_shows_its_codes_on_its_terminal() {
+    let (model, dir) = (model(), tempfile::tempdir().unwrap());
+    let state = dir.path().to_str().unwrap();
+    let upstream = format!("http://{}", model.address());
+    let run = r#""$RUN" run --state-dir "$STATE" --upstream "$UPSTREAM" bash -c "$ASK" x "$BODY" force_push | cat"#;
+    let environment = [
+        ("RUN", HOLDGATE),
+        ("STATE", state),
+        ("UPSTREAM", upstream.as_str()),
+        ("ASK", ASK_MODEL),
+        ("BODY", REQUEST),
+        ("HOLDGATE_JUDGE_PROVIDER", "none"),
+    ];
+    let mut terminal = Terminal::run("bash", &["-c", run], &environment);
+    terminal.shows("a call waits for your answer").await;
+    terminal.shows(" s\r\n").await;
+    let screen = terminal.screen();
+    let between = |text: &str, end: &str| {
+        let after = screen.split(text).nth(1).unwrap();
+        after.split(end).next().unwrap().to_owned()
+    };
+    let id = between("`holdgate approve ", "`");
+    let code = between("with the code ", ",");
+    for (typed, passes) in [("AAAAAA", false), (code.as_str(), true)] {
+        let arguments = ["approve", &id, "--state-dir", state];
+        let mut elsewhere = Terminal::run(HOLDGATE, &arguments, &[]);
+        elsewhere.types("question is shown: ", typed).await;
+        let (ok, screen) = elsewhere.ends().await;
+        assert_eq!(ok, passes, "{screen}");
+    }
+    let (_, screen) = terminal.ends().await;
+    assert!(screen.contains("\"tool_use\""), "{screen}");
+    assert!(!ledger(dir.path()).contains(&code));
+
+    let (model, dir) = (self::model(), tempfile::tempdir().unwrap());
+    let without = detached("bash")
+        .args(["-c", run])
+        .envs(environment)
+        .env("STATE", dir.path())
+        .env("UPSTREAM", format!("http://{}", model.address()))
+        .stdin(Stdio::null())
+        .output();
+    let without = String::from_utf8(without.unwrap().stdout).unwrap();
+    assert!(without.contains("no PIN is set"), "{without}");
+}
+
+/// A tmux server of the agent's user, whose windows are outside of every agent's tree.
+struct Tmux(TempDir);
+
+impl Tmux {
+    fn start() -> Tmux {
+        let tmux = Tmux(tempfile::tempdir().unwrap());
+        let size = ["-x", "200", "-y", "50"];
+        tmux.run(&[&["new-session", "-d", "-s", "agent"], &size[..]].concat());
+        tmux
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = clean(&mut Command::new("tmux"))
+            .args(["-f", "/dev/null", "-S"])
+            .arg(self.0.path().join("socket"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("this test needs tmux");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Opens a window for this command, as an agent in a pane would. It stays after its end.
+    fn window(&self, name: &str, command: &[&str]) {
+        let command = format!("{}; echo ended; sleep 60", command.join(" "));
+        self.run(&["new-window", "-n", name, &command]);
+    }
+
+    async fn types(&self, window: &str, after: &str, line: &str) {
+        eventually(after, || self.screen(window).contains(after)).await;
+        self.run(&["send-keys", "-t", window, line, "Enter"]);
+    }
+
+    fn screen(&self, window: &str) -> String {
+        self.run(&["capture-pane", "-p", "-J", "-t", window])
+    }
+
+    async fn ended(&self, window: &str) -> String {
+        eventually("a window's end", || self.screen(window).contains("ended")).await;
+        self.screen(window)
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.run(&["kill-server"]);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
+    let mut proxy = Shown::start().await;
+    let client = client(proxy.port, "");
+    let id = question(proxy.dir.path()).await;
+    let tmux = Tmux::start();
+
+    let state = ["--state-dir", proxy.state()];
+    tmux.window(
+        "answer",
+        &[&[HOLDGATE, "approve", &id], &state[..]].concat(),
+    );
+    tmux.types("answer", "question is shown:", "AAAAAA").await;
+    let screen = tmux.ended("answer").await;
+    assert!(screen.contains("that is not the code"), "{screen}");
+
+    tmux.window(
+        "lift",
+        &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
+    );
+    tmux.types("lift", "to go on:", "lift the gate").await;
+    tmux.types("lift", "question is shown:", "AAAAAA").await;
+    let screen = tmux.ended("lift").await;
+    assert!(screen.contains("that is not the code"), "{screen}");
+
+    let records = ledger(proxy.dir.path());
+    assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
+    assert_eq!(records.matches("\"wrong-code\"").count(), 2, "{records}");
+    // The person still decides.
+    proxy.terminal.types("", "d").await;
+    let got = client.got().await;
+    assert!(got.contains("said no"), "{got}");
+}
+
+#[tokio::test]
+async fn an_agent_in_tmux_does_not_know_the_pin() {
+    let asking = Asking::with_pin(&[ALWAYS]).await;
+    let client = client(asking.port, "");
+    let id = asking.question().await;
+    let tmux = Tmux::start();
+    let state = ["--state-dir", asking.state()];
+    tmux.window(
+        "answer",
+        &[&[HOLDGATE, "approve", &id], &state[..]].concat(),
+    );
+    tmux.types("answer", "PIN:", "123456").await;
+    let screen = tmux.ended("answer").await;
+    assert!(screen.contains("that is not the PIN"), "{screen}");
+    tmux.window(
+        "lift",
+        &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
+    );
+    tmux.types("lift", "to go on:", "lift the gate").await;
+    tmux.types("lift", "PIN:", "123456").await;
+    let screen = tmux.ended("lift").await;
+    assert!(screen.contains("that is not the PIN"), "{screen}");
+    let records = ledger(asking.dir.path());
+    assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
+    assert_eq!(records.matches("\"wrong-pin\"").count(), 2, "{records}");
+    drop(client);
+}
