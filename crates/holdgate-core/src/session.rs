@@ -16,11 +16,11 @@ const RECENT_CALLS: usize = 4096;
 /// Approvals that a session remembers, and bytes of one.
 const MAX_APPROVALS: usize = 256;
 const MAX_APPROVED_BYTES: usize = 64 << 10;
-/// What a session takes in memory that has done nothing yet, with its place in the store.
-const NEW_BYTES: usize = 1024;
 /// How long the result of a call is waited for, and of how many calls.
 const MAX_PENDING: Duration = Duration::from_mins(10);
 const MAX_PENDING_CALLS: usize = 256;
+/// What a session takes in memory that has done nothing yet, with its place in the store.
+const NEW_BYTES: usize = 1024;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -32,6 +32,13 @@ struct Approval {
     input: String,
     cwd: String,
     folders: Vec<String>,
+}
+
+impl Pending {
+    fn bytes(&self) -> usize {
+        let calls = self.calls.iter().map(|(id, _)| 64 + id.len());
+        calls.sum::<usize>() + self.traces.bytes()
+    }
 }
 
 /// One agent's session.
@@ -146,7 +153,8 @@ impl Session {
             let folders = approval.folders.iter().map(String::len).sum::<usize>();
             256 + approval.input.len() + approval.cwd.len() + folders
         });
-        self.recent.capacity() * size_of::<Duration>() + approved.sum::<usize>()
+        let times = self.recent.capacity() * size_of::<Duration>();
+        times + approved.sum::<usize>() + self.pending.bytes()
     }
 
     /// Where the agent works, with all folders that its shell may be in.

@@ -61,7 +61,7 @@ impl Traces {
             self.links.push(link);
         }
         self.lost_links |= later.lost_links;
-        let mut room = MAX_BYTES.saturating_sub(self.bytes());
+        let mut room = MAX_BYTES.saturating_sub(self.text_bytes());
         for (path, content) in later.files {
             match self.files.get(&path) {
                 // It may also be what it was: then it stays what was worse to run.
@@ -106,7 +106,20 @@ impl Traces {
         traces
     }
 
-    fn bytes(&self) -> usize {
+    /// About how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let links = self
+            .links
+            .iter()
+            .map(|(from, to)| 64 + from.len() + to.len());
+        let names = self.files.keys().chain(self.remotes.keys());
+        let names = names.chain(self.variables.keys());
+        let folders = self.fetched_folders.iter().chain(&self.unpacked);
+        let names = names.chain(folders.map(|(folder, _)| folder));
+        links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()
+    }
+
+    fn text_bytes(&self) -> usize {
         let values = self.files.values().chain(self.remotes.values());
         let values = values.chain(self.variables.values().flatten());
         values.map(|value| value.text.len()).sum()

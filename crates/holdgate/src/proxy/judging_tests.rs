@@ -37,7 +37,7 @@ fn ask(proxy: &Proxy, scenario: &str, stream: bool) -> BufReader<TcpStream> {
     let length = body.len();
     write!(
         socket,
-        "POST /x/{scenario}/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        "POST /x/{scenario}/v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .unwrap();

@@ -119,6 +119,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
                 Action::ExplainedAndContinued => inert.push(inert_id(&record)),
                 Action::Explained | Action::ResponseEnded | Action::LeftOut | Action::Asked => {}
             },
+            // The guard here judges on its own.
             Output::Judge(_) | Output::Ask(_) | Output::Abort => {}
         }
     }

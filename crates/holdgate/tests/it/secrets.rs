@@ -73,6 +73,7 @@ async fn guarded(commands: &[&str]) -> Guarded {
 /// What the client gets, and how many questions there were, which are answered so.
 async fn ask(guarded: &Guarded, secret: &str, given: Answer) -> (Vec<u8>, usize) {
     let (asks, url) = (guarded.proxy.asks().clone(), guarded.url("/v1/messages"));
+    let _shown = asks.show_here();
     let answer = tokio::spawn(async move { post(&url, REQUEST).await });
     let mut questions = 0;
     loop {
