@@ -138,7 +138,8 @@ impl App {
             seldom: Seldom::default(),
             worlds: Mutex::default(),
             know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
-            judges: judges::Judges::start(config.proxy.workers)?,
+            // Half as many as carry streams: however much there is to judge, text finds a core.
+            judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             asked: Arc::default(),
