@@ -291,7 +291,8 @@ def a_dangerous_call_is_refused_and_the_agent_goes_on(stage):
     # Without a judge: the notice names what was refused, and must not be taken for a deed.
     outcome = stage.play("refused", stage.claude_code(), "rm_home")
     yield outcome.code == 0, f"exit code {outcome.code}"
-    yield NOTICE in outcome.result.get("result", ""), "no notice"
+    yield NOTICE in outcome.output, "no notice"
+    yield outcome.result.get("result") == "All done.", f"the turn ended: {outcome.result.get('result')}"
     yield not outcome.marker, "the call ran"
     yield "1 call judged, 1 refused, 0 incidents" in outcome.errors, outcome.errors
 
