@@ -17,6 +17,7 @@ pub(crate) struct Terminal {
     pub(crate) child: Child,
     pub(crate) keys: File,
     screen: Arc<Mutex<String>>,
+    reader: std::thread::JoinHandle<()>,
 }
 
 impl Terminal {
@@ -40,7 +41,7 @@ impl Terminal {
         let mut master = File::from(master);
         let screen = Arc::new(Mutex::new(String::new()));
         let (keys, shown) = (master.try_clone().unwrap(), screen.clone());
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = master.read(&mut buffer) {
                 let text = String::from_utf8_lossy(&buffer[..read]);
@@ -51,6 +52,7 @@ impl Terminal {
             child,
             keys,
             screen,
+            reader,
         }
     }
 
@@ -75,7 +77,14 @@ impl Terminal {
             status.is_some()
         })
         .await;
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        // All that it wrote has come when nobody has the terminal any more. What it has left behind
+        // may keep it.
+        for _ in 0..100 {
+            if self.reader.is_finished() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
         (status.is_some_and(|s| s.success()), self.screen())
     }
 }

@@ -276,7 +276,7 @@ async fn a_run_whose_output_is_piped_shows_its_codes_on_its_terminal() {
     ];
     let mut terminal = Terminal::run("bash", &["-c", run], &environment);
     terminal.shows("a call waits for your answer").await;
-    terminal.shows(" s\r\n").await;
+    terminal.shows(", within ").await;
     let screen = terminal.screen();
     let between = |text: &str, end: &str| {
         let after = screen.split(text).nth(1).unwrap();
@@ -385,8 +385,12 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
     let records = ledger(proxy.dir.path());
     assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
     assert_eq!(records.matches("\"wrong-code\"").count(), 2, "{records}");
-    // The person still decides.
-    proxy.terminal.types("", "d").await;
+    // The person still decides, once the question has stood there long enough to be read.
+    let denied = || ledger(proxy.dir.path()).contains("\"answer\":\"deny\"");
+    while !denied() {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        proxy.terminal.types("", "d").await;
+    }
     let got = client.got().await;
     assert!(got.contains("said no"), "{got}");
 }
