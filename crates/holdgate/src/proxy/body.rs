@@ -57,6 +57,7 @@ pub(crate) struct GuardedBody {
     load: StreamLoad,
     outputs: Vec<Output>,
     ready: VecDeque<Canonical>,
+    ready_bytes: usize,
     state: State,
     timer: Timer,
     last_read: Duration,
@@ -98,6 +99,7 @@ impl GuardedBody {
             load,
             outputs: Vec::new(),
             ready: VecDeque::new(),
+            ready_bytes: 0,
             state: State::Open,
             timer: Timer::default(),
             verdict: None,
@@ -148,7 +150,7 @@ impl GuardedBody {
         for output in std::mem::take(&mut self.outputs) {
             let recorded = match output {
                 Output::Send(bytes) => {
-                    self.ready.push_back(bytes);
+                    self.send(bytes);
                     Ok(())
                 }
                 Output::Record(record) => self.app.ledger.append(&record),
@@ -191,15 +193,19 @@ impl GuardedBody {
     }
 
     fn end(&mut self, message: &str) {
-        self.ready.push_back(anthropic::error_event(message));
+        self.send(anthropic::error_event(message));
         self.state = State::Ending;
+    }
+
+    fn send(&mut self, bytes: Canonical) {
+        self.ready_bytes += bytes.len();
+        self.ready.push_back(bytes);
     }
 
     /// Notes what is kept, with `sent`, which the client's connection has taken and may not have
     /// passed on yet.
     fn weigh(&mut self, sent: usize) {
-        let ready: usize = self.ready.iter().map(|bytes| bytes.len()).sum();
-        self.load.keeps(self.guard.kept(), ready + sent);
+        self.load.keeps(self.guard.kept(), self.ready_bytes + sent);
     }
 
     /// Nothing more comes from upstream. The response may still wait for a verdict or an answer.
@@ -273,6 +279,7 @@ impl HttpBody for GuardedBody {
         let this = &mut *self;
         loop {
             if let Some(bytes) = this.ready.pop_front() {
+                this.ready_bytes -= bytes.len();
                 this.weigh(bytes.len());
                 return Poll::Ready(Some(Ok(Frame::data(bytes.into()))));
             }
