@@ -57,6 +57,9 @@ const KEY_HEADERS: &[&str] = &["Proc-Type:", "Version:", "Comment:", "Charset:"]
 /// Words of which one is in every name that counts.
 const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|\bpat)[A-Za-z0-9_-]*";
 
+/// So often a text that was changed is read again.
+const MAX_ROUNDS: usize = 4;
+
 /// The forms of secrets, ready to look.
 #[derive(Debug)]
 pub(super) struct Finder {
@@ -101,16 +104,27 @@ impl Finder {
 
     pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        replace(&mut text, private_keys);
-        replace(&mut text, |text| self.formed(text));
-        replace(&mut text, |text| self.in_urls(text));
-        if self.hints.is_match(&text) {
-            replace(&mut text, |text| self.headers(text));
-            replace(&mut text, |text| self.assigned(text));
-            replace(&mut text, |text| self.flags(text));
-            replace(&mut text, |text| self.commands(text));
+        // What one secret hid, such as a second that stood right behind it, shows once it is gone.
+        for _ in 0..MAX_ROUNDS {
+            if !self.once(&mut text) {
+                break;
+            }
         }
         text
+    }
+
+    /// Whether it changed anything.
+    fn once(&self, text: &mut Cow<'_, str>) -> bool {
+        let mut changed = replace(text, private_keys);
+        changed |= replace(text, |text| self.formed(text));
+        changed |= replace(text, |text| self.in_urls(text));
+        if self.hints.is_match(text) {
+            changed |= replace(text, |text| self.headers(text));
+            changed |= replace(text, |text| self.assigned(text));
+            changed |= replace(text, |text| self.flags(text));
+            changed |= replace(text, |text| self.commands(text));
+        }
+        changed
     }
 
     fn formed(&self, text: &str) -> Vec<Range<usize>> {
@@ -280,12 +294,12 @@ fn is_filling(c: char) -> bool {
     c.is_whitespace() || "\\\"'nr+\u{fffd}".contains(c)
 }
 
-/// Puts the mask in the place of what a pass found.
-fn replace(text: &mut Cow<'_, str>, pass: impl Fn(&str) -> Vec<Range<usize>>) {
+/// Puts the mask in the place of what a pass found. Whether that changed anything.
+fn replace(text: &mut Cow<'_, str>, pass: impl Fn(&str) -> Vec<Range<usize>>) -> bool {
     let mut ranges = pass(text);
     ranges.retain(|range| !range.is_empty());
     if ranges.is_empty() {
-        return;
+        return false;
     }
     ranges.sort_by_key(|range| range.start);
     let mut out = String::with_capacity(text.len());
@@ -299,7 +313,9 @@ fn replace(text: &mut Cow<'_, str>, pass: impl Fn(&str) -> Vec<Range<usize>>) {
         from = range.end;
     }
     out.push_str(text.get(from..).unwrap_or_default());
-    if out != **text {
+    let changed = out != **text;
+    if changed {
         *text = Cow::Owned(out);
     }
+    changed
 }

@@ -238,6 +238,12 @@ fn a_window_that_shrinks_shows_no_cut_secret() {
 }
 
 #[test]
+fn a_secret_right_behind_another_is_masked_too() {
+    let text = "npm_k3Jq9ZxW7vB2nM5tR8yL1pD4sF6gH0aQeCuTASIA2Q7PLW4ZX9TR5MVB seen";
+    assert_eq!(*Masked::of(text), *"npm_[masked]ASIA[masked] seen");
+}
+
+#[test]
 fn large_hostile_texts_cost_no_more_than_they_are_long() {
     let large = |text: &str| text.repeat((1 << 18) / text.len());
     for text in [
