@@ -30,7 +30,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// The hash before the first record.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// How long to wait for another process that writes.
-const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// An open ledger.
 #[derive(Debug)]
@@ -134,6 +134,12 @@ impl Ledger {
         self.catch_up(&mut current)?;
         current.make_room(&self.dir, self.settings)?;
         current.write(&self.dir, members, self.settings.sync)
+    }
+
+    /// Nothing is written while this is kept.
+    #[cfg(test)]
+    pub(crate) fn pause(&self) -> impl Drop + '_ {
+        self.current()
     }
 
     fn catch_up(&self, current: &mut Current) -> io::Result<()> {

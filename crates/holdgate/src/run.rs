@@ -272,6 +272,7 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy, others: u64, asked: bool) {
     if let Some(incident) = incidents.iter().find(killed) {
         log::warn(&explain(incident));
     }
+    proxy.flush();
     let tally = proxy.ledger().tally();
     let plural = |count: u64, word: &str| match count {
         1 => format!("1 {word}"),

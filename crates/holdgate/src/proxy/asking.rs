@@ -1,6 +1,7 @@
 //! A question of one response, from its asking to its end.
 
 use super::App;
+use super::records::Writing;
 use crate::asks::Ticket;
 use holdgate_core::incident::{Action, Record};
 use holdgate_core::question::{Answer, Question};
@@ -19,22 +20,21 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Asks and records that. `Ok(None)` if nobody is there.
-    pub(super) fn ask(app: &Arc<App>, question: Question) -> std::io::Result<Option<Asked>> {
+    /// Asks and records that, unless nobody is there.
+    pub(super) fn ask(app: &Arc<App>, question: Question) -> Option<(Asked, Writing)> {
         let now = app.now();
         let left = question.deadline.saturating_sub(now);
-        let Some(ticket) = app.asks.ask(&question, left) else {
-            return Ok(None);
-        };
-        app.ledger.append(&question.record)?;
-        Ok(Some(Asked {
+        let ticket = app.asks.ask(&question, left)?;
+        let writing = app.records.write(question.record.clone());
+        let asked = Asked {
             app: app.clone(),
             record: question.record,
             since: now,
             deadline: question.deadline,
             ticket,
             decided: false,
-        }))
+        };
+        Some((asked, writing))
     }
 
     /// The incident.
@@ -65,8 +65,6 @@ impl Drop for Asked {
         self.record.action = Action::LeftOut;
         let waited = self.app.now().saturating_sub(self.since);
         self.record.answer = Some((Answer::Withdrawn, waited));
-        if let Err(error) = self.app.ledger.append(&self.record) {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-        }
+        drop(self.app.records.write(self.record.clone()));
     }
 }

@@ -7,6 +7,7 @@ use super::App;
 use super::asking::Asked;
 use super::budget::StreamLoad;
 use super::judges::Awaited;
+use super::records::Writing;
 use bytes::Bytes;
 use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{JobDone, Output, StreamGuard, Unjudged};
@@ -55,25 +56,20 @@ pub(crate) struct GuardedBody {
     upstream: Incoming,
     guard: StreamGuard,
     load: StreamLoad,
-    outputs: Vec<Output>,
+    /// What the guard wants and is not done yet.
+    outputs: VecDeque<Output>,
     ready: VecDeque<Canonical>,
     ready_bytes: usize,
     state: State,
     timer: Timer,
     last_read: Duration,
+    /// The decision that is being recorded. Meanwhile, nothing else is done.
+    writing: Option<Writing>,
     /// The verdict that is awaited.
     verdict: Option<Awaited>,
     /// The question that is open.
     asked: Option<Asked>,
     upstream_done: bool,
-}
-
-/// What the guard wanted and nobody could do.
-enum Undone {
-    /// The question with this id.
-    Unasked(String),
-    /// A call that had no room among those that are judged.
-    Unjudged(JobDone),
 }
 
 enum State {
@@ -97,11 +93,12 @@ impl GuardedBody {
             upstream,
             guard: guard.judging_apart(),
             load,
-            outputs: Vec::new(),
+            outputs: VecDeque::new(),
             ready: VecDeque::new(),
             ready_bytes: 0,
             state: State::Open,
             timer: Timer::default(),
+            writing: None,
             verdict: None,
             asked: None,
             upstream_done: false,
@@ -110,89 +107,84 @@ impl GuardedBody {
 
     /// Lets the guard act, and carries out what it wants.
     fn step(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
-        let mut undone = self.act(act);
-        // Where nobody is there to ask or to judge, the next call may be one more of that kind.
-        while let Some(next) = undone {
-            undone = match next {
-                Undone::Unasked(id) => {
-                    let absent = self.app.asks.absent();
-                    self.act(|guard, now, out| guard.answer(&id, absent, now, out))
-                }
-                Undone::Unjudged(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
-            };
+        self.act(act);
+        self.carry_out();
+    }
+
+    /// Lets the guard act. What it wants is carried out after what it wanted before.
+    fn act(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
+        let now = self.app.now();
+        let mut outputs = Vec::new();
+        let guard = &mut self.guard;
+        if catch_unwind(AssertUnwindSafe(|| act(guard, now, &mut outputs))).is_err() {
+            // Nothing that the guard left half done may leave.
+            self.end("[holdgate] an internal error: the response cannot be judged");
+            return;
         }
+        self.outputs.extend(outputs);
+    }
+
+    /// Carries out what the guard wants, up to a decision that has to be recorded first.
+    fn carry_out(&mut self) {
+        while self.writing.is_none() {
+            let Some(output) = self.outputs.pop_front() else {
+                return self.settle();
+            };
+            match output {
+                Output::Send(bytes) => self.send(bytes),
+                Output::Record(record) => self.writing = Some(self.app.records.write(record)),
+                Output::Judge(job) => match self.app.judges.judge(job) {
+                    Ok(awaited) => self.verdict = Some(awaited),
+                    // A call that had no room among those that are judged.
+                    Err(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
+                },
+                Output::Ask(question) => self.ask(*question),
+                Output::Abort => self.state = State::Broken,
+            }
+        }
+    }
+
+    /// All that the guard wanted is done.
+    fn settle(&mut self) {
         let open = self.guard.question();
         if let Some(asked) = self.asked.take_if(|asked| Some(asked.id()) != open) {
             asked.end(self.guard.has_failed());
         }
-        if !matches!(self.state, State::Open) {
-            return;
-        }
-        if self.guard.has_failed() || self.upstream_done && !self.guard.is_waiting() {
+        let over = self.guard.has_failed() || self.upstream_done && !self.guard.is_waiting();
+        if over && matches!(self.state, State::Open) {
             self.state = State::Ending;
         }
     }
 
-    /// The same, once. Returns what could not be carried out.
-    fn act(
-        &mut self,
-        act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>),
-    ) -> Option<Undone> {
-        let now = self.app.now();
-        let (guard, outputs) = (&mut self.guard, &mut self.outputs);
-        if catch_unwind(AssertUnwindSafe(|| act(guard, now, outputs))).is_err() {
-            // Nothing that the guard left half done may leave.
-            self.outputs.clear();
-            self.end("[holdgate] an internal error: the response cannot be judged");
-            return None;
+    /// A decision is recorded, or cannot be.
+    fn recorded(&mut self, written: std::io::Result<()>) {
+        self.writing = None;
+        match written {
+            Ok(()) => self.carry_out(),
+            Err(error) => self.end(&format!(
+                "[holdgate] the decision cannot be recorded, so nothing more is passed on: {error}"
+            )),
         }
-        let mut undone = None;
-        for output in std::mem::take(&mut self.outputs) {
-            let recorded = match output {
-                Output::Send(bytes) => {
-                    self.send(bytes);
-                    Ok(())
-                }
-                Output::Record(record) => self.app.ledger.append(&record),
-                Output::Judge(job) => {
-                    match self.app.judges.judge(job) {
-                        Ok(awaited) => self.verdict = Some(awaited),
-                        Err(done) => undone = Some(Undone::Unjudged(done)),
-                    }
-                    Ok(())
-                }
-                Output::Ask(question) => self.ask(*question, &mut undone),
-                Output::Abort => {
-                    self.state = State::Broken;
-                    Ok(())
-                }
-            };
-            if let Err(error) = recorded {
-                crate::log::warn(&format!("cannot write the ledger: {error}"));
-                self.end(&format!(
-                    "[holdgate] the decision cannot be recorded, so nothing more is passed on: \
-                     {error}"
-                ));
-                return None;
-            }
-        }
-        undone
     }
 
-    fn ask(&mut self, question: Question, undone: &mut Option<Undone>) -> std::io::Result<()> {
+    fn ask(&mut self, question: Question) {
         // A decision on the question before it has been recorded by now.
         if let Some(before) = self.asked.take() {
             before.end(false);
         }
         let id = question.record.id.clone();
-        self.asked = Asked::ask(&self.app, question)?;
-        if self.asked.is_none() {
-            *undone = Some(Undone::Unasked(id));
+        if let Some((asked, writing)) = Asked::ask(&self.app, question) {
+            self.asked = Some(asked);
+            self.writing = Some(writing);
+        } else {
+            let absent = self.app.asks.absent();
+            self.act(|guard, now, out| guard.answer(&id, absent, now, out));
         }
-        Ok(())
     }
 
+    /// Ends the body with an error; what the guard wanted is not done any more.
     fn end(&mut self, message: &str) {
+        self.outputs.clear();
         self.send(anthropic::error_event(message));
         self.state = State::Ending;
     }
@@ -209,11 +201,9 @@ impl GuardedBody {
     }
 
     /// Nothing more comes from upstream. The response may still wait for a verdict or an answer.
-    fn finish(&mut self) {
+    fn finish(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
         self.upstream_done = true;
-        if matches!(self.state, State::Open) && !self.guard.is_waiting() {
-            self.state = State::Ending;
-        }
+        self.step(act);
     }
 
     /// The time at which something is due though nothing comes from upstream. While a person
@@ -239,8 +229,7 @@ impl GuardedBody {
             }
         } else if !self.guard.is_waiting() && now.saturating_sub(self.last_read) >= idle {
             let why = format!("the upstream sent nothing for {} s", idle.as_secs());
-            self.step(|guard, _, out| guard.cut(&why, out));
-            self.finish();
+            self.finish(|guard, _, out| guard.cut(&why, out));
         } else {
             self.step(StreamGuard::tick);
         }
@@ -283,6 +272,13 @@ impl HttpBody for GuardedBody {
                 this.weigh(bytes.len());
                 return Poll::Ready(Some(Ok(Frame::data(bytes.into()))));
             }
+            if let Some(writing) = &mut this.writing {
+                match Pin::new(writing).poll(context) {
+                    Poll::Ready(written) => this.recorded(written),
+                    Poll::Pending => return Poll::Pending,
+                }
+                continue;
+            }
             match this.state {
                 State::Open => {}
                 State::Ending => return Poll::Ready(None),
@@ -313,20 +309,17 @@ impl HttpBody for GuardedBody {
                         if this.load.takes(&this.app, &chunk, this.guard.kept()) {
                             this.step(|guard, now, out| guard.feed(chunk, now, out));
                         } else {
-                            this.step(|guard, _, out| guard.stop(NO_ROOM, out));
-                            this.finish();
+                            this.finish(|guard, _, out| guard.stop(NO_ROOM, out));
                         }
                         this.weigh(0);
                     }
                 }
                 Poll::Ready(Some(Err(error))) => {
                     let why = format!("the connection to the upstream broke: {error}");
-                    this.step(|guard, _, out| guard.cut(&why, out));
-                    this.finish();
+                    this.finish(|guard, _, out| guard.cut(&why, out));
                 }
                 Poll::Ready(None) => {
-                    this.step(|guard, _, out| guard.finish(out));
-                    this.finish();
+                    this.finish(|guard, _, out| guard.finish(out));
                 }
                 Poll::Pending => {
                     let (now, due) = (this.app.now(), this.due());

@@ -354,9 +354,7 @@ impl App {
         let id = format!("{}-0", self.response_id());
         let record = Record::of_response(id, "none".to_owned(), rule, &message);
         crate::log::warn(&message);
-        if let Err(error) = self.ledger.append(&record) {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-        }
+        drop(self.records.write(record));
     }
 }
 

@@ -119,19 +119,21 @@ pub(crate) async fn handle(
     let mut session = "none".to_owned();
     let on = (&app, &client, &connection);
     let answered = answer(on, request, &id, &mut session).await;
-    Ok(answered.unwrap_or_else(|refused| refusal(&app, &refused, &id, session)))
+    Ok(match answered {
+        Ok(response) => response,
+        Err(refused) => refusal(&app, &refused, &id, session).await,
+    })
 }
 
-fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<Body> {
+async fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<Body> {
     let mut message = format!("[holdgate] {}", refused.message);
     if let Some(rule) = refused.rule.filter(|rule| SELDOM.contains(rule)) {
         app.record_seldom(rule, &refused.message);
         message.push_str(&format!(" (rule {rule})"));
     } else if let Some(rule) = refused.rule {
         let record = Record::of_response(format!("{id}-0"), session, rule, &refused.message);
-        if let Err(error) = app.ledger.append(&record) {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-        }
+        // It is refused in any case; that it could not be recorded has been said.
+        let _ = app.records.write(record).await;
         message.push_str(&format!(" (rule {rule})"));
     }
     let kind = match refused.status {
@@ -478,9 +480,8 @@ async fn read_error(
         let reason = format!("the upstream's error was replaced: {why}");
         let (id, session) = (format!("{}-0", whose.0), whose.1.to_owned());
         let record = Record::of_response(id, session, "unreadable-error", &reason);
-        if let Err(error) = app.ledger.append(&record) {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
-        }
+        // It is refused in any case; that it could not be recorded has been said.
+        let _ = app.records.write(record).await;
     }
     let json = HeaderValue::from_static("application/json");
     head.headers.insert(header::CONTENT_TYPE, json);

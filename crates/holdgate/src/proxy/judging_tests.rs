@@ -1,4 +1,4 @@
-//! Judging that takes for ever stops nobody but its own response.
+//! Judging, or recording, that takes for ever stops nobody but its own response.
 
 use super::*;
 use crate::config::Flags;
@@ -52,7 +52,7 @@ fn read_until(socket: &mut BufReader<TcpStream>, text: &str) -> String {
 }
 
 #[test]
-fn other_responses_flow_while_a_call_is_judged() {
+fn other_responses_flow_while_a_call_is_judged_and_recorded() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let model = runtime.block_on(async {
         let options = crate::script::Options::default();
@@ -84,10 +84,17 @@ fn other_responses_flow_while_a_call_is_judged() {
 
         let mut slow = ask(&proxy, &format!("tool@{stream}"), stream);
         begins.recv_timeout(Duration::from_mins(1)).unwrap();
-        // The same session, the same worker.
-        let other = read_until(&mut ask(&proxy, "text", true), "event: message_stop");
-        assert!(other.contains("event: message_stop"), "{other}");
+        let others_flow = || {
+            // The same session, the same worker.
+            let other = read_until(&mut ask(&proxy, "text", true), "event: message_stop");
+            assert!(other.contains("event: message_stop"), "{other}");
+        };
+        others_flow();
+        let ledger = proxy.ledger().clone();
+        let paused = ledger.pause();
         go_on.send(()).unwrap();
+        others_flow();
+        drop(paused);
         let answer = read_until(&mut slow, "marker.txt");
         assert!(answer.contains("marker.txt"), "{answer}");
         drop(slow);

@@ -15,6 +15,7 @@ mod host;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
+mod records;
 mod reload;
 mod route;
 mod stall;
@@ -103,6 +104,7 @@ pub(crate) struct App {
     reloads: reload::Counters,
     pub(crate) expert: Grant,
     pub(crate) ledger: Arc<Ledger>,
+    records: records::Records,
     pub(crate) asks: Arc<Asks>,
     budget: Arc<Budget>,
     remembered: Mutex<Remembered>,
@@ -124,6 +126,7 @@ impl App {
     fn new(config: Config) -> anyhow::Result<App> {
         let ledger = Ledger::open(&config.state_dir, config.ledger)
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
+        let ledger = Arc::new(ledger);
         let in_force = InForce::load(config.clone())?;
         let budget = Budget::of(config.proxy.memory_budget);
         let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
@@ -131,7 +134,8 @@ impl App {
             in_force: RwLock::new(Arc::new(in_force)),
             reloads: reload::Counters::default(),
             expert: Grant::default(),
-            ledger: Arc::new(ledger),
+            records: records::Records::start(ledger.clone())?,
+            ledger,
             asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
             remembered: Remembered::new(sessions, &budget),
             budget,
@@ -320,6 +324,11 @@ impl Proxy {
         &self.app.asks
     }
 
+    /// Waits until every decision that was made so far is recorded.
+    pub fn flush(&self) {
+        self.app.records.flush();
+    }
+
     /// Where decisions are recorded.
     pub fn ledger(&self) -> &Arc<Ledger> {
         &self.app.ledger
@@ -381,6 +390,7 @@ impl Proxy {
             let _ = thread.join();
         }
         drop(self.socket.take());
+        self.app.records.flush();
     }
 }
 

@@ -28,13 +28,13 @@ pub(super) async fn guard_whole(
     let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {
         Ok(guard) => guard.judging_apart(),
         Err(violation) => {
-            carry_out(app, outputs)?;
+            carry_out(app, outputs).await?;
             return Err(broken(violation));
         }
     };
     loop {
         let advanced = guard.advance(app.now(), &mut outputs);
-        let next = carry_out(app, std::mem::take(&mut outputs))?;
+        let next = carry_out(app, std::mem::take(&mut outputs)).await?;
         if !advanced.map_err(broken)? {
             break;
         }
@@ -73,25 +73,28 @@ enum Next {
 }
 
 /// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
-fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
+async fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
     let mut next = Next::Nothing;
     for output in outputs {
-        let recorded = match output {
-            Output::Record(record) => app.ledger.append(&record),
+        let writing = match output {
+            Output::Record(record) => app.records.write(record),
             Output::Judge(job) => {
                 next = match app.judges.judge(job) {
                     Ok(verdict) => Next::Verdict(verdict),
                     Err(done) => Next::Unjudged(done),
                 };
-                Ok(())
+                continue;
             }
-            Output::Ask(question) => Asked::ask(app, *question).map(|open| {
-                next = open.map_or(Next::Nothing, |asked| Next::Answer(Box::new(asked)));
-            }),
-            Output::Send(_) | Output::Abort => Ok(()),
+            Output::Ask(question) => {
+                let Some((asked, writing)) = Asked::ask(app, *question) else {
+                    continue;
+                };
+                next = Next::Answer(Box::new(asked));
+                writing
+            }
+            Output::Send(_) | Output::Abort => continue,
         };
-        recorded.map_err(|error| {
-            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        writing.await.map_err(|error| {
             let message = format!("the decision cannot be recorded: {error}");
             Refused::plain(StatusCode::BAD_REQUEST, message)
         })?;

@@ -56,6 +56,7 @@ impl Guarded {
     }
 
     pub(crate) fn ledger(&self) -> String {
+        self.proxy.flush();
         ledger(self.dir.path())
     }
 }
