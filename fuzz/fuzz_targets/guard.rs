@@ -10,7 +10,7 @@ mod client;
 mod readers;
 
 use bytes::Bytes;
-use holdgate_core::action::Knowledge;
+use holdgate_effects::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Subject};

@@ -1,7 +1,7 @@
 //! What is read can be written, and means the same when it is read again.
 #![no_main]
 
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,10 +1,10 @@
 //! What the targets share: a tool call is understood, within its fuel, without a panic.
 
-use holdgate_core::action::path::World;
-use holdgate_core::action::{Knowledge, understand};
-use holdgate_core::fuel::Fuel;
+use holdgate_effects::path::World;
+use holdgate_effects::{Knowledge, understand};
+use holdgate_effects::fuel::Fuel;
 use holdgate_core::hold::{Runs, ToolCall};
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use std::sync::{Arc, LazyLock};
 
 static KNOW: LazyLock<Arc<Knowledge>> = LazyLock::new(|| Knowledge::built_in().unwrap());

@@ -1,7 +1,7 @@
 //! Any bytes can be output, and how they are cut changes nothing; the first bytes choose the cuts.
 #![no_main]
 
-use holdgate_core::action::Knowledge;
+use holdgate_effects::Knowledge;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::watch::{Commands, Hit, OutputWatch, Patterns};
 use libfuzzer_sys::fuzz_target;

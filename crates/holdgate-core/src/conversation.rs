@@ -11,8 +11,8 @@ mod tests;
 pub use parts::{CallReader, Room, Unbounded};
 
 use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects};
-use crate::json::JsonError;
 use crate::request::Request;
+use holdgate_effects::json::JsonError;
 use parts::Part;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};

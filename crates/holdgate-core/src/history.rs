@@ -3,7 +3,7 @@
 //! Only calls whose result has come back are in it, so the same conversation gives the same history
 //! to whoever reads it.
 
-use crate::action::effect::{Effect, Kind, allocated};
+use holdgate_effects::effect::{Effect, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use crate::canonical::Canonical;
 use crate::event::{Block, Part};
-use crate::json::{Json, JsonError, LoneSurrogates, shorten};
+use holdgate_effects::Invocation;
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates, shorten};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +78,15 @@ impl ToolCall {
             text: Arc::new(input.text()),
             input,
             envelope: Json::Null,
+        }
+    }
+
+    /// What matters of it for what it does.
+    pub fn invocation(&self) -> Invocation<'_> {
+        Invocation {
+            tool: &self.name,
+            input: &self.input,
+            text: &self.text,
         }
     }
 }

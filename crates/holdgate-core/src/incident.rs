@@ -1,10 +1,10 @@
 //! Decisions as they go into the ledger. The shell adds the time, the chain of hashes and the seal.
 
-use crate::json::{Json, write_string};
 use crate::mask::Masked;
 use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::json::{Json, write_string};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,16 +1,13 @@
 //! The part of Holdgate that decides. Bytes and times go in, [`guard::Output`]s come out; the
 //! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
 
-pub mod action;
 pub mod canonical;
 pub mod conversation;
 pub mod event;
-pub mod fuel;
 pub mod guard;
 pub mod history;
 pub mod hold;
 pub mod incident;
-pub mod json;
 pub mod layers;
 pub mod mask;
 pub mod question;

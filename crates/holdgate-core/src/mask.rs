@@ -8,8 +8,8 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use crate::json::{Json, LoneSurrogates, shorten};
 use find::Finder;
+use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;

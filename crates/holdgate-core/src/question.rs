@@ -1,12 +1,12 @@
 //! A call that a person has to decide about, and what is answered.
 
-use crate::action::effect::Effect;
-use crate::action::path::{PathClass, Place};
-use crate::action::value::HOLE;
 use crate::incident::Record;
 use crate::mask::{Masked, has_secret};
 use crate::rules::shown;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::value::HOLE;
 use std::time::Duration;
 
 /// A call that waits for a person.

@@ -9,8 +9,8 @@ mod skim;
 
 pub use provider::ProviderTools;
 
-use crate::json::{Json, JsonError, LoneSurrogates};
 use bytes::Bytes;
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;

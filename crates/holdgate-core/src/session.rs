@@ -1,12 +1,12 @@
 //! What one agent has done so far: the only state that outlives a response.
 
-use crate::action::effect::{Effect, Kind};
-use crate::action::path::World;
-use crate::action::traces::Traces;
 use crate::conversation::SharedConversations;
 use crate::history::History;
 use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::path::World;
+use holdgate_effects::traces::Traces;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

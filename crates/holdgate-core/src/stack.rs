@@ -3,16 +3,16 @@
 //! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
 //! call to a client needs a `Cleared`, so there is no second way out.
 
-use crate::action::effect::Effect;
-use crate::action::path::World;
-use crate::action::{self, Knowledge, Understood};
-use crate::fuel::Fuel;
-pub use crate::fuel::{Clock, OutOfFuel};
 use crate::history::History;
 use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 pub use crate::session::Counts;
 use crate::session::{self, Session, SharedSession, Visit};
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
+pub use holdgate_effects::fuel::{Clock, OutOfFuel};
+use holdgate_effects::path::World;
+use holdgate_effects::{self, Knowledge, Understood};
 use outcome::strictest;
 pub use outcome::{Cleared, Refusal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -295,7 +295,7 @@ impl Stack {
         deadline: Duration,
     ) -> (Understood, Vec<Finding>) {
         let fuel = Fuel::until(self.limits.fuel, self.clock.clone(), deadline);
-        let read = || action::understand_all(call, world, &self.know, &fuel);
+        let read = || holdgate_effects::understand_all(call.invocation(), world, &self.know, &fuel);
         match catch_unwind(AssertUnwindSafe(read)) {
             Ok(Ok(understood)) => (understood, Vec::new()),
             // That it is too slow is said when all has been said.

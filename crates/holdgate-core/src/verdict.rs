@@ -1,7 +1,7 @@
 //! What is said about a call: verdicts and the findings behind them.
 
-use crate::json::Json;
 use crate::mask::Masked;
+use holdgate_effects::json::Json;
 use std::borrow::Cow;
 
 /// What shall become of a call. Ordered: the strictest finding wins.

@@ -12,11 +12,11 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
-use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::World;
 use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::request::Request;
+use holdgate_effects::Knowledge;
+use holdgate_effects::path::World;
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -10,9 +10,9 @@
 )]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
-use holdgate_core::action::Knowledge;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::watch::{Commands, OutputWatch, Patterns};
+use holdgate_effects::Knowledge;
 use std::time::{Duration, Instant};
 
 const SIZE: usize = 16 << 20;

@@ -10,9 +10,9 @@ use crate::args::{ExpertArgs, WrongUse};
 use crate::asks::line::Line;
 use anyhow::bail;
 use holdgate_core::incident::{Record, Subject};
-use holdgate_core::json::{Json, shorten};
 use holdgate_core::mask::Masked;
 use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_effects::json::{Json, shorten};
 use hyper::HeaderMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read, Write};
@@ -193,7 +193,7 @@ fn confirm(time: Duration, answers: impl Read, mut questions: impl Write) -> any
 #[cfg(test)]
 mod tests {
     use super::*;
-    use holdgate_core::json::LoneSurrogates;
+    use holdgate_effects::json::LoneSurrogates;
     use hyper::header::HeaderValue;
 
     #[test]

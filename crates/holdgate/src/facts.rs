@@ -4,9 +4,9 @@ mod lookups;
 mod walk;
 
 use crate::config::Config;
-use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::{Facts, Real, World, absolute, is_under};
-use holdgate_core::action::value::Value;
+use holdgate_effects::Knowledge;
+use holdgate_effects::path::{Facts, Real, World, absolute, is_under};
+use holdgate_effects::value::Value;
 use lookups::{About, Lookups, Said};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ fn own_paths(config: &Config) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use holdgate_core::action::path::PathClass;
+    use holdgate_effects::path::PathClass;
 
     fn class(world: &World, path: &str, class: PathClass) -> bool {
         let know = Knowledge::built_in().unwrap();

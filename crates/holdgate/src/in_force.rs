@@ -6,10 +6,10 @@
 use crate::config::Config;
 use crate::judging;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
-use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::rules::RuleSet;
 use holdgate_core::stack::Stack;
+use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

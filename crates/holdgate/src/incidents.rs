@@ -2,9 +2,9 @@
 
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
-use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::mask::Masked;
 use holdgate_core::verdict::Verdict;
+use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt as _;

@@ -1,15 +1,15 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
 use anyhow::bail;
-use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::World;
 use holdgate_core::hold::{CallLimits, HeldCall, Runs};
-use holdgate_core::json::Json;
 use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::layers::policy::Policy;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::session::Session;
 use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
+use holdgate_effects::Knowledge;
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

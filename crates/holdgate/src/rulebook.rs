@@ -5,9 +5,9 @@
 //! all work by a slip in a file.
 
 use anyhow::Context as _;
-use holdgate_core::action::Knowledge;
 use holdgate_core::rules::{Profile, RuleErrors, RuleFile, RuleSet, Tier};
 use holdgate_core::watch::{self, Commands, PatternFile, Patterns};
+use holdgate_effects::Knowledge;
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;

@@ -1,13 +1,13 @@
 //! What one message of a conversation says about calls.
 
-use crate::action::effect::{Effect, Kind, allocated};
-use crate::action::path::World;
-use crate::action::{self, Knowledge};
-use crate::fuel::Fuel;
 use crate::history::{Outcome, Step};
 use crate::hold::{CallLimits, HeldCall, Runs};
-use crate::json::{Json, JsonError, LoneSurrogates};
 use crate::request;
+use holdgate_effects::effect::{Effect, Kind, allocated};
+use holdgate_effects::fuel::Fuel;
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
+use holdgate_effects::path::World;
+use holdgate_effects::{self, Knowledge};
 use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -176,7 +176,9 @@ impl CallReader<'_> {
         let read = || {
             let call = HeldCall::new(block, runs).read(self.limits).ok()?;
             let fuel = Fuel::new(self.fuel);
-            let effects = action::understand(&call, self.world, self.know, &fuel).ok()?;
+            let effects =
+                holdgate_effects::understand(call.invocation(), self.world, self.know, &fuel)
+                    .ok()?;
             effects.iter().all(is_readable).then_some(effects)
         };
         catch_unwind(AssertUnwindSafe(read)).ok().flatten()

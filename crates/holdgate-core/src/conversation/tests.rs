@@ -1,11 +1,11 @@
 mod random;
 
 use super::*;
-use crate::action::Knowledge;
-use crate::action::effect::Kind;
-use crate::action::path::World;
 use crate::hold::CallLimits;
 use bytes::Bytes;
+use holdgate_effects::Knowledge;
+use holdgate_effects::effect::Kind;
+use holdgate_effects::path::World;
 use serde_json::{Value, json};
 
 /// What a step is compared by.
@@ -258,9 +258,9 @@ fn what_was_refused_is_known_once() {
 #[test]
 fn the_notice_is_read_as_it_is_written() {
     use crate::hold::{HeldCall, Runs};
-    use crate::json::{Json, LoneSurrogates};
     use crate::session::Session;
     use crate::stack::{Clock, JudgeLimits, Occasion, Stack};
+    use holdgate_effects::json::{Json, LoneSurrogates};
     struct Stopped;
     impl Clock for Stopped {
         fn now(&self) -> std::time::Duration {

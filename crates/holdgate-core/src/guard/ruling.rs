@@ -5,11 +5,11 @@ use super::{Job, Judge, OnBlock};
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
-use crate::json::shorten;
 use crate::question::{Answer, Question, allowances};
 use crate::session;
 use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
+use holdgate_effects::json::shorten;
 use std::collections::HashSet;
 use std::time::Duration;
 

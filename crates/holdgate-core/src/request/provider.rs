@@ -1,6 +1,6 @@
 //! Which calls the provider runs itself, because the request asks it to.
 
-use crate::json::Json;
+use holdgate_effects::json::Json;
 use std::collections::HashSet;
 
 /// Kinds of tool that run at the provider, by the start of their type, and the names under which

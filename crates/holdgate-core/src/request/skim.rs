@@ -4,7 +4,7 @@
 //! shape is looked at here: strings are skipped, brackets counted. Whatever is used of a part is
 //! read strictly before, so a text that only looks like JSON misleads nobody.
 
-use crate::json::{Json, JsonError, LoneSurrogates};
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
 use std::ops::Range;
 

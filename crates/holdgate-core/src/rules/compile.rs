@@ -6,8 +6,8 @@ use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
 use super::{Example, Expect, Profile, Rule, RuleFile, Stage};
-use crate::json::Json;
 use crate::verdict::Verdict;
+use holdgate_effects::json::Json;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@ use super::report::{Mark, RuleError, Source, suggestion};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
-use crate::action::effect::Kind;
-use crate::action::host::HostClass;
-use crate::action::path::{self, PathClass};
-use crate::action::value::Origins;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use holdgate_effects::effect::Kind;
+use holdgate_effects::host::HostClass;
+use holdgate_effects::path::{self, PathClass};
+use holdgate_effects::value::Origins;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 

@@ -3,14 +3,14 @@
 use super::report::{Mark, RuleError};
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
-use crate::action::effect::Effect;
-use crate::action::path::{self, Facts, Real, World};
-use crate::action::{self, Knowledge};
-use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::{History, Outcome, Step};
 use crate::hold::ToolCall;
-use crate::json::{Json, shorten};
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::path::{self, Facts, Real, World};
+use holdgate_effects::{self, Knowledge};
 use std::sync::Arc;
 
 /// Work for one example: more than any call gets.
@@ -177,7 +177,7 @@ impl Trial<'_> {
         let fuel = self.shared.unwrap_or(&own);
         // Also what is found out at no cost: reading it, telling it.
         fuel.spend(100)?;
-        let effects = action::understand(&call, world, self.know, fuel)?;
+        let effects = holdgate_effects::understand(call.invocation(), world, self.know, fuel)?;
         let mut findings = Vec::new();
         for layer in [RuleLayer::Gate, RuleLayer::Policy] {
             findings.extend(self.set.findings(layer, &effects, history, fuel)?);

@@ -1,7 +1,7 @@
 //! Which rules may speak about a call.
 
 use super::{Rule, RuleLayer};
-use crate::action::effect::Effect;
+use holdgate_effects::effect::Effect;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -3,23 +3,23 @@
 mod over_time;
 
 use super::*;
-use crate::action::path::World;
-use crate::action::{Knowledge, understand};
-use crate::fuel::Fuel;
 use crate::history::{History, Outcome, Step};
 use crate::hold::ToolCall;
-use crate::json::Json;
 use crate::verdict::Verdict;
+use holdgate_effects::fuel::Fuel;
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
+use holdgate_effects::{Knowledge, understand};
 use std::sync::Arc;
 
 const FUEL: u64 = 1_000_000;
 
-fn effects(command: &str) -> Vec<crate::action::effect::Effect> {
+fn effects(command: &str) -> Vec<holdgate_effects::effect::Effect> {
     let input = Json::object([("command", command.to_owned().into())]);
     let call = ToolCall::alone("x", "Bash", input);
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/home/dev/project");
-    understand(&call, &world, &know, &Fuel::new(FUEL)).unwrap()
+    understand(call.invocation(), &world, &know, &Fuel::new(FUEL)).unwrap()
 }
 
 /// The files that are not empty.

@@ -4,10 +4,10 @@
 //! What must have been done counts only if it surely was; what must not have been done counts
 //! already if it may have been.
 
-use crate::action::effect::{Effect, Kind};
-use crate::action::path::{Place, is_under};
-use crate::action::shell::pattern::Pattern as ShellPattern;
-use crate::action::value::{HOLE, HOLE_STR};
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::path::{Place, is_under};
+use holdgate_effects::pattern::Pattern as ShellPattern;
+use holdgate_effects::value::{HOLE, HOLE_STR};
 
 /// A file that a rule's glob finds.
 #[derive(Debug)]

@@ -4,13 +4,13 @@ use super::report::{Mark, Source};
 use super::timing::Timing;
 use super::when::{Call, Kinds, Met};
 use super::{Profile, compile};
-use crate::action::effect::Effect;
-use crate::action::value::HOLE;
-use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::History;
-use crate::json::Json;
 use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::json::Json;
+use holdgate_effects::value::HOLE;
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! A rule file as written. Every value knows its place, so that errors can point at it.
 
 use super::{Entry, FileSpec};
-use crate::json::Json;
+use holdgate_effects::json::Json;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use std::fmt;

@@ -1,12 +1,12 @@
 use super::*;
-use crate::action::Knowledge;
-use crate::action::effect::Effect;
-use crate::action::effect::{Actor, Kind};
-use crate::action::path::World;
-use crate::action::value::{Origins, Value};
-use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::History;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::Knowledge;
+use holdgate_effects::effect::Effect;
+use holdgate_effects::effect::{Actor, Kind};
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::path::World;
+use holdgate_effects::value::{Origins, Value};
 use std::sync::Arc;
 
 const FUEL: u64 = 1_000_000;

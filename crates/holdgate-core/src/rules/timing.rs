@@ -5,10 +5,10 @@ use super::reach;
 use super::report::{Mark, suggestion};
 use super::spec::{ConditionSpec, RuleSpec};
 use super::when::{Call, Kinds, Met, Pattern, Sight};
-use crate::action::effect::{Effect, Kind};
-use crate::action::value::HOLE;
-use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::{History, Outcome};
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::value::HOLE;
 use serde_saphyr::Spanned;
 
 /// Work on the whole of a history: a long one must not use up what the call itself may take.

@@ -2,12 +2,12 @@
 
 use super::Tier;
 use super::reach::{self, Sample};
-use crate::action::effect::{Effect, Kind};
-use crate::action::host::{Host, HostClass};
-use crate::action::path::{PathClass, Place};
-use crate::action::value::Origins;
-use crate::fuel::{Fuel, OutOfFuel};
 use globset::GlobSet;
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::host::{Host, HostClass};
+use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::value::Origins;
 use regex::{Regex, RegexBuilder};
 use std::sync::OnceLock;
 

@@ -2,8 +2,8 @@ mod apart;
 
 use super::*;
 use crate::history::History;
-use crate::json::Json;
 use crate::layers::gate::{Gate, RateLimits};
+use holdgate_effects::json::Json;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]

@@ -2,14 +2,14 @@
 
 use super::listing::Listing;
 use super::scan::Weight;
-use crate::action::path::World;
-use crate::action::{self, Knowledge};
-use crate::fuel::{Fuel, OutOfFuel};
 use crate::history::History;
 use crate::hold::{Runs, ToolCall};
-use crate::json::Json;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
+use holdgate_effects::{self, Knowledge};
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -275,7 +275,8 @@ impl Commands {
     }
 
     fn findings(&self, call: &ToolCall, fuel: &Fuel) -> Result<Vec<Finding>, OutOfFuel> {
-        let effects = action::understand(call, &self.world, &self.know, fuel)?;
+        let effects =
+            holdgate_effects::understand(call.invocation(), &self.world, &self.know, fuel)?;
         self.rules
             .findings(RuleLayer::Gate, &effects, &History::default(), fuel)
     }

@@ -2,7 +2,7 @@
 
 use super::command::Said;
 use super::scan::Weight;
-use crate::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::borrow::Cow;
 
 /// Nesting of an event.

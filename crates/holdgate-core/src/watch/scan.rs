@@ -9,8 +9,8 @@ use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
 use super::tell::Told;
 use super::{CONTEXT, Hit, Severity};
-use crate::action::text;
-use crate::json::Json;
+use holdgate_effects::json::Json;
+use holdgate_effects::text;
 use regex::Regex;
 use std::borrow::Cow;
 

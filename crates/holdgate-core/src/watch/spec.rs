@@ -2,8 +2,8 @@
 
 use super::Severity;
 use super::patterns::{Looks, Pattern};
-use crate::json::shorten;
 use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name, suggestion};
+use holdgate_effects::json::shorten;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_saphyr::Spanned;

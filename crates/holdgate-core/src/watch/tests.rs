@@ -1,8 +1,8 @@
 //! Through the front door: bytes in, hits out.
 
 use super::*;
-use crate::action::Knowledge;
 use crate::rules::{Profile, RuleErrors, RuleSet};
+use holdgate_effects::Knowledge;
 
 fn commands() -> Commands {
     let rules = RuleSet::built_in(Profile::default()).unwrap();

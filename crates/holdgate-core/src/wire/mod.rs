@@ -3,7 +3,7 @@
 pub mod anthropic;
 
 use crate::canonical::Canonical;
-use crate::json::{Json, LoneSurrogates, fold};
+use holdgate_effects::json::{Json, LoneSurrogates, fold};
 
 /// Depth of a value that is no message.
 const MAX_DEPTH: usize = 128;

@@ -3,9 +3,9 @@
 use crate::config::Config;
 use crate::rulebook::{self, RuleText};
 use anyhow::Context as _;
-use holdgate_core::action::Knowledge;
 use holdgate_core::question::Allowance;
 use holdgate_core::rules::{Profile, Tier};
+use holdgate_effects::Knowledge;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
 /// In YAML's single quotes, or in double ones if it has what these cannot hold.
 fn quoted(text: &str) -> String {
     if text.contains(|c: char| c.is_control()) {
-        return holdgate_core::json::Json::from(text.to_owned()).to_string();
+        return holdgate_effects::json::Json::from(text.to_owned()).to_string();
     }
     format!("'{}'", text.replace('\'', "''"))
 }

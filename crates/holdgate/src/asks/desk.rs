@@ -2,8 +2,8 @@
 
 use super::Shown;
 use anstyle::Style;
-use holdgate_core::json::shorten;
 use holdgate_core::question::Answer;
+use holdgate_effects::json::shorten;
 use std::io::{self, Read as _, Write};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use super::socket;
 use super::typed::Tty;
 use crate::args::WrongUse;
 use anyhow::{Context as _, bail};
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -75,7 +75,7 @@ impl Line {
             bail!("the proxy has hung up");
         };
         match answer.get("error").and_then(Json::as_str) {
-            Some(error) => bail!("{}", holdgate_core::json::shorten(error, 400)),
+            Some(error) => bail!("{}", holdgate_effects::json::shorten(error, 400)),
             None => Ok(answer),
         }
     }

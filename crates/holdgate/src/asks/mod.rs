@@ -21,9 +21,9 @@ pub(crate) mod typed;
 
 use code::{Code, Tries};
 use holdgate_core::incident::Subject;
-use holdgate_core::json::{Json, shorten};
 use holdgate_core::mask::Masked;
 use holdgate_core::question::{Answer, Question};
+use holdgate_effects::json::{Json, shorten};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

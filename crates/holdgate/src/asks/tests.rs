@@ -109,7 +109,7 @@ fn questions_survive_the_socket() {
     let json = Json::read(
         text.as_bytes(),
         16,
-        holdgate_core::json::LoneSurrogates::Refuse,
+        holdgate_effects::json::LoneSurrogates::Refuse,
     );
     let back = Shown::from_json(&json.unwrap());
     assert_eq!(back.findings, shown.findings);

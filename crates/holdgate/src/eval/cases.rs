@@ -1,6 +1,6 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
-use holdgate_core::json::{Json, shorten};
+use holdgate_effects::json::{Json, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;

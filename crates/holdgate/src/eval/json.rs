@@ -5,8 +5,8 @@ use super::cases::{Case, Expect};
 use super::judge::Outcome;
 use super::stats::{Rate, micros};
 use super::tally::{Counts, Spoke, Tally};
-use holdgate_core::json::Json;
 use holdgate_core::verdict::Verdict;
+use holdgate_effects::json::Json;
 
 /// The line of one case in the file of verdicts.
 pub(super) fn verdict(case: &Case, outcome: &Outcome) -> Json<'static> {

@@ -4,7 +4,7 @@ use super::Ablation;
 use super::cases::Expect;
 use super::stats::{Rate, micros};
 use super::tally::Tally;
-use holdgate_core::json::shorten;
+use holdgate_effects::json::shorten;
 use std::io::{self, Write};
 
 /// Characters of a category's name.

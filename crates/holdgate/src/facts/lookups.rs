@@ -4,7 +4,7 @@
 //! thread that looks there is then lost until it comes back. Who asked is told that the answer is not
 //! known, another thread takes its place, and nobody enters that file system meanwhile.
 
-use holdgate_core::action::path::{Real, is_under};
+use holdgate_effects::path::{Real, is_under};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};

@@ -1,7 +1,7 @@
 //! Where a path really leads, found out in a bounded number of steps.
 
 use super::lookups::Look;
-use holdgate_core::action::path::{Real, is_under};
+use holdgate_effects::path::{Real, is_under};
 use std::io::ErrorKind;
 
 /// Links that are followed in one path, as in Linux.

@@ -4,7 +4,7 @@ use super::Verdict;
 use super::fault::Fault;
 use super::quote::one_line;
 use super::settings::Provider;
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 
 const MAX_DEPTH: usize = 32;
 /// Characters of a reason.

@@ -1,7 +1,7 @@
 //! Why there is no verdict.
 
 use super::quote::one_line;
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::prompt::Prompt;
 use super::settings::Provider;
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 
 /// A verdict needs few; models that think spend some more.
 const MAX_TOKENS: u64 = 1_024;

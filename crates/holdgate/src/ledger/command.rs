@@ -5,7 +5,7 @@ use crate::args::LedgerCommand;
 use crate::config::Config;
 use crate::log;
 use anyhow::Context as _;
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use std::fs::OpenOptions;
 use std::io::{Read as _, Write};
 use std::os::unix::fs::OpenOptionsExt as _;

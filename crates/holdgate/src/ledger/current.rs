@@ -5,7 +5,7 @@ use super::seal::{KeyFile, Seed};
 use super::{GENESIS, hash};
 use crate::config::LedgerSettings;
 use holdgate_core::incident::Members;
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;

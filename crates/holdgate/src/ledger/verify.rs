@@ -5,7 +5,7 @@ use super::files::{CURRENT, readable};
 use super::seal::{KEY_FILE, Key, KeyFile, Sealing, Seed};
 use super::{GENESIS, files, hash, take_lock};
 use anyhow::{Context as _, bail};
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;

@@ -2,11 +2,11 @@
 
 use crate::judge::Ruling;
 use holdgate_core::incident::Members;
-use holdgate_core::json::Json;
 use holdgate_core::mask::Masked;
 use holdgate_core::question::Answer;
 use holdgate_core::verdict::{Finding, Verdict};
 use holdgate_core::watch::Hit;
+use holdgate_effects::json::Json;
 use std::time::{Duration, SystemTime};
 
 /// Characters of output that are kept.

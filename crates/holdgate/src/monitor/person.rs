@@ -4,8 +4,8 @@ use super::incident::Decided;
 use super::{Found, Shared};
 use crate::asks::Shown;
 use crate::judge::{Outcome, Ruling, outcome};
-use holdgate_core::json::shorten;
 use holdgate_core::question::Answer;
+use holdgate_effects::json::shorten;
 use std::time::{Duration, Instant};
 
 /// How often it is looked whether the agent was killed meanwhile.

@@ -1,8 +1,8 @@
 //! How the upstream's answer has to be read, by its status and headers alone.
 
 use holdgate_core::canonical::Canonical;
-use holdgate_core::json::shorten;
 use holdgate_core::wire::{anthropic, inert_value};
+use holdgate_effects::json::shorten;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 

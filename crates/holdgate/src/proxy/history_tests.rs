@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::config::Flags;
-use holdgate_core::action::effect::Kind;
 use holdgate_core::hold::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
+use holdgate_effects::effect::Kind;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ impl Layer for ReadFirst {
     }
 
     fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        let is = |e: &holdgate_core::action::effect::Effect, kind| {
+        let is = |e: &holdgate_effects::effect::Effect, kind| {
             e.kind == kind && e.path.as_ref().is_some_and(|p| p.text == "/p/notes.txt")
         };
         let writes = context.effects.iter().any(|e| is(e, Kind::Write));

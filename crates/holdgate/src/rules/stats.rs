@@ -2,8 +2,8 @@
 //! decided otherwise.
 
 use crate::ledger;
-use holdgate_core::json::{Json, LoneSurrogates, shorten};
 use holdgate_core::rules::{RuleSet, Stage};
+use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};

@@ -5,7 +5,7 @@ mod read;
 
 use super::agents::{Agent, Detour, Format, Place, SettingsFile, Whose};
 use super::started::Started;
-use holdgate_core::json::shorten;
+use holdgate_effects::json::shorten;
 pub(super) use read::json;
 use read::{pairs, read};
 use std::os::unix::fs::MetadataExt as _;

@@ -2,7 +2,7 @@
 
 use super::stream::Step;
 use bytes::Bytes;
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use http_body_util::{Either, Full};
 use hyper::body::{Body, Frame};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};

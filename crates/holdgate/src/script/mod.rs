@@ -18,7 +18,7 @@ pub use server::{Options, ScriptedModel};
 pub use shape::message;
 pub use stream::{Step, StreamOptions, stream};
 
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use std::path::Path;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use super::answer::{Answer, error, streamed, whole};
 use super::shape::message;
 use super::stream::{StreamOptions, stream};
 use super::{Turn, scenario};
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};

@@ -2,7 +2,7 @@
 
 use super::{Block, Call, Turn};
 use bytes::Bytes;
-use holdgate_core::json::{Json, write_string};
+use holdgate_effects::json::{Json, write_string};
 
 /// The body of a turn that is not streamed. What can only happen to a stream is left out.
 pub fn message(turn: &Turn, model: &str, n: u32) -> String {

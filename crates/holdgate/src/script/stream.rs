@@ -6,7 +6,7 @@ use super::shape::{
 };
 use super::{Block, Call, Cut, EventName, Turn};
 use bytes::Bytes;
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Duration;
 

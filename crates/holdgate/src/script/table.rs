@@ -1,7 +1,7 @@
 //! `scenarios.json` to turns.
 
 use super::{Block, Call, Cut, EventName, Turn};
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::sync::OnceLock;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 use super::*;
 use bytes::Bytes;
-use holdgate_core::json::LoneSurrogates;
 use holdgate_core::sse::{Decoder, fields};
+use holdgate_effects::json::LoneSurrogates;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;

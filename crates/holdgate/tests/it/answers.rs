@@ -2,11 +2,11 @@
 
 use holdgate::judging;
 use holdgate_core::history::History;
-use holdgate_core::json::Json;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Occasion, Stack};
 use holdgate_core::verdict::Verdict;
+use holdgate_effects::json::Json;
 use std::time::Duration;
 
 fn stack() -> Stack {
@@ -18,7 +18,7 @@ fn stack() -> Stack {
 
 fn verdict(stack: &Stack, command: &str) -> Verdict {
     let input = Json::object([("command", command.to_owned().into())]);
-    let world = holdgate_core::action::path::World::lexical("/home/dev/project");
+    let world = holdgate_effects::path::World::lexical("/home/dev/project");
     let mut session = judging::session(world);
     let history = History::default();
     let occasion = Occasion::new(&mut session, &history, Duration::ZERO);

@@ -512,7 +512,7 @@ fn the_socket_is_private_and_goes_with_its_proxy() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let start = || {
         let operator = socket::Operator {
-            expert: Box::new(|_| holdgate_core::json::Json::Null),
+            expert: Box::new(|_| holdgate_effects::json::Json::Null),
             record: Box::new(|_| Ok(())),
             pin: None,
         };

@@ -3,7 +3,7 @@
 use crate::client::{Assembled, calls};
 use crate::setup::{Guarded, REQUEST, eventually, model};
 use holdgate::ledger::verify;
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper_util::client::legacy::Client;

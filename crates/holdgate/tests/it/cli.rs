@@ -1,10 +1,10 @@
 //! The built command.
 
 use crate::setup::{REQUEST, ledger, model, post};
-use holdgate_core::action::effect::Kind;
-use holdgate_core::action::host::HostClass;
-use holdgate_core::action::path::PathClass;
-use holdgate_core::action::value::Origins;
+use holdgate_effects::effect::Kind;
+use holdgate_effects::host::HostClass;
+use holdgate_effects::path::PathClass;
+use holdgate_effects::value::Origins;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -2,7 +2,7 @@
 
 use crate::client::calls;
 use crate::setup::{Guarded, REQUEST, RawUpstream, model, send};
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use hyper::Request;
 use serde_json::Value;
 use std::net::SocketAddr;

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use holdgate::judging;
 use holdgate::script::{self, Step, StreamOptions};
-use holdgate_core::action::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
@@ -11,6 +10,7 @@ use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::request::RequestFacts;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use holdgate_effects::Knowledge;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 

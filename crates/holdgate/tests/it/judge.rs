@@ -2,9 +2,9 @@
 
 use crate::judge_server::{JudgeServer, Reply};
 use holdgate::judge::{Judge, JudgeSettings, Provider, Ruling, Verdict, WorkContext};
-use holdgate_core::json::Json;
 use holdgate_core::stack::Clock;
 use holdgate_core::watch::{Hit, Severity};
+use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

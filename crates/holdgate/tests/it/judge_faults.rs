@@ -3,7 +3,7 @@
 use crate::judge::{Hand, KEY, ask, hit, judge, said, settings, why};
 use crate::judge_server::{JudgeServer, Reply};
 use holdgate::judge::{Judge, JudgeSettings, Outcome, Provider, Ruling, Verdict, outcome};
-use holdgate_core::json::Json;
+use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

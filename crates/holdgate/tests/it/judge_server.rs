@@ -1,6 +1,6 @@
 //! A model behind an API, as a server that gives the answers it was told to give.
 
-use holdgate_core::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

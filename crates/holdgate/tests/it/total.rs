@@ -5,12 +5,12 @@ use crate::families::FAMILIES;
 use crate::random::Random;
 use holdgate::eval::PROJECT;
 use holdgate::judging;
-use holdgate_core::action::path::World;
 use holdgate_core::history::History;
-use holdgate_core::json::Json;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::Profile;
 use holdgate_core::stack::{Judgement, Occasion, Stack};
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
 use std::time::{Duration, Instant};
 
 /// What shell scripts are made of, and what is made of them.

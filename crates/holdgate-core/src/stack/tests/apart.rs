@@ -1,9 +1,9 @@
 //! Judging in a session that others use meanwhile, and within its time.
 
 use super::*;
-use crate::action::path::{Facts, Real, World};
 use crate::rules::{Profile, RuleSet};
 use crate::session::{self, SharedSession};
+use holdgate_effects::path::{Facts, Real, World};
 use std::sync::atomic::AtomicUsize;
 
 fn about(history: &History) -> About<'_> {

@@ -7,9 +7,9 @@ use super::{BlockKind, Declared};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::hold::{Fault, HeldCall, Runs};
-use crate::json::{Json, LoneSurrogates, shorten};
 use crate::question::Answer;
 use crate::stack::{Cleared, Refusal};
+use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 
 /// A message whose calls have been taken out.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ pub use write::{Writer, error_body, error_event, error_value, message_stop, ping
 
 use super::is_call;
 use crate::hold::{Fault, HeldCall, Runs};
-use crate::json::{Json, shorten};
 use crate::request::RequestFacts;
+use holdgate_effects::json::{Json, shorten};
 use std::sync::Arc;
 
 /// Blocks that can cause no action: the model's words, and results of what the provider ran.

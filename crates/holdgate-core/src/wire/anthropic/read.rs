@@ -4,9 +4,9 @@ use super::super::{carries_calls, is_call};
 use super::{BlockKind, Declared};
 use crate::event::{Block, Event, Part, Violation};
 use crate::hold::{Fault, Runs};
-use crate::json::{Json, LoneSurrogates, fold, shorten};
 use crate::request::RequestFacts;
 use crate::sse::Fields;
+use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
 use std::sync::Arc;
 
 /// Depth of an event: a call's own depth is bounded when the call is read.

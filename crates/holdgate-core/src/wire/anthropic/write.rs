@@ -4,12 +4,12 @@ use super::read::MAX_DEPTH;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::hold::Runs;
-use crate::json::{Json, LoneSurrogates, write_string};
 use crate::mask::Masked;
 use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::json::{Json, LoneSurrogates, write_string};
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;
@@ -211,7 +211,7 @@ pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) 
 }
 
 fn short(text: &str) -> String {
-    crate::json::shorten(text, 80)
+    holdgate_effects::json::shorten(text, 80)
 }
 
 fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {

@@ -1,11 +1,11 @@
 //! What an agent printed: blocked if it would be sent to the judge or killed, however it was cut.
 
 use super::{Hit, Outcome, PIECES};
-use holdgate_core::action::Knowledge;
-use holdgate_core::action::path::World;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::verdict::Verdict;
 use holdgate_core::watch::{self, Commands, OutputWatch, Patterns, Severity};
+use holdgate_effects::Knowledge;
+use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::Instant;
 

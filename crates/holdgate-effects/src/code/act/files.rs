@@ -1,0 +1,294 @@
+//! Files that code reads, writes, deletes.
+
+use super::Call;
+use crate::code::Language;
+use crate::code::functions::Role;
+use crate::code::read::Reader;
+use crate::code::thing::{Object, Thing, unknown};
+use crate::effect::Kind;
+use crate::scene::Done;
+use crate::value::Value;
+use std::rc::Rc;
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn reads(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut content = Value::default();
+        for path in self.values(call, 0)? {
+            let path = without_scheme(path);
+            content = if is_url(&path) {
+                self.scene.fetch(&call.actor, &path)?
+            } else {
+                self.scene.read(&call.actor, &path)?
+            };
+        }
+        Ok(Thing::value(content))
+    }
+
+    pub(super) fn writes(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let content = match call.one(1) {
+            Some(thing) => self.value_of(&thing)?,
+            None => Value::default(),
+        };
+        let append = call.act.role == Role::Append || self.appends(call)?;
+        for path in self.values(call, 0)? {
+            self.scene.write(&call.actor, &path, &content, append)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn opens_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mode = match call.one(1) {
+            Some(thing) => self.mode_of(&thing)?,
+            None => String::new(),
+        };
+        let mut made = Thing::Nothing;
+        for path in self.values(call, 0)? {
+            let opened = self.opens(call, &path, &mode)?;
+            made = made.or(&opened);
+        }
+        Ok(made)
+    }
+
+    pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let content = self.value(call, 0)?;
+        let file = match &call.receiver {
+            Thing::Object(object) => Some(object.clone()),
+            _ => match call.arguments.positional.first() {
+                Some(Thing::Object(object)) => Some(object.clone()),
+                _ => None,
+            },
+        };
+        let Some(file) = file else {
+            return Ok(Thing::Nothing);
+        };
+        if file.kind == "Socket" {
+            return self.sends_over(call, &content);
+        }
+        if matches!(file.kind.as_str(), "File" | "OpenFile") {
+            self.scene.write(&call.actor, &file.text, &content, true)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let tree = match call.one(1) {
+            Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
+            None => false,
+        };
+        self.deletes(call, tree)
+    }
+
+    pub(super) fn moves(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let to = self.value(call, 1)?;
+        for from in self.values(call, 0)? {
+            self.scene.touch(&call.actor, Kind::Move, &from)?;
+            let content = self.content_of(&from);
+            self.scene.write(&call.actor, &to, &content, false)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn copies(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let to = self.value(call, 1)?;
+        for from in self.values(call, 0)? {
+            let content = self.scene.read(&call.actor, &from)?;
+            self.scene.write(&call.actor, &to, &content, false)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn links(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let target = self.value(call, 0)?;
+        let mut actor = call.actor.clone();
+        actor.tags.push("link".into());
+        for link in self.values(call, 1)? {
+            let place = self.scene.place(&link);
+            let effect = actor.does(Kind::Write).at(place).about(&target.text);
+            self.scene.emit(effect.of(&target))?;
+            self.scene.link(&target, &link);
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn changes_mode(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mode = match call.one(1) {
+            Some(Thing::Number(mode)) => format!("{mode:o}"),
+            Some(thing) => self.value_of(&thing)?.text,
+            None => String::new(),
+        };
+        for path in self.values(call, 0)? {
+            if path.text.is_empty() {
+                continue;
+            }
+            let place = self.scene.place(&path);
+            let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
+            self.scene.emit(effect)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn changes_folder(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let folder = self.value(call, 0)?;
+        if !folder.text.is_empty() {
+            self.scene.enter(&folder);
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn applies_patch(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let patch = self.value(call, 0)?;
+        crate::patch::apply(self.scene, &call.actor, &patch)?;
+        Ok(Thing::Nothing)
+    }
+
+    fn content_of(&self, path: &Value) -> Value {
+        let place = self.scene.place(path);
+        self.scene
+            .files
+            .get(&place.text)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// `file_put_contents($f, $x, FILE_APPEND)`, `fs.writeFile(f, x, {flag: 'a'})`.
+    fn appends(&mut self, call: &Call<'_>) -> Done<bool> {
+        if let Some(flag) = call.named("flag").or_else(|| call.named("mode")) {
+            return Ok(self.value_of(&flag)?.text.starts_with('a'));
+        }
+        let names = call.arguments.positional.iter().skip(2);
+        Ok(names
+            .into_iter()
+            .any(|t| matches!(t, Thing::Name(n) if n.contains("APPEND"))))
+    }
+
+    /// `'w'`, `O_WRONLY | O_CREAT`, as one text.
+    fn mode_of(&mut self, thing: &Thing) -> Done<String> {
+        Ok(match thing {
+            Thing::Name(name) if name.contains("O_RDONLY") => "r".to_owned(),
+            Thing::Name(name) if name.contains("O_") => "w".to_owned(),
+            Thing::Name(_) | Thing::Nothing => String::new(),
+            // Flags that were combined.
+            Thing::Text(value) if value.is_blank() && !value.text.is_empty() => "w".to_owned(),
+            // The lowest two bits say whether it is written.
+            Thing::Number(flags) => if flags % 4 == 0 { "r" } else { "w" }.to_owned(),
+            other => self.value_of(other)?.text,
+        })
+    }
+
+    /// A file is opened; a mode that writes empties or extends it.
+    fn opens(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Done<Thing> {
+        let pipes = matches!(self.language, Language::Ruby | Language::Perl);
+        if pipes && let Some(command) = path.text.strip_prefix('|') {
+            let command = path.map(command.to_owned());
+            let output = self.runs_shell(call, &command)?;
+            return Ok(Thing::value(output));
+        }
+        if is_url(path) {
+            let answer = self.scene.fetch(&call.actor, path)?;
+            return Ok(Thing::value(answer));
+        }
+        let writes = mode.contains(['w', 'x', 'c']) || mode.contains('+');
+        let appends = mode.starts_with('a');
+        let data = if writes || appends {
+            self.scene
+                .write(&call.actor, path, &Value::default(), appends)?;
+            unknown()
+        } else {
+            self.scene.read(&call.actor, path)?
+        };
+        let kind = match self.language {
+            Language::Ruby | Language::Lua | Language::Compiled => "OpenFile",
+            _ => "File",
+        };
+        Ok(Thing::Object(Rc::new(Object {
+            kind: kind.to_owned(),
+            text: path.clone(),
+            data,
+        })))
+    }
+
+    /// `open(F, "<", $path)`, `open(F, ">$path")`, `open(F, "command |")`, `open(STDIN, ">&S")`.
+    pub(super) fn perl_open(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let second = self.value(call, 1)?;
+        let rest = self.values(call, 2)?;
+        let text = second.text.trim();
+        if text.contains(">&") || text.contains("<&") {
+            self.network.redirected = true;
+            return Ok(Thing::Nothing);
+        }
+        if !rest.is_empty() {
+            if text.contains('|') {
+                if rest.len() == 1 {
+                    let command = rest.first().cloned().unwrap_or_default();
+                    self.runs_shell(call, &command)?;
+                } else {
+                    self.runs_words(&rest, call.start)?;
+                }
+                return Ok(Thing::Nothing);
+            }
+            let mode = if text.starts_with(">>") {
+                "a"
+            } else if text.contains('>') || text.contains('+') {
+                "w"
+            } else {
+                "r"
+            };
+            let path = rest.first().cloned().unwrap_or_default();
+            return self.opened_handle(call, &path, mode);
+        }
+        if let Some(command) = text.strip_prefix('|').or_else(|| text.strip_suffix('|')) {
+            let command = second.map(command.trim().to_owned());
+            self.runs_shell(call, &command)?;
+            return Ok(Thing::Nothing);
+        }
+        let mode = if text.starts_with(">>") {
+            "a"
+        } else if text.starts_with('>') || text.starts_with('+') {
+            "w"
+        } else {
+            "r"
+        };
+        let path = second.map(text.trim_start_matches(['<', '>', '+', ' ']).to_owned());
+        self.opened_handle(call, &path, mode)
+    }
+
+    fn opened_handle(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Done<Thing> {
+        if path.text.is_empty() {
+            return Ok(Thing::Nothing);
+        }
+        let file = self.opens(call, path, mode)?;
+        if let Some(Thing::Name(handle)) = call.arguments.positional.first() {
+            let handle = handle.clone();
+            self.assign(&handle, file.clone())?;
+        }
+        Ok(file)
+    }
+
+    pub(super) fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Done<Thing> {
+        let mut actor = call.actor.clone();
+        if tree {
+            actor.tags.push("recursive".into());
+        }
+        for path in self.values(call, 0)? {
+            self.scene.delete(&actor, &path)?;
+        }
+        Ok(Thing::Nothing)
+    }
+}
+
+/// `file:x.db?mode=ro`, as databases are named.
+fn without_scheme(path: Value) -> Value {
+    match path.text.strip_prefix("file:") {
+        Some(rest) if !rest.starts_with("//") => {
+            let rest = rest.split('?').next().unwrap_or(rest).to_owned();
+            path.map(rest)
+        }
+        _ => path,
+    }
+}
+
+fn is_url(path: &Value) -> bool {
+    ["http://", "https://", "ftp://"]
+        .iter()
+        .any(|scheme| path.text.starts_with(scheme))
+}

@@ -1,0 +1,409 @@
+//! Programs, shells and code that code runs.
+
+use super::Call;
+use crate::code::Language;
+use crate::code::functions::Role;
+use crate::code::read::Reader;
+use crate::code::thing::{Object, Thing};
+use crate::effect::{Actor, Kind};
+use crate::scene::Done;
+use crate::value::{Origins, Value};
+use std::rc::Rc;
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut output = Value::default();
+        for command in self.values(call, 0)? {
+            output = self.runs_shell(call, &command)?;
+        }
+        if call.act.role == Role::System {
+            self.output.push(&output);
+        }
+        Ok(process(output))
+    }
+
+    pub(super) fn runs_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let things = call.all(0);
+        let words = self.words(&things)?;
+        Ok(process(self.runs_words(&words, call.start)?))
+    }
+
+    pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let program = self.value(call, 0)?;
+        let mut words = match call.one(1) {
+            Some(list @ Thing::List(_)) => self.words(&[list])?,
+            // C gives the words one by one or as an array of its own.
+            _ => Vec::new(),
+        };
+        // `execv("/bin/sh", ["sh", …])` names the program twice, `spawn("sh", […])` once.
+        let twice = call.actor.program.contains("exec") && !self.is_node();
+        if twice && !words.is_empty() {
+            words.remove(0);
+        }
+        words.insert(0, program);
+        if uses_shell(call) && words.len() == 1 {
+            let command = words.remove(0);
+            return Ok(process(self.runs_shell(call, &command)?));
+        }
+        Ok(process(self.runs_words(&words, call.start)?))
+    }
+
+    pub(super) fn runs_shell_or_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let things = call.all(0);
+        let mut things: Vec<Thing> = things
+            .into_iter()
+            .filter(|t| !matches!(t, Thing::Map(_)))
+            .collect();
+        // Ruby's `popen(command, "r+")`.
+        if things.len() == 2
+            && call.actor.program.contains("popen")
+            && things
+                .get(1)
+                .and_then(Thing::known)
+                .is_some_and(|m| m.len() <= 3)
+        {
+            things.truncate(1);
+        }
+        let output = match things.as_slice() {
+            [one] if one.items().is_none() => {
+                let mut output = Value::default();
+                for command in one.each() {
+                    let command = self.value_of(command)?;
+                    output = self.runs_shell(call, &command)?;
+                }
+                output
+            }
+            _ => {
+                let words = self.words(&things)?;
+                self.runs_words(&words, call.start)?
+            }
+        };
+        if &*call.actor.program == "system" {
+            self.output.push(&output);
+        }
+        Ok(process(output))
+    }
+
+    pub(super) fn runs_text(&mut self, call: &Call<'_>) -> Done<Thing> {
+        for code in self.values(call, 0)? {
+            self.runs_code(call, &code)?;
+        }
+        // `Function('…')` returns a function that does the same.
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn runs_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+        for path in self.values(call, 0)? {
+            if path.text.starts_with("http") {
+                let code = self.scene.fetch(&call.actor, &path)?;
+                self.runs_code(call, &code)?;
+                continue;
+            }
+            let place = self.scene.place(&path);
+            if let Some(code) = self.scene.files.get(&place.text).cloned() {
+                self.runs_code(call, &code)?;
+            }
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn loads(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let library = self.value(call, 0)?;
+        if library.text.contains('/') {
+            self.scene.touch(&call.actor, Kind::Run, &library)?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let data = self.value(call, 0)?;
+        if data.origins.any(Origins::FETCHED | Origins::DECODED) {
+            self.runs_code(call, &crate::code::thing::unknown_like(&data))?;
+        }
+        Ok(Thing::value(crate::code::thing::unknown_like(&data)))
+    }
+
+    pub(super) fn kills(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let target = self.value(call, 0)?;
+        let effect = call.actor.does(Kind::Kill).about(&target.text);
+        self.scene.emit(effect)?;
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn elevates(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let user = self.value(call, 0)?;
+        if user.text == "0" {
+            self.scene.emit(call.actor.does(Kind::Elevate).about("0"))?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn opens_terminal(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let program = self.value(call, 0)?;
+        self.network.shell |= is_shell(&program.text);
+        Ok(Thing::Nothing)
+    }
+
+    pub(super) fn runs_statement(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let statement = self.value(call, 0)?;
+        if destroys(&statement.text) {
+            let text = crate::json::shorten(&statement.text, 200);
+            self.scene
+                .emit(call.actor.does(Kind::Database).about(&text))?;
+        }
+        Ok(Thing::Nothing)
+    }
+
+    fn is_node(&self) -> bool {
+        self.language == Language::JavaScript
+    }
+
+    /// A list is a program with its arguments; a text is for a shell, or a program's name.
+    pub(super) fn command(&mut self, call: &Call<'_>) -> Done<Thing> {
+        let mut output = Value::default();
+        let shell = uses_shell(call)
+            || !matches!(self.language, Language::Python)
+            || call.act.arguments.len() < 2;
+        let Some(thing) = call.one(0) else {
+            return Ok(Thing::Nothing);
+        };
+        for one in thing.each() {
+            output = match one {
+                Thing::List(items) => {
+                    let words = self.words(items)?;
+                    match words.as_slice() {
+                        [first, ..] if uses_shell(call) && self.language == Language::Python => {
+                            self.runs_shell(call, first)?
+                        }
+                        _ => self.runs_words(&words, call.start)?,
+                    }
+                }
+                other => {
+                    let command = self.value_of(other)?;
+                    if shell || command.text.contains([' ', '\n', ';', '|']) {
+                        self.runs_shell(call, &command)?
+                    } else {
+                        self.runs_words(&[command], call.start)?
+                    }
+                }
+            };
+        }
+        if matches!(&*call.actor.program, "call" | "check_call" | "run") {
+            self.output.push(&output);
+        }
+        Ok(process(output))
+    }
+
+    /// Lists and texts as the words of a command.
+    fn words(&mut self, things: &[Thing]) -> Done<Vec<Value>> {
+        let mut words = Vec::new();
+        for thing in things {
+            match thing {
+                Thing::List(items) => {
+                    for item in items.iter().take(256) {
+                        words.push(self.value_of(item)?);
+                    }
+                }
+                Thing::Map(_) | Thing::Function(_) => {}
+                // `execl(…, NULL)`
+                Thing::Name(name) if matches!(name.as_str(), "NULL" | "nullptr") => {}
+                other => words.push(self.value_of(other)?),
+            }
+        }
+        Ok(words)
+    }
+
+    /// A shell runs `command`.
+    pub(super) fn runs_shell(&mut self, call: &Call<'_>, command: &Value) -> Done<Value> {
+        if command.text.trim().is_empty() {
+            return Ok(Value::default());
+        }
+        self.network.runs = true;
+        self.network.shell |= is_shell(&command.text);
+        if command.is_blank() {
+            return self.runs_unknown(command, |reader, command| {
+                heard("shell", std::slice::from_ref(command));
+                reader.scene.shell(&call.actor, command)
+            });
+        }
+        let mut command = command.clone();
+        // A known command with a fetched argument is not fetched code.
+        let first = command.text.split_whitespace().next().unwrap_or("");
+        if !command.text.trim_start().starts_with(crate::value::HOLE) && !runs_its_arguments(first)
+        {
+            command.origins = without_fetched(command.origins);
+        }
+        heard("shell", std::slice::from_ref(&command));
+        self.scene.shell(&call.actor, &command)
+    }
+
+    /// A program runs with these words.
+    pub(in crate::code) fn runs_words(&mut self, words: &[Value], _start: usize) -> Done<Value> {
+        let Some(program) = words.first().filter(|w| !w.text.trim().is_empty()) else {
+            return Ok(Value::default());
+        };
+        let line: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+        self.network.runs = true;
+        self.network.shell |= is_shell(&line.join(" "));
+        if program.is_blank() {
+            let words = words.to_vec();
+            return self.runs_unknown(program, |reader, _| {
+                heard("argv", &words);
+                reader.scene.argv(&words, None)
+            });
+        }
+        heard("argv", words);
+        self.scene.argv(words, None)
+    }
+
+    /// Of a command nothing is known: it matters only where it came from.
+    fn runs_unknown(
+        &mut self,
+        command: &Value,
+        run: impl FnOnce(&mut Self, &Value) -> Done<Value>,
+    ) -> Done<Value> {
+        self.network.runs_received |= command.origins.any(Origins::FETCHED);
+        let tells = Origins::FETCHED | Origins::DECODED;
+        if command.origins.any(tells) {
+            run(self, command)?;
+        }
+        Ok(Value::unknown(Origins::OUTPUT))
+    }
+
+    /// Code of the same language runs.
+    pub(super) fn runs_code(&mut self, call: &Call<'_>, code: &Value) -> Done {
+        if code.text.trim().is_empty() {
+            return Ok(());
+        }
+        if code.is_blank() {
+            self.network.runs_received |=
+                code.origins.any(Origins::FETCHED) && self.network.connected;
+            // A parameter or a file of the project is no more opaque than any program.
+            let tells = Origins::FETCHED | Origins::DECODED | Origins::OUTPUT;
+            if !code.origins.any(tells) {
+                return Ok(());
+            }
+        }
+        heard("code", std::slice::from_ref(code));
+        let output = self.scene.interpret(&call.actor, self.language, code)?;
+        self.output.push(&output);
+        Ok(())
+    }
+
+    /// `` `command` ``
+    pub(in crate::code) fn backticks(&mut self, command: &Value, start: usize) -> Done<Thing> {
+        let act = crate::code::functions::Act {
+            role: Role::Shell,
+            arguments: Vec::new(),
+            word: String::new(),
+        };
+        let call = Call {
+            act: &act,
+            receiver: &Thing::Nothing,
+            arguments: &crate::code::read::Arguments::default(),
+            actor: Actor::new("`", &self.evidence(start)),
+            start,
+        };
+        Ok(Thing::value(self.runs_shell(&call, command)?))
+    }
+}
+
+fn uses_shell(call: &Call<'_>) -> bool {
+    call.named("shell").is_some_and(|t| t.number() != Some(0))
+}
+
+fn process(output: Value) -> Thing {
+    Thing::Object(Rc::new(Object {
+        kind: "Process".to_owned(),
+        text: output.clone(),
+        data: output,
+    }))
+}
+
+fn without_fetched(origins: Origins) -> Origins {
+    let mut rest = Origins::NONE;
+    for name in origins.names().filter(|name| *name != "fetched") {
+        if let Some(origin) = Origins::from_name(name) {
+            rest |= origin;
+        }
+    }
+    rest
+}
+
+fn base_name(program: &str) -> &str {
+    let base = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    base.strip_suffix(".exe").unwrap_or(base)
+}
+
+fn is_shell_name(program: &str) -> bool {
+    matches!(
+        base_name(program),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "busybox" | "cmd" | "powershell" | "pwsh"
+    )
+}
+
+/// Whether a command is a shell that reads its commands from its input.
+pub(in crate::code) fn is_shell(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let Some(first) = words.next() else {
+        return false;
+    };
+    is_shell_name(first)
+        && words.all(|word| {
+            (word.starts_with('-') && !word.contains('c'))
+                || word.contains(['<', '>'])
+                || is_shell_name(word)
+        })
+}
+
+/// Programs whose arguments are commands or code.
+fn runs_its_arguments(program: &str) -> bool {
+    let name = base_name(program);
+    is_shell_name(program)
+        || matches!(
+            name,
+            "eval"
+                | "source"
+                | "."
+                | "exec"
+                | "env"
+                | "sudo"
+                | "xargs"
+                | "nohup"
+                | "perl"
+                | "ruby"
+                | "php"
+                | "node"
+                | "deno"
+                | "bun"
+                | "lua"
+                | "su"
+                | "timeout"
+                | "time"
+        )
+        || name.starts_with("python")
+}
+
+fn destroys(statement: &str) -> bool {
+    let start: String = statement.trim_start().chars().take(16).collect();
+    let start = start.to_ascii_uppercase();
+    ["DROP ", "TRUNCATE", "DELETE FROM", "ALTER "]
+        .iter()
+        .any(|word| start.starts_with(word))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// What was handed to shells and interpreters, for tests.
+    pub(in crate::code) static HEARD: std::cell::RefCell<Vec<String>> =
+        const { std::cell::RefCell::new(Vec::new()) };
+}
+
+#[cfg(test)]
+pub(in crate::code) fn heard(what: &str, words: &[Value]) {
+    let words: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+    HEARD.with_borrow_mut(|all| all.push(format!("{what}: {}", words.join(" "))));
+}
+
+#[cfg(not(test))]
+pub(in crate::code) fn heard(_what: &str, _words: &[Value]) {}

@@ -1,0 +1,308 @@
+//! awk: what it runs, reads and writes.
+
+use crate::code::act::is_shell;
+use crate::code::lex::{Escapes, Holes, Meaning, Part, Quote, parts};
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE_STR, Origins, Value};
+use std::collections::HashMap;
+
+const LITERAL: Quote = Quote {
+    escapes: Escapes::All,
+    holes: Holes::None,
+    meaning: Meaning::Text,
+};
+
+#[derive(Debug, PartialEq)]
+enum Token<'a> {
+    Text(String),
+    Name(&'a str),
+    Mark(&'a str),
+    End,
+}
+
+/// Says what an awk program does.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+    scene.fuel.spend_on(code.text.len() * 4)?;
+    let tokens = tokens(&code.text);
+    let mut reader = Reader {
+        scene,
+        code,
+        variables: HashMap::new(),
+        connects: None,
+        runs_unknown: false,
+    };
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Name("system") => {
+                let command = reader.value(tokens.get(index + 2..).unwrap_or(&[]));
+                reader.shell(&command)?;
+            }
+            Token::Mark("|" | "|&") => reader.pipe(&tokens, index)?,
+            Token::Mark(">" | ">>") if reader.prints(&tokens, index) => {
+                let path = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+                let append = *token == Token::Mark(">>");
+                let actor = reader.actor();
+                // What is printed is what was read.
+                let content = Value::unknown(Origins::NONE);
+                if !path.is_blank() {
+                    reader.scene.write(&actor, &path, &content, append)?;
+                }
+            }
+            Token::Mark("<") if reader.reads(&tokens, index) => {
+                let path = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+                if !reader.network(&path)? && !path.is_blank() {
+                    let actor = reader.actor();
+                    reader.scene.read(&actor, &path)?;
+                }
+            }
+            Token::Mark("=") => {
+                let name = index.checked_sub(1).and_then(|i| tokens.get(i));
+                if let Some(Token::Name(name)) = name {
+                    let value = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+                    reader.network(&value)?;
+                    reader.variables.insert((*name).to_owned(), value);
+                }
+            }
+            Token::Text(text) if text.starts_with("/inet") => {
+                reader.network(&Value::known(text.clone()))?;
+            }
+            Token::Text(_) | Token::Name(_) | Token::Mark(_) | Token::End => {}
+        }
+    }
+    reader.finish()?;
+    Ok(Value::default())
+}
+
+struct Reader<'s, 'w, 'c> {
+    scene: &'s mut Scene<'w>,
+    code: &'c Value,
+    variables: HashMap<String, Value>,
+    connects: Option<Value>,
+    /// Whether it runs what it has read.
+    runs_unknown: bool,
+}
+
+impl Reader<'_, '_, '_> {
+    fn actor(&self) -> Actor {
+        Actor::new("awk", &crate::json::shorten(&self.code.text, 200))
+    }
+
+    /// The value of the texts and variables that stand first in `tokens`.
+    fn value(&self, tokens: &[Token<'_>]) -> Value {
+        let mut value = Value::default();
+        for token in tokens {
+            match token {
+                Token::Text(text) => {
+                    value.push_text(text);
+                    if text.contains(HOLE_STR) {
+                        value.taint(self.code);
+                    }
+                }
+                Token::Name("getline" | "print" | "close" | "if" | "while" | "next") => break,
+                Token::Name(name) => match self.variables.get(*name) {
+                    Some(known) => value.push(known),
+                    None => value.push_text(HOLE_STR),
+                },
+                Token::Mark("(" | "$") => {}
+                Token::Mark(_) | Token::End => break,
+            }
+        }
+        value
+    }
+
+    fn shell(&mut self, command: &Value) -> Done {
+        if command.text.trim().is_empty() {
+            return Ok(());
+        }
+        if command.is_blank() {
+            // Fields of the input: what runs is not known, as with xargs.
+            self.runs_unknown = true;
+            let actor = self.actor();
+            if let Some([input, ..]) = self.scene.variable(super::STANDARD_INPUT) {
+                let mut code = input.clone();
+                code.taint(command);
+                if code.is_known() {
+                    self.scene.shell(&actor, &code)?;
+                    return Ok(());
+                }
+                if code.origins.any(Origins::FETCHED | Origins::DECODED) {
+                    return self.scene.executes(&actor, &code);
+                }
+            }
+            let opaque = self.actor().does(Kind::ExecuteOpaque);
+            return self.scene.emit(opaque.of(command));
+        }
+        self.runs_unknown |= is_shell(&command.text);
+        let actor = self.actor();
+        super::act::heard("shell", std::slice::from_ref(command));
+        self.scene.shell(&actor, command)?;
+        Ok(())
+    }
+
+    /// `"command" | getline`, `print | "command"`.
+    fn pipe(&mut self, tokens: &[Token<'_>], index: usize) -> Done {
+        if let Some(Token::Name("getline")) = tokens.get(index + 1) {
+            let before = tokens.get(..index).unwrap_or(&[]);
+            let start = before
+                .iter()
+                .rposition(|t| match t {
+                    Token::Mark(mark) => !matches!(*mark, ")" | "$"),
+                    Token::Name(name) => matches!(*name, "while" | "if" | "getline" | "print"),
+                    Token::End => true,
+                    Token::Text(_) => false,
+                })
+                .map_or(0, |at| at + 1);
+            let command = self.value(before.get(start..).unwrap_or(&[]));
+            if self.network(&command)? {
+                return Ok(());
+            }
+            return self.shell(&command);
+        }
+        let after = tokens.get(index + 1..).unwrap_or(&[]);
+        if matches!(after.first(), Some(Token::Text(_) | Token::Name(_))) {
+            let command = self.value(after);
+            if command.is_blank() || self.network(&command)? {
+                return Ok(());
+            }
+            if is_shell(&command.text) {
+                // What is printed is what the shell reads.
+                let before = tokens.get(..index).unwrap_or(&[]);
+                let print = before
+                    .iter()
+                    .rposition(|t| matches!(t, Token::Name("print" | "printf")));
+                let printed = self.value(print.and_then(|at| before.get(at + 1..)).unwrap_or(&[]));
+                self.shell(&printed)?;
+            }
+            return self.shell(&command);
+        }
+        Ok(())
+    }
+
+    /// `/inet/tcp/0/host/port` is a connection.
+    fn network(&mut self, path: &Value) -> Done<bool> {
+        if !path.text.starts_with("/inet") {
+            return Ok(false);
+        }
+        let host = path.text.split('/').nth(4).unwrap_or(HOLE_STR).to_owned();
+        let host = path.map(host);
+        if self.connects.is_none() {
+            let place = self.scene.know.hosts.host(&host);
+            let effect = self.actor().does(Kind::Connect).with(place);
+            self.scene.emit(effect.about(&host.text))?;
+        }
+        self.connects = Some(host);
+        Ok(true)
+    }
+
+    fn finish(&mut self) -> Done {
+        if let Some(host) = self.connects.clone().filter(|_| self.runs_unknown) {
+            let place = self.scene.know.hosts.host(&host);
+            let effect = self.actor().does(Kind::RemoteShell).with(place);
+            self.scene.emit(effect.about(&host.text))?;
+        }
+        Ok(())
+    }
+
+    /// Whether `>` at `index` follows a `print`.
+    fn prints(&self, tokens: &[Token<'_>], index: usize) -> bool {
+        self.statement_has(tokens, index, &["print", "printf"])
+            && !matches!(tokens.get(index + 1), Some(Token::Mark(_)) | None)
+    }
+
+    fn reads(&self, tokens: &[Token<'_>], index: usize) -> bool {
+        self.statement_has(tokens, index, &["getline"])
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as a question to the reader")]
+    fn statement_has(&self, tokens: &[Token<'_>], index: usize, names: &[&str]) -> bool {
+        let before = tokens.get(..index).unwrap_or(&[]);
+        before
+            .iter()
+            .rev()
+            .take(24)
+            .take_while(|t| !matches!(t, Token::End | Token::Mark("{" | "}" | ";")))
+            .any(|t| matches!(t, Token::Name(name) if names.contains(name)))
+    }
+}
+
+fn tokens(code: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let mut taken = first.len_utf8();
+        match first {
+            '#' => taken = rest.find('\n').unwrap_or(rest.len()),
+            '\n' | ';' => tokens.push(Token::End),
+            '"' => {
+                let end = closing(rest, '"');
+                let inner = rest.get(1..end).unwrap_or("");
+                let text = parts(inner, LITERAL).into_iter().map(|part| match part {
+                    Part::Text(text) => text.into_owned(),
+                    Part::Code(_) => String::new(),
+                });
+                tokens.push(Token::Text(text.collect()));
+                taken = (end + 1).min(rest.len());
+            }
+            '/' if !matches!(
+                tokens.last(),
+                Some(Token::Name(_) | Token::Text(_) | Token::Mark(")" | "]"))
+            ) =>
+            {
+                if let Some(end) = pattern_end(rest) {
+                    tokens.push(Token::Mark("//"));
+                    taken = end + 1;
+                }
+            }
+            c if c.is_alphanumeric() || c == '_' || c == crate::value::HOLE => {
+                taken = rest
+                    .find(|c: char| !c.is_alphanumeric() && c != '_' && c != crate::value::HOLE)
+                    .unwrap_or(rest.len());
+                tokens.push(Token::Name(rest.get(..taken).unwrap_or("")));
+            }
+            c if c.is_whitespace() => {}
+            _ => {
+                let two = rest.get(..2).unwrap_or("");
+                if matches!(
+                    two,
+                    "|&" | ">>" | "||" | "&&" | "==" | "!=" | "<=" | ">=" | "+="
+                ) {
+                    taken = 2;
+                }
+                tokens.push(Token::Mark(rest.get(..taken).unwrap_or("")));
+            }
+        }
+        rest = rest.get(taken..).unwrap_or("");
+    }
+    tokens
+}
+
+/// Where the pattern that may start `text` ends: on its line, and soon.
+fn pattern_end(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1).take(512) {
+        match c {
+            _ if escaped => escaped = false,
+            '\n' => return None,
+            '\\' => escaped = true,
+            '/' => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the quote that starts `text` is closed.
+fn closing(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        if escaped {
+            escaped = false;
+        } else if c == '\\' {
+            escaped = true;
+        } else if c == quote {
+            return at;
+        }
+    }
+    text.len()
+}

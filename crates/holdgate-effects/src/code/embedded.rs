@@ -1,0 +1,209 @@
+//! Files that hold commands between other things: Dockerfiles, CI workflows, package.json, units,
+//! crontabs, notebooks, git settings. Which of them it is shows in the lines themselves, so that a
+//! fragment of a file reads like the whole.
+
+mod json;
+mod lines;
+mod yaml;
+
+use crate::code::Language;
+use crate::effect::{Actor, Kind};
+use crate::json::{Json, LoneSurrogates};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE_STR, Value};
+
+/// JSON nested deeper than this is nobody's settings.
+const MAX_DEPTH: usize = 64;
+
+/// Says what the commands in a file do.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+    scene.fuel.spend_on(code.text.len() * 4)?;
+    let text = code.text.trim_start();
+    let mut reader = Reader { scene, code };
+    if text.starts_with(['{', '[']) {
+        let plain = without_comments(text);
+        if let Ok(json) = Json::read(plain.trim().as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
+            reader.json(&json, "")?;
+            return Ok(Value::default());
+        }
+    }
+    if text.contains("<plist") || text.contains("<key>") {
+        reader.plist(text)?;
+        return Ok(Value::default());
+    }
+    reader.lines()?;
+    Ok(Value::default())
+}
+
+struct Reader<'s, 'w, 'c> {
+    scene: &'s mut Scene<'w>,
+    code: &'c Value,
+}
+
+impl Reader<'_, '_, '_> {
+    /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
+    fn shell(&mut self, program: &str, command: &str, where_run: &str) -> Done {
+        if command.trim().is_empty() {
+            return Ok(());
+        }
+        let command = self.code.map(templates_as_holes(command));
+        let actor = Actor::new(program, &crate::json::shorten(&command.text, 200));
+        super::act::heard("shell", std::slice::from_ref(&command));
+        let before = self.scene.effects.len();
+        self.scene
+            .apart(|scene| scene.shell(&actor, &command).map(drop))?;
+        self.tag_from(before, where_run);
+        Ok(())
+    }
+
+    /// A step of a workflow: a shell's script, unless it says otherwise.
+    fn step(&mut self, key: &str, script: &str, language: Language) -> Done {
+        let before = self.scene.effects.len();
+        if language == Language::Shell {
+            self.shell(key, script, "ci")?;
+        } else {
+            let code = self.code.map(templates_as_holes(script));
+            self.scene.code(language, &code)?;
+            self.tag_from(before, "ci");
+        }
+        // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
+        super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
+        Ok(())
+    }
+
+    /// A program will run with these words.
+    fn words(&mut self, words: &[String], where_run: &str) -> Done {
+        let words: Vec<Value> = words
+            .iter()
+            .map(|word| self.code.map(templates_as_holes(word)))
+            .collect();
+        if words.is_empty() {
+            return Ok(());
+        }
+        super::act::heard("argv", &words);
+        let before = self.scene.effects.len();
+        self.scene
+            .apart(|scene| scene.argv(&words, None).map(drop))?;
+        self.tag_from(before, where_run);
+        Ok(())
+    }
+
+    fn tag_from(&mut self, before: usize, tag: &str) {
+        if tag.is_empty() {
+            return;
+        }
+        for effect in self.scene.effects.iter_mut().skip(before) {
+            if !effect.is(tag) {
+                effect.tags.push(tag.into());
+            }
+        }
+    }
+
+    /// The code of a notebook's cell: `!command` and `%%bash` are for a shell.
+    fn cell(&mut self, source: &str) -> Done {
+        let first = source.lines().next().unwrap_or("");
+        if first.starts_with("%%bash") || first.starts_with("%%sh") || first.starts_with("%%script")
+        {
+            let rest = source.split_once('\n').map_or("", |(_, rest)| rest);
+            return self.shell("notebook", rest, "");
+        }
+        let mut python = String::with_capacity(source.len());
+        for line in source.lines() {
+            let trimmed = line.trim_start();
+            if let Some(command) = trimmed.strip_prefix('!') {
+                self.shell("notebook", command, "")?;
+            } else if !trimmed.starts_with('%') {
+                python.push_str(line);
+            }
+            python.push('\n');
+        }
+        let python = self.code.map(python);
+        self.scene.code(Language::Python, &python).map(drop)
+    }
+
+    /// A property list: `Program` and `ProgramArguments`.
+    fn plist(&mut self, text: &str) -> Done {
+        for (index, after) in text.split("<key>Program").enumerate() {
+            if index == 0 {
+                continue;
+            }
+            let end = after.find("<key>").unwrap_or(after.len());
+            let body = after.get(..end).unwrap_or("");
+            let words: Vec<String> = body
+                .split("<string>")
+                .skip(1)
+                .filter_map(|piece| piece.split_once("</string>"))
+                .map(|(word, _)| unescaped_xml(word))
+                .collect();
+            self.words(&words, "")?;
+        }
+        Ok(())
+    }
+}
+
+fn unescaped_xml(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&amp;", "&")
+}
+
+/// `${{ … }}` as holes: who runs it puts something there.
+fn templates_as_holes(text: &str) -> String {
+    if !text.contains("{{") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before.strip_suffix('$').unwrap_or(before));
+        out.push_str(HOLE_STR);
+        rest = after.split_once("}}").map_or("", |(_, rest)| rest);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// JSON as editors write it: comments and trailing commas taken out.
+fn without_comments(text: &str) -> String {
+    if !text.contains("//") && !text.contains("/*") && !text.contains(",\n") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quoted => {
+                out.push(c);
+                out.extend(chars.next());
+                continue;
+            }
+            '"' => quoted = !quoted,
+            '/' if !quoted && chars.peek() == Some(&'/') => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+                continue;
+            }
+            '/' if !quoted && chars.peek() == Some(&'*') => {
+                let mut last = ' ';
+                for c in chars.by_ref() {
+                    if last == '*' && c == '/' {
+                        break;
+                    }
+                    last = c;
+                }
+                continue;
+            }
+            '}' | ']' if !quoted => {
+                let kept = out.trim_end().len();
+                if out.get(..kept).is_some_and(|t| t.ends_with(',')) {
+                    out.truncate(kept - 1);
+                }
+            }
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,254 @@
+//! Commands in files of lines: Dockerfiles, units, crontabs, git settings, and YAML by `yaml.rs`.
+
+use super::Reader;
+use super::yaml::yaml_key;
+use crate::code::make::joined_lines;
+use crate::json::{Json, LoneSurrogates};
+use crate::scene::Done;
+
+/// Keys of git settings whose value is a command.
+const GIT_KEYS: &[&str] = &[
+    "sshcommand",
+    "fsmonitor",
+    "pager",
+    "editor",
+    "textconv",
+    "helper",
+    "program",
+    "clean",
+    "smudge",
+    "process",
+    "askpass",
+    "cmd",
+    "gitproxy",
+    "driver",
+    "packobjectshook",
+    "diff",
+    "external",
+    "sequenceeditor",
+    "uploadpack",
+    "receivepack",
+    "credentialhelper",
+];
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn lines(&mut self) -> Done {
+        let code = self.code;
+        let lines: Vec<&str> = code.text.lines().collect();
+        let dockerfile = lines.iter().any(|line| {
+            let word = line.split_whitespace().next().unwrap_or("");
+            matches!(
+                word,
+                "FROM" | "RUN" | "ENTRYPOINT" | "CMD" | "COPY" | "WORKDIR"
+            )
+        });
+        if dockerfile {
+            return self.dockerfile();
+        }
+        let mut at = 0;
+        while let Some(line) = lines.get(at).copied() {
+            self.scene.fuel.spend(1)?;
+            at += 1;
+            let trimmed = line.trim_start();
+            if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with(';') {
+                continue;
+            }
+            if let Some(command) = cron_command(trimmed) {
+                self.shell("cron", command, "")?;
+            } else if let Some(command) = unit_command(trimmed) {
+                self.shell("unit", command, "")?;
+            } else if let Some((key, value)) = yaml_key(line) {
+                at = self.yaml(line, key, value, &lines, at)?;
+            } else if let Some(command) = git_command(trimmed) {
+                self.shell("git", command, "")?;
+            } else if let Some((key, value)) = json_member(trimmed)
+                && (super::json::runs("", key) || looks_like_script(key, &value))
+            {
+                self.shell(key, &value, "")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dockerfile(&mut self) -> Done {
+        let text = self.code.text.clone();
+        let lines = joined_lines(&text);
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            self.scene.fuel.spend(1)?;
+            at += 1;
+            let (word, mut rest) = split_word(line.trim());
+            let word = word.to_ascii_uppercase();
+            if word == "HEALTHCHECK" || word == "ONBUILD" {
+                rest = match rest.find("CMD ").or_else(|| rest.find("RUN ")) {
+                    Some(found) => rest.get(found + 4..).unwrap_or(""),
+                    None => continue,
+                };
+            } else if !matches!(word.as_str(), "RUN" | "CMD" | "ENTRYPOINT") {
+                continue;
+            }
+            while rest.starts_with("--") {
+                rest = split_word(rest).1;
+            }
+            if rest.starts_with('[')
+                && let Some(words) = json_words(rest)
+            {
+                self.words(&words, "container")?;
+                continue;
+            }
+            if let Some(word) = rest.strip_prefix("<<") {
+                let end = word.trim_matches(['-', '\'', '"', ' ']);
+                let mut script = String::new();
+                while let Some(next) = lines.get(at) {
+                    at += 1;
+                    if next.trim() == end {
+                        break;
+                    }
+                    script.push_str(next);
+                    script.push('\n');
+                }
+                self.shell("docker", &script, "container")?;
+                continue;
+            }
+            self.shell("docker", rest, "container")?;
+        }
+        Ok(())
+    }
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+/// `["a", "b"]` as words.
+pub(super) fn json_words(text: &str) -> Option<Vec<String>> {
+    let json = Json::read(text.trim().as_bytes(), 2, LoneSurrogates::Replace).ok()?;
+    let items = json.as_array()?;
+    Some(
+        items
+            .iter()
+            .filter_map(Json::as_str)
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// The command of a line of a crontab: five fields of time, or `@daily`, and perhaps a user.
+fn cron_command(line: &str) -> Option<&str> {
+    let mut rest = line;
+    if line.starts_with('@') {
+        let (word, after) = split_word(line);
+        let names = [
+            "@reboot",
+            "@hourly",
+            "@daily",
+            "@weekly",
+            "@monthly",
+            "@yearly",
+            "@midnight",
+        ];
+        if !names.contains(&word) {
+            return None;
+        }
+        rest = after;
+    } else {
+        for _ in 0..5 {
+            let (field, after) = split_word(rest);
+            let first = field.chars().next()?;
+            let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '/' | ',' | '-');
+            if !(first == '*' || first.is_ascii_digit() || is_day(field))
+                || !field.chars().all(allowed)
+            {
+                return None;
+            }
+            rest = after;
+        }
+    }
+    let (first, after) = split_word(rest);
+    let users = [
+        "root", "www-data", "nobody", "daemon", "ubuntu", "admin", "user", "dev",
+    ];
+    if rest.is_empty() {
+        return None;
+    }
+    Some(if users.contains(&first) { after } else { rest })
+}
+
+fn is_day(field: &str) -> bool {
+    let day = field
+        .split(['-', ','])
+        .next()
+        .unwrap_or("")
+        .to_ascii_lowercase();
+    let names = [
+        "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
+        "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    names.contains(&day.as_str())
+}
+
+/// `ExecStart=…` of a unit, `Exec=…` of a desktop entry.
+fn unit_command(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    let key = key.trim();
+    let known = key == "Exec" || key == "TryExec" || (key.starts_with("Exec") && key.len() < 20);
+    known.then(|| {
+        value
+            .trim()
+            .trim_start_matches(['@', '-', ':', '+', '!', '|'])
+    })
+}
+
+/// A command in git's settings: `x = !command`, or a key that runs its value.
+fn git_command(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    let key = key.trim();
+    let value = value.trim();
+    let value = value
+        .strip_prefix('"')
+        .and_then(|v| v.strip_suffix('"'))
+        .unwrap_or(value);
+    if let Some(command) = value.strip_prefix('!') {
+        return Some(command);
+    }
+    let plain = key.chars().all(|c| c.is_ascii_alphanumeric());
+    let runs = GIT_KEYS.contains(&key.to_ascii_lowercase().as_str());
+    (plain && runs && !matches!(value, "true" | "false" | "")).then_some(value)
+}
+
+/// `"key": "value",` of a fragment of JSON.
+fn json_member(line: &str) -> Option<(&str, String)> {
+    let (key, value) = line.strip_prefix('"')?.split_once("\":")?;
+    let value = value.trim().trim_end_matches(',').trim_end();
+    let json = Json::read(value.as_bytes(), 1, LoneSurrogates::Replace).ok()?;
+    Some((key, json.as_str()?.to_owned()))
+}
+
+/// Whether a member of a fragment of package.json is a script rather than a version or a name.
+fn looks_like_script(key: &str, value: &str) -> bool {
+    let hook = [
+        "preinstall",
+        "install",
+        "postinstall",
+        "prepare",
+        "prepublish",
+        "prepublishOnly",
+        "prepack",
+        "postpack",
+        "build",
+        "test",
+        "start",
+        "pretest",
+        "posttest",
+        "prebuild",
+        "postbuild",
+        "dev",
+        "lint",
+    ];
+    let described = matches!(
+        key,
+        "description" | "name" | "license" | "author" | "title" | "message" | "prompt" | "content"
+    );
+    hook.contains(&key) || (!described && (value.contains(" | ") || value.contains(" && ")))
+}

@@ -1,0 +1,413 @@
+//! Pure functions on constants, worked out: joining, replacing, decoding.
+
+use crate::code::decode;
+use crate::code::thing::{MAX_ALTERNATIVES, Thing, unknown_like};
+use crate::value::{HOLE, MAX_VALUE, Origins, Value};
+use std::rc::Rc;
+
+/// Items that a text is split into at most.
+const MAX_ITEMS: usize = 4096;
+
+/// What a method of a known text or list makes. `None`: not known here.
+pub(super) fn method(receiver: &Thing, name: &str, arguments: &[Thing]) -> Option<Thing> {
+    match receiver {
+        Thing::Text(value) => text_method(value, name, arguments),
+        Thing::Number(number) => match name {
+            "chr" => character(*number),
+            "to_s" | "toString" => Some(Thing::text(number.to_string())),
+            _ => None,
+        },
+        Thing::List(items) => list_method(items, name, arguments),
+        Thing::Nothing
+        | Thing::Name(_)
+        | Thing::Object(_)
+        | Thing::Map(_)
+        | Thing::Function(_)
+        | Thing::Any(_) => None,
+    }
+}
+
+fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thing> {
+    let first = arguments.first();
+    let known = |index: usize| arguments.get(index).and_then(Thing::known);
+    let text = value.text.as_str();
+    let make = |text: String| Some(Thing::value(value.map(text)));
+    match name {
+        "join" => join(value, first?.items()?),
+        "decode" | "encode" if matches!(known(0), Some("hex" | "base64" | "rot13" | "rot_13")) => {
+            Some(decoded(value, known(0)?))
+        }
+        "decode" | "encode" | "toString" | "to_s" | "to_str" | "valueOf" | "strip" | "as_bytes"
+        | "to_string" | "to_owned" | "into" | "getBytes" | "freeze" | "String" | "unwrap"
+        | "clone" | "expanduser" | "dup" | "force_encoding" | "as_str" => {
+            Some(Thing::Text(value.clone()))
+        }
+        "trim" | "chomp" | "rstrip" | "lstrip" | "chop" => make(text.trim().to_owned()),
+        "lower" | "toLowerCase" | "downcase" | "to_lowercase" => make(text.to_lowercase()),
+        "upper" | "toUpperCase" | "upcase" | "to_uppercase" => make(text.to_uppercase()),
+        "reverse" => make(text.chars().rev().collect()),
+        "replace" | "replaceAll" | "gsub" | "sub" | "tr" => {
+            let (from, to) = (known(0)?, known(1)?);
+            if from.is_empty() || text.len().saturating_mul(to.len().max(1)) > MAX_VALUE {
+                return None;
+            }
+            make(text.replace(from, to))
+        }
+        "split" | "chars" => {
+            let pieces: Vec<Thing> = match known(0) {
+                Some("") => each_char(value),
+                Some(separator) => {
+                    let pieces = text.split(separator).take(MAX_ITEMS);
+                    pieces
+                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .collect()
+                }
+                None if name == "chars" => each_char(value),
+                None => {
+                    let pieces = text.split_whitespace().take(MAX_ITEMS);
+                    pieces
+                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .collect()
+                }
+            };
+            Some(Thing::list(pieces))
+        }
+        "concat" => {
+            let mut all = (**value).clone();
+            for argument in arguments {
+                all.push(&plain(argument));
+            }
+            Some(Thing::value(all))
+        }
+        "repeat" => Some(repeat(value, first?.number()?)),
+        "format" => Some(Thing::value(format_braces(value, arguments))),
+        "unpack" | "unpack1" => Some(decoded(value, known(0)?)),
+        "charCodeAt" | "ord" => Some(Thing::Number(i64::from(u32::from(
+            text.chars()
+                .nth(usize::try_from(first.and_then(Thing::number).unwrap_or(0)).ok()?)?,
+        )))),
+        "charAt" => make(nth(text, first?.number()?)?.to_string()),
+        "slice" | "substring" | "substr" => {
+            let from = first?.number()?;
+            let second = arguments.get(1).and_then(Thing::number);
+            let to = if name == "substr" {
+                second.map(|n| from + n)
+            } else {
+                second
+            };
+            Some(slice(value, Some(from), to, 1))
+        }
+        "hex" => Some(decoded(value, "hex")),
+        _ => None,
+    }
+}
+
+fn each_char(value: &Value) -> Vec<Thing> {
+    let chars = value.text.chars().take(MAX_ITEMS);
+    chars
+        .map(|c| Thing::value(value.map(c.to_string())))
+        .collect()
+}
+
+fn nth(text: &str, index: i64) -> Option<char> {
+    match usize::try_from(index) {
+        Ok(index) => text.chars().nth(index),
+        Err(_) => text.chars().rev().nth(usize::try_from(-index - 1).ok()?),
+    }
+}
+
+fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<Thing> {
+    let first = arguments.first();
+    match name {
+        "join" => {
+            let separator = match first {
+                Some(argument) => plain(argument),
+                None => Value::default(),
+            };
+            join(&separator, items)
+        }
+        "reverse" | "reversed" => Some(Thing::List(items.iter().rev().cloned().collect())),
+        "concat" | "push" | "append" | "extend" => {
+            let mut all = items.to_vec();
+            for argument in arguments {
+                match argument.items() {
+                    Some(more) if name != "append" => all.extend(more.iter().cloned()),
+                    _ => all.push(argument.clone()),
+                }
+            }
+            Some(Thing::list(all))
+        }
+        "pack" => {
+            let format = first?.known()?;
+            if format.starts_with(['c', 'C', 'U', 'W']) {
+                return characters(items);
+            }
+            match items.first()? {
+                Thing::Text(value) => Some(decoded(value, format)),
+                Thing::Nothing
+                | Thing::Number(_)
+                | Thing::Name(_)
+                | Thing::Object(_)
+                | Thing::List(_)
+                | Thing::Map(_)
+                | Thing::Function(_)
+                | Thing::Any(_) => None,
+            }
+        }
+        "decode" | "toString" | "to_s" => characters(items),
+        "flatten" | "to_a" | "copy" | "slice" | "filter" | "compact" | "iter" | "values" => {
+            Some(Thing::List(items.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// The text of a thing, a hole where it is not known.
+pub(super) fn plain(thing: &Thing) -> Value {
+    match thing {
+        Thing::Text(value) => (**value).clone(),
+        Thing::Number(number) => Value::known(number.to_string()),
+        Thing::Object(object) => {
+            let mut value = object.text.clone();
+            value.taint(&object.data);
+            value
+        }
+        Thing::List(items) => {
+            let mut all = Value::unknown(Origins::NONE);
+            items.iter().for_each(|item| all.taint(&plain(item)));
+            all
+        }
+        Thing::Map(members) => {
+            let mut all = Value::unknown(Origins::NONE);
+            members.iter().for_each(|(_, item)| all.taint(&plain(item)));
+            all
+        }
+        Thing::Any(all) => all.last().map(plain).unwrap_or_default(),
+        Thing::Nothing | Thing::Name(_) | Thing::Function(_) => Value::unknown(Origins::UNKNOWN),
+    }
+}
+
+fn join(separator: &Value, items: &[Thing]) -> Option<Thing> {
+    let mut all = Value::default();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            all.push(separator);
+        }
+        all.push(&plain(item));
+        if all.text.len() >= MAX_VALUE {
+            return None;
+        }
+    }
+    Some(Thing::value(all))
+}
+
+/// Two texts or lists, one after the other.
+pub(super) fn concat(left: &Thing, right: &Thing) -> Thing {
+    if let (Thing::Any(_), _) | (_, Thing::Any(_)) = (left, right) {
+        let pairs = left
+            .each()
+            .iter()
+            .flat_map(|a| right.each().iter().map(move |b| concat(a, b)));
+        return Thing::Any(pairs.take(MAX_ALTERNATIVES).collect());
+    }
+    if let (Some(a), Some(b)) = (left.items(), right.items()) {
+        return Thing::List(a.iter().chain(b).cloned().collect());
+    }
+    if let (Some(a), Thing::Name(_) | Thing::Nothing | Thing::Object(_)) = (left.items(), right) {
+        let mut all = a.to_vec();
+        all.push(Thing::value(plain(right)));
+        return Thing::list(all);
+    }
+    if let (Thing::Number(a), Thing::Number(b)) = (left, right) {
+        return Thing::Number(a.wrapping_add(*b));
+    }
+    let mut value = plain(left);
+    value.push(&plain(right));
+    Thing::value(value)
+}
+
+/// A text or list several times.
+pub(super) fn repeat(value: &Value, times: i64) -> Thing {
+    let times = usize::try_from(times).unwrap_or(0);
+    if value.text.len().saturating_mul(times) > 1 << 16 {
+        return Thing::value(unknown_like(value));
+    }
+    Thing::value(value.map(value.text.repeat(times)))
+}
+
+/// `"%s …" % (…)` and `sprintf`.
+pub(super) fn format_percent(format: &Value, arguments: &[Thing]) -> Value {
+    let mut out = format.map(String::new());
+    let mut arguments = arguments.iter();
+    let mut chars = format.text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.text.push(c);
+            continue;
+        }
+        if chars.next_if_eq(&'%').is_some() {
+            out.text.push('%');
+            continue;
+        }
+        // Flags, width, precision, and Python's `%(name)s`.
+        while chars
+            .next_if(|c| !c.is_ascii_alphabetic() && *c != ' ' && *c != '\n' && *c != '/')
+            .is_some()
+        {}
+        if chars.next_if(char::is_ascii_alphabetic).is_none() {
+            out.text.push('%');
+            continue;
+        }
+        match arguments.next() {
+            Some(argument) => out.push(&plain(argument)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+    }
+    out
+}
+
+/// `"{} {0} {name}".format(…)`.
+pub(super) fn format_braces(format: &Value, arguments: &[Thing]) -> Value {
+    let mut out = format.map(String::new());
+    let mut next = 0;
+    let mut rest = format.text.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_text(&before.replace("}}", "}"));
+        if let Some(literal) = after.strip_prefix('{') {
+            out.push_text("{");
+            rest = literal;
+            continue;
+        }
+        let Some((field, after)) = after.split_once('}') else {
+            out.push_text("{");
+            rest = after;
+            break;
+        };
+        let name = field.split([':', '!', '.', '[']).next().unwrap_or("");
+        let index = match name.parse::<usize>() {
+            Ok(index) => Some(index),
+            Err(_) if name.is_empty() => {
+                next += 1;
+                Some(next - 1)
+            }
+            Err(_) => None,
+        };
+        match index.and_then(|i| arguments.get(i)) {
+            Some(argument) => out.push(&plain(argument)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+        rest = after;
+    }
+    out.push_text(&rest.replace("}}", "}"));
+    out
+}
+
+/// `x[from:to:step]` of a text or list.
+pub(super) fn slice_of(thing: &Thing, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
+    match thing {
+        Thing::Text(value) => slice(value, from, to, step),
+        Thing::List(items) => {
+            let picked = picked(items.len(), from, to, step);
+            let items = picked.filter_map(|i| items.get(i).cloned()).collect();
+            Thing::List(items)
+        }
+        Thing::Any(_) => thing.map(|one| slice_of(one, from, to, step)),
+        Thing::Object(object) => {
+            let mut value = unknown_like(&object.data);
+            value.taint(&object.text);
+            Thing::value(value)
+        }
+        Thing::Nothing | Thing::Number(_) | Thing::Name(_) | Thing::Map(_) | Thing::Function(_) => {
+            Thing::Nothing
+        }
+    }
+}
+
+fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
+    if !value.is_known() {
+        return Thing::value(unknown_like(value));
+    }
+    let chars: Vec<char> = value.text.chars().collect();
+    let text: String = picked(chars.len(), from, to, step)
+        .filter_map(|i| chars.get(i))
+        .collect();
+    let mut made = value.map(text);
+    if !(0..=1).contains(&step) {
+        // A text that is only read in another order hides what it says.
+        made.origins |= Origins::DECODED;
+    }
+    Thing::value(made)
+}
+
+/// The positions that a slice takes.
+fn picked(
+    length: usize,
+    from: Option<i64>,
+    to: Option<i64>,
+    step: i64,
+) -> impl Iterator<Item = usize> {
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    let step = if step == 0 { 1 } else { step };
+    let place = |at: i64| if at < 0 { at + length } else { at };
+    let (first, last) = if step > 0 {
+        let first = from.map_or(0, place).clamp(0, length);
+        let last = to.map_or(length, place).clamp(0, length);
+        (first, last)
+    } else {
+        let first = from.map_or(length - 1, place).clamp(-1, length - 1);
+        let last = to.map_or(-1, place).clamp(-1, length - 1);
+        (first, last)
+    };
+    let mut at = first;
+    std::iter::from_fn(move || {
+        let inside = if step > 0 { at < last } else { at > last };
+        let index = usize::try_from(at).ok()?;
+        at += step;
+        inside.then_some(index)
+    })
+}
+
+/// A character by its number.
+pub(super) fn character(number: i64) -> Option<Thing> {
+    let c = char::from_u32(u32::try_from(number).ok()?)?;
+    Some(Thing::value(Value::known(c).marked(Origins::DECODED)))
+}
+
+/// A text from the numbers of its characters.
+pub(super) fn characters(numbers: &[Thing]) -> Option<Thing> {
+    let text: Option<String> = numbers
+        .iter()
+        .map(|n| char::from_u32(u32::try_from(n.number()?).ok()?))
+        .collect();
+    Some(Thing::value(Value::known(text?).marked(Origins::DECODED)))
+}
+
+/// `value` decoded from what `encoding` names. As it is where no such encoding is known.
+pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
+    let encoding = encoding.to_ascii_lowercase();
+    let Some(text) = value.as_known() else {
+        return Thing::value(unknown_like(value).marked(Origins::DECODED));
+    };
+    let bytes = match encoding.as_str() {
+        "base64" | "base64url" | "m" | "m0" | "base_64" => decode::base64(text),
+        "base32" => decode::base32(text),
+        "hex" | "hex_codec" => decode::hex(text),
+        _ if encoding.starts_with('h') => decode::hex(text),
+        "deflate" | "zlib" | "gzip" => decode::inflate(&decode::bytes_of(text)),
+        "rot13" | "rot_13" => Some(decode::rot13(text).into_bytes()),
+        "percent" => Some(decode::percent(text).into_bytes()),
+        "reverse" => Some(text.chars().rev().collect::<String>().into_bytes()),
+        "u" | "other" => None,
+        _ => return Thing::value(value.clone()),
+    };
+    let made = match bytes {
+        Some(bytes) => value.map(decode::text_of(bytes).replace(HOLE, "")),
+        None => unknown_like(value),
+    };
+    let marked = if encoding == "percent" {
+        made
+    } else {
+        made.marked(Origins::DECODED)
+    };
+    Thing::value(marked)
+}

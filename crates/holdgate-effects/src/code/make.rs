@@ -1,0 +1,175 @@
+//! Makefiles: recipes and `$(shell …)`.
+
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE_STR, Value};
+use std::collections::HashMap;
+
+/// Says what the recipes of a makefile do.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+    scene.fuel.spend_on(code.text.len() * 2)?;
+    let mut variables: HashMap<String, String> = HashMap::new();
+    for line in joined_lines(&code.text) {
+        scene.fuel.spend(1)?;
+        if let Some(recipe) = line.strip_prefix('\t') {
+            let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
+            if !recipe.starts_with('#') {
+                let command = expanded(scene, code, recipe, &variables)?;
+                shell(scene, code, &command)?;
+            }
+            continue;
+        }
+        let line = line.trim_start();
+        if line.starts_with('#') {
+            continue;
+        }
+        if let Some((name, value)) = assignment(line) {
+            let value = expanded(scene, code, value, &variables)?;
+            variables.insert(name.to_owned(), value);
+        } else {
+            // `target: ; command`, and `$(shell …)` between other things.
+            expanded(scene, code, line, &variables)?;
+            if let Some((_, command)) = line.split_once(';').filter(|(l, _)| l.contains(':')) {
+                let command = expanded(scene, code, command, &variables)?;
+                shell(scene, code, &command)?;
+            }
+        }
+    }
+    Ok(Value::default())
+}
+
+fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Done {
+    if command.trim().is_empty() || command == HOLE_STR {
+        return Ok(());
+    }
+    let command = code.map(command.to_owned());
+    let actor = Actor::new("make", &crate::json::shorten(&command.text, 200));
+    super::act::heard("shell", std::slice::from_ref(&command));
+    scene.fuel.spend(command.text.len() as u64 / 8)?;
+    let before = scene.effects.len();
+    scene.apart(|scene| scene.shell(&actor, &command))?;
+    // A program that the person who runs make chooses, as in `$(CARGO) build`, is theirs.
+    if command.text.starts_with(HOLE_STR) {
+        super::forget(scene, before, &[Kind::ExecuteOpaque]);
+    }
+    Ok(())
+}
+
+/// What variables hold that make knows by itself or that everybody sets to the same.
+fn usual(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "CC" => "cc",
+        "CXX" => "c++",
+        "MAKE" => "make",
+        "RM" => "rm -f",
+        "AR" => "ar",
+        "LD" => "ld",
+        "INSTALL" => "install",
+        "PYTHON" => "python3",
+        "CARGO" => "cargo",
+        "GO" => "go",
+        "NPM" => "npm",
+        "NODE" => "node",
+        "DOCKER" => "docker",
+        "CURDIR" | "PWD" => ".",
+        "HOME" => "~",
+        _ => return None,
+    })
+}
+
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
+    let name = name.strip_prefix("export ").unwrap_or(name).trim();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!name.is_empty() && name.chars().all(plain)).then_some((name, value.trim()))
+}
+
+/// `$(X)` and `${X}` replaced, `$$` as `$`; what make alone knows is a hole.
+fn expanded(
+    scene: &mut Scene<'_>,
+    code: &Value,
+    text: &str,
+    variables: &HashMap<String, String>,
+) -> Done<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let Some(first) = after.chars().next() else {
+            break;
+        };
+        let close = match first {
+            '(' => ')',
+            '{' => '}',
+            '$' => {
+                out.push('$');
+                rest = after.get(1..).unwrap_or("");
+                continue;
+            }
+            _ => {
+                out.push_str(HOLE_STR);
+                rest = after.get(first.len_utf8()..).unwrap_or("");
+                continue;
+            }
+        };
+        let end = matching(after, first, close);
+        let inner = after.get(1..end).unwrap_or("");
+        rest = after.get(end + 1..).unwrap_or("");
+        if let Some(command) = inner.strip_prefix("shell ") {
+            let command = command.replace("$$", "$").replace("$(", HOLE_STR);
+            shell(scene, code, command.trim())?;
+            out.push_str(HOLE_STR);
+        } else {
+            let set = variables.get(inner).map(String::as_str);
+            let known = set.or_else(|| usual(inner)).unwrap_or(HOLE_STR);
+            // What doubles line by line is not worth following.
+            let small = out.len() + known.len() < 1 << 10;
+            let known = if small { known } else { HOLE_STR };
+            // Unknown next to unknown is unknown.
+            if known != HOLE_STR || !out.ends_with(HOLE_STR) {
+                out.push_str(known);
+            }
+        }
+        scene.fuel.spend_on(out.len())?;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+fn matching(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0u32;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at;
+            }
+        }
+    }
+    text.len()
+}
+
+/// Lines, with those put together that a backslash at the end continues.
+pub(super) fn joined_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let (body, continues) = match line.strip_suffix('\\') {
+            Some(body) => (body, true),
+            None => (line, false),
+        };
+        match lines.last_mut() {
+            Some(last) if open => {
+                last.truncate(last.trim_end().len());
+                last.push(' ');
+                last.push_str(body.trim_start());
+            }
+            _ => lines.push(body.to_owned()),
+        }
+        open = continues;
+    }
+    lines
+}

@@ -1,0 +1,182 @@
+//! Inline code of other languages, read for what it does.
+
+mod act;
+mod awk;
+mod decode;
+mod embedded;
+mod file;
+mod fold;
+mod functions;
+mod lex;
+mod make;
+mod powershell;
+mod read;
+mod sed;
+mod thing;
+
+pub use functions::FunctionTable;
+
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{Origins, Value};
+
+/// Under this name the scene's variables hold what a program is fed with.
+pub(crate) const STANDARD_INPUT: &str = "<stdin>";
+
+/// All variables of the environment at once.
+fn whole_environment() -> Value {
+    Value::unknown(Origins::ENVIRONMENT).with_source("environment")
+}
+
+/// A language whose code is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// sh, bash, zsh, dash, ksh.
+    Shell,
+    /// Python.
+    Python,
+    /// JavaScript and TypeScript.
+    JavaScript,
+    /// Perl.
+    Perl,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// Lua.
+    Lua,
+    /// awk.
+    Awk,
+    /// sed.
+    Sed,
+    /// PowerShell and cmd.
+    PowerShell,
+    /// Makefiles.
+    Make,
+    /// Files that hold shell commands between other things: Dockerfile, CI workflows, package.json.
+    Embedded,
+    /// Compiled languages, as far as their calls are known: Go, Java, C, Rust.
+    Compiled,
+}
+
+impl Language {
+    /// Its plain name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Language::Shell => "shell",
+            Language::Python => "python",
+            Language::JavaScript => "javascript",
+            Language::Perl => "perl",
+            Language::Ruby => "ruby",
+            Language::Php => "php",
+            Language::Lua => "lua",
+            Language::Awk => "awk",
+            Language::Sed => "sed",
+            Language::PowerShell => "powershell",
+            Language::Make => "make",
+            Language::Embedded => "embedded",
+            Language::Compiled => "compiled",
+        }
+    }
+
+    /// The language that `word` stands for.
+    pub fn from_word(word: &str) -> Option<Language> {
+        use Language::{
+            Awk, Compiled, Embedded, JavaScript, Lua, Make, Perl, Php, PowerShell, Python, Ruby,
+            Sed, Shell,
+        };
+        [
+            Shell, Python, JavaScript, Perl, Ruby, Php, Lua, Awk, Sed, PowerShell, Make, Embedded,
+            Compiled,
+        ]
+        .into_iter()
+        .find(|l| l.word() == word)
+    }
+}
+
+/// The language of a file that will run, by its name or its first line; `None` for what does not run.
+pub(crate) fn language_of_file(path: &str, content: &str) -> Option<Language> {
+    file::language(path, content)
+}
+
+/// Takes back effects of these kinds that were noted since there were `before`.
+fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
+    let later = scene.effects.split_off(before.min(scene.effects.len()));
+    let kept = later.into_iter().filter(|e| !kinds.contains(&e.kind));
+    scene.effects.extend(kept);
+}
+
+/// Says in `scene` what `code` does. Returns what it prints, if that is known.
+pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+    match language {
+        Language::Shell => crate::shell::run(scene, code),
+        Language::Python
+        | Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Lua
+        | Language::Compiled => {
+            if types_into_terminals(&code.text) {
+                let actor = Actor::new(language.word(), "TIOCSTI");
+                let types = actor.does(Kind::System).tagged("keystrokes");
+                scene.emit(types.about("TIOCSTI"))?;
+            }
+            read::run(scene, language, code)
+        }
+        Language::Awk => awk::run(scene, code),
+        Language::Sed => sed::run(scene, code),
+        Language::PowerShell => powershell::run(scene, code),
+        Language::Make => make::run(scene, code),
+        Language::Embedded => embedded::run(scene, code),
+    }
+}
+
+/// Whether code asks a terminal to take text as if somebody had typed it there.
+fn types_into_terminals(code: &str) -> bool {
+    // The request by its name, and by its number on Linux and on macOS.
+    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
+    code.contains("ioctl") && requests.iter().any(|request| code.contains(request))
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The host of a snippet that both opens a connection and runs programs: a last look at inline code
+/// whose reader found no remote shell. Honest one-liners do one or the other.
+pub(crate) fn shell_for(code: &str) -> Option<&str> {
+    const CONNECTS: [&str; 8] = [
+        "socket",
+        "Socket",
+        "fsockopen",
+        "/inet/tcp/",
+        "net.Dial",
+        "IO::Socket",
+        "TCPServer",
+        "connect(",
+    ];
+    const RUNS: [&str; 12] = [
+        "/bin/sh",
+        "/bin/bash",
+        "exec(",
+        "system(",
+        "system$",
+        "popen",
+        "Popen",
+        "subprocess",
+        "spawn",
+        "Process.new",
+        "getline",
+        "check_output",
+    ];
+    let has = |words: &[&str]| words.iter().any(|w| code.contains(w));
+    if !has(&CONNECTS) || !has(&RUNS) {
+        return None;
+    }
+    let mut words = code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'));
+    let is_outside = |word: &&str| match word.parse::<std::net::Ipv4Addr>() {
+        Ok(address) => !address.is_loopback(),
+        Err(_) => false,
+    };
+    words.find(is_outside)
+}

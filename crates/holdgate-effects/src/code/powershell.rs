@@ -1,0 +1,286 @@
+//! PowerShell and cmd, lightly: the commands that delete, fetch, run and persist.
+
+mod commands;
+
+use crate::code::decode;
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE_STR, Origins, Value};
+use std::collections::HashMap;
+
+/// Says what a script does.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+    scene.fuel.spend_on(code.text.len() * 4)?;
+    if let Some(decoded) = encoded_command(code.text.trim()) {
+        let actor = Actor::new("powershell", &crate::json::shorten(&code.text, 200));
+        let code = code.map(decoded).marked(Origins::DECODED);
+        return scene.interpret(&actor, super::Language::PowerShell, &code);
+    }
+    let mut reader = Reader {
+        scene,
+        code,
+        variables: HashMap::new(),
+        connects: None,
+        runs_received: false,
+    };
+    for statement in statements(&code.text) {
+        reader.statement(statement)?;
+    }
+    reader.finish()?;
+    Ok(Value::default())
+}
+
+/// What `-EncodedCommand` was given: UTF-16 in base64. `None` for anything else.
+pub(super) fn encoded_command(text: &str) -> Option<String> {
+    let plausible = text.len() >= 16
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+    if !plausible {
+        return None;
+    }
+    let bytes = decode::base64(text)?;
+    let zeros = bytes.iter().skip(1).step_by(2).filter(|b| **b == 0).count();
+    (zeros * 4 > bytes.len()).then(|| decode::utf16(&bytes))
+}
+
+fn actor(program: &str, evidence: &str) -> Actor {
+    Actor::new(program, &crate::json::shorten(evidence, 200))
+}
+
+struct Reader<'s, 'w, 'c> {
+    scene: &'s mut Scene<'w>,
+    code: &'c Value,
+    variables: HashMap<String, Value>,
+    connects: Option<Value>,
+    runs_received: bool,
+}
+
+/// A word, and whether it was quoted.
+#[derive(Debug)]
+struct Word {
+    value: Value,
+    quoted: bool,
+}
+
+impl Reader<'_, '_, '_> {
+    fn statement(&mut self, statement: &str) -> Done {
+        self.scene.fuel.spend(2)?;
+        let trimmed = statement
+            .trim()
+            .trim_start_matches(['&', '{', '}', '@', '('])
+            .trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with("::") {
+            return Ok(());
+        }
+        self.sockets(trimmed)?;
+        if let Some((name, value)) = assignment(trimmed) {
+            let made = self.pipeline(value)?;
+            self.variables.insert(name.to_ascii_lowercase(), made);
+            return Ok(());
+        }
+        self.pipeline(trimmed).map(drop)
+    }
+
+    /// Commands joined by `|`: each gets what the one before yields.
+    fn pipeline(&mut self, text: &str) -> Done<Value> {
+        let mut input = Value::default();
+        for stage in split_outside_quotes(text, '|') {
+            input = self.stage(stage.trim(), &input)?;
+        }
+        Ok(input)
+    }
+
+    fn stage(&mut self, stage: &str, input: &Value) -> Done<Value> {
+        let made = self.methods(stage)?;
+        let words = self.words(stage);
+        let Some(first) = words.first() else {
+            return Ok(made);
+        };
+        if first.quoted && words.len() == 1 {
+            let mut value = first.value.clone();
+            value.taint(&made);
+            return Ok(value);
+        }
+        let result = self.command(stage, &words, input, &made)?;
+        let mut result = if result.text.is_empty() { made } else { result };
+        if result.text.is_empty() && stage.starts_with('$') {
+            result = first.value.clone();
+        }
+        Ok(result)
+    }
+
+    /// `(New-Object Net.WebClient).DownloadString('…')` and the like, wherever they stand.
+    fn methods(&mut self, stage: &str) -> Done<Value> {
+        let lower = stage.to_ascii_lowercase();
+        let mut made = Value::default();
+        for method in [
+            "downloadstring(",
+            "downloaddata(",
+            "downloadfile(",
+            "openread(",
+        ] {
+            let Some(at) = lower.find(method) else {
+                continue;
+            };
+            let arguments = stage.get(at + method.len()..).unwrap_or("");
+            let words = self.words(arguments.split(')').next().unwrap_or(""));
+            let actor = actor(method.trim_end_matches('('), stage);
+            if let Some(url) = words.first() {
+                made = self.scene.fetch(&actor, &url.value)?;
+            }
+            if let (true, Some(path)) = (method.starts_with("downloadfile"), words.get(1)) {
+                self.scene.write(&actor, &path.value, &made, false)?;
+            }
+        }
+        if let Some(at) = lower.find("frombase64string(") {
+            let argument = stage.get(at + "frombase64string(".len()..).unwrap_or("");
+            let words = self.words(argument.split(')').next().unwrap_or(""));
+            if let Some(word) = words.first() {
+                let bytes = word.value.as_known().and_then(decode::base64);
+                let text = match bytes {
+                    Some(bytes) if lower.contains("unicode") => decode::utf16(&bytes),
+                    Some(bytes) => decode::text_of(bytes),
+                    None => HOLE_STR.to_owned(),
+                };
+                made = word.value.map(text).marked(Origins::DECODED);
+            }
+        }
+        Ok(made)
+    }
+
+    /// A raw connection that is given what it sends to run.
+    fn sockets(&mut self, statement: &str) -> Done {
+        let lower = statement.to_ascii_lowercase();
+        if let Some(at) = lower.find("tcpclient") {
+            let rest = statement.get(at + "tcpclient".len()..).unwrap_or("");
+            let arguments = rest.split(')').next().unwrap_or("");
+            let host = self.words(arguments).into_iter().next();
+            let host = host.map_or_else(|| Value::unknown(Origins::UNKNOWN), |w| w.value);
+            let place = self.scene.know.hosts.host(&host);
+            let effect = actor("TcpClient", statement).does(Kind::Connect);
+            self.scene.emit(effect.with(place).about(&host.text))?;
+            self.connects = Some(host);
+        }
+        let runs =
+            lower.contains("iex ") || lower.contains("invoke-expression") || lower.contains("iex(");
+        let shell = lower.contains("cmd.exe")
+            || lower.contains("powershell.exe")
+            || lower.contains("/bin/");
+        self.runs_received |= runs || shell;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Done {
+        if let Some(host) = self.connects.take().filter(|_| self.runs_received) {
+            let place = self.scene.know.hosts.host(&host);
+            let effect = actor("powershell", &self.code.text).does(Kind::RemoteShell);
+            self.scene.emit(effect.with(place).about(&host.text))?;
+        }
+        Ok(())
+    }
+
+    /// Words with quotes taken off and variables put in; brackets and commas part words too.
+    fn words(&self, text: &str) -> Vec<Word> {
+        let mut words = Vec::new();
+        let mut word = Value::default();
+        let mut quoted = false;
+        let mut open: Option<char> = None;
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match (c, open) {
+                (quote, Some(current)) if quote == current => open = None,
+                ('\'' | '"', None) => {
+                    open = Some(c);
+                    quoted = true;
+                }
+                ('`', None | Some('"')) => {
+                    let mut buffer = [0; 4];
+                    if let Some(next) = chars.next() {
+                        word.push_text(next.encode_utf8(&mut buffer));
+                    }
+                }
+                ('$', None | Some('"')) => {
+                    let mut name = String::new();
+                    while let Some(c) =
+                        chars.next_if(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '{' | '}'))
+                    {
+                        name.push(c);
+                    }
+                    word.push(&self.variable(name.trim_matches(['{', '}'])));
+                }
+                (c, None) if c.is_whitespace() || matches!(c, ',' | '(' | ')') => {
+                    if quoted || !word.text.is_empty() {
+                        let value = std::mem::take(&mut word);
+                        words.push(Word { value, quoted });
+                    }
+                    quoted = false;
+                }
+                ('+', None) if word.text.is_empty() || quoted => {
+                    // `'a' + 'b'` is one text.
+                    while chars.next_if(|c| c.is_whitespace()).is_some() {}
+                }
+                (c, _) => word.push_text(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+        if quoted || !word.text.is_empty() {
+            words.push(Word {
+                value: word,
+                quoted,
+            });
+        }
+        words
+    }
+
+    fn variable(&self, name: &str) -> Value {
+        let lower = name.to_ascii_lowercase();
+        match lower.as_str() {
+            "home" | "env:userprofile" | "env:home" | "env:homepath" => {
+                return Value::known(self.scene.world.home.clone());
+            }
+            "env:temp" | "env:tmp" => return Value::known("/tmp"),
+            "env:systemroot" | "env:windir" => return Value::known("C:/Windows"),
+            "env:systemdrive" => return Value::known("C:"),
+            "pwd" | "psscriptroot" => return Value::known("."),
+            _ => {}
+        }
+        match self.variables.get(&lower) {
+            Some(value) => value.clone(),
+            None => Value::unknown(Origins::UNKNOWN),
+        }
+    }
+}
+
+fn assignment(statement: &str) -> Option<(&str, &str)> {
+    let (name, value) = statement.strip_prefix('$')?.split_once('=')?;
+    let name = name.trim();
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (plain && !value.starts_with('=')).then_some((name, value.trim()))
+}
+
+fn statements(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    for line in text.lines() {
+        all.extend(split_outside_quotes(line, ';'));
+    }
+    all
+}
+
+fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut open: Option<char> = None;
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        match open {
+            Some(quote) if c == quote => open = None,
+            None if matches!(c, '"' | '\'') => open = Some(c),
+            None if c == separator => {
+                pieces.push(text.get(from..at).unwrap_or(""));
+                from = at + c.len_utf8();
+            }
+            Some(_) | None => {}
+        }
+    }
+    pieces.push(text.get(from..).unwrap_or(""));
+    pieces
+}

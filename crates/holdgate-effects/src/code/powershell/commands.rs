@@ -1,0 +1,292 @@
+//! What single commands of PowerShell and cmd do.
+
+use super::{Reader, Word, actor, encoded_command};
+use crate::code::Language;
+use crate::effect::{Actor, Kind};
+use crate::scene::Done;
+use crate::value::{Origins, Value};
+
+/// Words that start no command.
+const KEYWORDS: &[&str] = &[
+    "if",
+    "else",
+    "elseif",
+    "foreach",
+    "for",
+    "while",
+    "do",
+    "try",
+    "catch",
+    "finally",
+    "function",
+    "param",
+    "return",
+    "switch",
+    "begin",
+    "process",
+    "end",
+    "throw",
+    "using",
+    "class",
+    "echo",
+    "write-host",
+    "write-output",
+    "set",
+    "setlocal",
+    "rem",
+    "goto",
+    "pause",
+    "exit",
+    "}",
+    "{",
+];
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn command(
+        &mut self,
+        stage: &str,
+        words: &[Word],
+        input: &Value,
+        made: &Value,
+    ) -> Done<Value> {
+        let Some(first) = words.first() else {
+            return Ok(Value::default());
+        };
+        let name = first.value.text.to_ascii_lowercase();
+        let name = name.rsplit(['/', '\\']).next().unwrap_or("");
+        let name = name.strip_suffix(".exe").unwrap_or(name);
+        let rest = words.get(1..).unwrap_or(&[]);
+        let actor = actor(name, stage);
+        match name {
+            "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" => {
+                self.removes(actor, rest)?;
+            }
+            "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "wget" | "curl"
+            | "start-bitstransfer" => return self.requests(&actor, rest),
+            "get-content" | "gc" | "cat" | "type" => {
+                let mut content = Value::default();
+                for path in operands(rest, &["-path", "-literalpath"]) {
+                    content = self.scene.read(&actor, &path)?;
+                }
+                return Ok(content);
+            }
+            "set-content" | "sc" | "out-file" | "add-content" | "ac" | "tee-object" => {
+                let append = matches!(name, "add-content" | "ac") || has(rest, "-append");
+                let paths = operands(rest, &["-path", "-filepath", "-literalpath"]);
+                if let Some(path) = paths.first() {
+                    let content = paths.get(1).unwrap_or(input).clone();
+                    let content = option(rest, &["-value"]).unwrap_or(content);
+                    self.scene.write(&actor, path, &content, append)?;
+                }
+            }
+            "copy-item" | "cp" | "copy" | "move-item" | "mv" | "move" | "xcopy" | "robocopy" => {
+                let paths = operands(rest, &["-path", "-destination", "-literalpath"]);
+                if let [from, to, ..] = paths.as_slice() {
+                    let content = if name.starts_with('m') {
+                        self.scene.touch(&actor, Kind::Move, from)?;
+                        Value::default()
+                    } else {
+                        self.scene.read(&actor, from)?
+                    };
+                    self.scene.write(&actor, to, &content, false)?;
+                }
+            }
+            "invoke-expression" | "iex" => {
+                let code = match rest.first() {
+                    Some(word) if made.text.is_empty() && !word.value.text.starts_with('-') => {
+                        word.value.clone()
+                    }
+                    _ if !made.text.is_empty() => made.clone(),
+                    _ => input.clone(),
+                };
+                if code.is_known() || code.origins.any(Origins::FETCHED | Origins::DECODED) {
+                    self.scene.interpret(&actor, Language::PowerShell, &code)?;
+                }
+            }
+            "powershell" | "pwsh" | "cmd" => self.nested(&actor, rest)?,
+            "start-process" | "saps" | "start" => {
+                let words = operands(rest, &["-filepath", "-argumentlist"]);
+                if has(rest, "runas") {
+                    self.scene.emit(actor.does(Kind::Elevate))?;
+                }
+                if !words.is_empty() {
+                    self.scene.argv(&words, None)?;
+                }
+            }
+            "stop-process" | "taskkill" | "kill" | "spps" => {
+                let text = joined(rest);
+                self.scene.emit(actor.does(Kind::Kill).about(&text))?;
+            }
+            "schtasks" | "register-scheduledtask" | "new-service" | "new-scheduledtask" => {
+                let text = joined(rest);
+                if name != "schtasks" || text.to_ascii_lowercase().contains("/create") {
+                    self.scene.emit(actor.does(Kind::Persist).about(&text))?;
+                }
+            }
+            "reg" | "new-itemproperty" | "set-itemproperty" => {
+                let text = joined(rest);
+                let lower = text.to_ascii_lowercase();
+                let kind = if lower.contains("\\run") || lower.contains("winlogon") {
+                    Kind::Persist
+                } else {
+                    Kind::System
+                };
+                if name != "reg" || lower.starts_with("add") || lower.starts_with("delete") {
+                    self.scene.emit(actor.does(kind).about(&text))?;
+                }
+            }
+            "set-executionpolicy"
+            | "set-mppreference"
+            | "add-mppreference"
+            | "format-volume"
+            | "clear-disk"
+            | "vssadmin"
+            | "wevtutil"
+            | "bcdedit"
+            | "netsh"
+            | "clear-eventlog"
+            | "format"
+            | "diskpart"
+            | "set-netfirewallprofile"
+            | "disable-windowsoptionalfeature" => {
+                let text = joined(words);
+                self.scene.emit(actor.does(Kind::System).about(&text))?;
+            }
+            "new-item" | "ni" | "mkdir" | "md" | "get-childitem" | "ls" | "dir" | "test-path"
+            | "set-location" | "cd" | "new-object" | "add-type" | "import-module" => {}
+            _ if name.is_empty()
+                || first.quoted
+                || name.contains(['-', '$', '=', '[', '.', crate::value::HOLE])
+                || KEYWORDS.contains(&name) => {}
+            _ => {
+                // Programs that are not PowerShell's own are the same everywhere.
+                let words: Vec<Value> = words.iter().map(|w| w.value.clone()).collect();
+                return self.scene.argv(&words, None);
+            }
+        }
+        Ok(Value::default())
+    }
+
+    fn removes(&mut self, mut actor: Actor, rest: &[Word]) -> Done {
+        let recursive = rest.iter().any(|word| {
+            let flag = word.value.text.to_ascii_lowercase();
+            flag == "/s" || (flag.len() >= 2 && "-recurse".starts_with(&flag)) || flag == "-rf"
+        });
+        if recursive {
+            actor.tags.push("recursive".into());
+        }
+        for path in operands(rest, &["-path", "-literalpath"]) {
+            self.scene.delete(&actor, &path)?;
+        }
+        Ok(())
+    }
+
+    fn requests(&mut self, actor: &Actor, rest: &[Word]) -> Done<Value> {
+        let url =
+            option(rest, &["-uri", "-source"]).or_else(|| operands(rest, &[]).into_iter().next());
+        let Some(url) = url else {
+            return Ok(Value::default());
+        };
+        let mut data = option(rest, &["-body"]).unwrap_or_default();
+        if let Some(file) = option(rest, &["-infile"]) {
+            data = self.scene.read(actor, &file)?;
+        }
+        let answer = if data.text.is_empty() {
+            self.scene.fetch(actor, &url)?
+        } else {
+            self.scene.send(actor, &url, &data)?
+        };
+        if let Some(path) = option(rest, &["-outfile", "-destination", "-o"]) {
+            self.scene.write(actor, &path, &answer, false)?;
+        }
+        Ok(answer)
+    }
+
+    /// `powershell -EncodedCommand …`, `cmd /c …`.
+    fn nested(&mut self, actor: &Actor, rest: &[Word]) -> Done {
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            let flag = word.value.text.to_ascii_lowercase();
+            if flag.starts_with("-e") && !flag.starts_with("-ex") {
+                if let Some(code) = words.next().and_then(|w| encoded_command(&w.value.text)) {
+                    let code = Value::known(code).marked(Origins::DECODED);
+                    self.scene.interpret(actor, Language::PowerShell, &code)?;
+                }
+            } else if matches!(flag.as_str(), "/c" | "/k" | "-c" | "-command") {
+                let code = Value::known(
+                    words
+                        .by_ref()
+                        .map(|w| w.value.text.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                );
+                self.scene.interpret(actor, Language::PowerShell, &code)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is neither a flag nor the value of one, apart from the named ones.
+fn operands(words: &[Word], named: &[&str]) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.value.text.to_ascii_lowercase();
+        if text.starts_with('-') && !word.quoted {
+            if named.contains(&text.as_str()) {
+                found.extend(words.next().map(|w| w.value.clone()));
+            } else if takes_value(&text) {
+                words.next();
+            }
+        } else if !(text.starts_with('/') && text.len() == 2) {
+            found.push(word.value.clone());
+        }
+    }
+    found
+}
+
+fn takes_value(flag: &str) -> bool {
+    matches!(
+        flag,
+        "-uri"
+            | "-outfile"
+            | "-o"
+            | "-method"
+            | "-body"
+            | "-headers"
+            | "-encoding"
+            | "-filter"
+            | "-include"
+            | "-exclude"
+            | "-value"
+            | "-erroraction"
+            | "-ea"
+            | "-verb"
+            | "-infile"
+            | "-windowstyle"
+            | "-totalcount"
+            | "-tail"
+            | "-credential"
+            | "-destination"
+    )
+}
+
+fn option(words: &[Word], names: &[&str]) -> Option<Value> {
+    let at = words.iter().position(|word| {
+        let text = word.value.text.to_ascii_lowercase();
+        !word.quoted && names.contains(&text.as_str())
+    })?;
+    words.get(at + 1).map(|word| word.value.clone())
+}
+
+fn has(words: &[Word], flag: &str) -> bool {
+    words
+        .iter()
+        .any(|w| w.value.text.eq_ignore_ascii_case(flag))
+}
+
+fn joined(words: &[Word]) -> String {
+    let words: Vec<&str> = words.iter().map(|w| w.value.text.as_str()).collect();
+    words.join(" ")
+}

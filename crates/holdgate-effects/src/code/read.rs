@@ -1,0 +1,368 @@
+//! Reads code from top to bottom, keeping what variables hold, and says what its calls do.
+//!
+//! No grammar of any one language: statements, assignments, calls and literals look alike in all
+//! of them. What is not understood is skipped, token by token.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a thing of any other kind is not understood, whichever kinds come later"
+)]
+
+mod assign;
+mod call;
+mod define;
+mod expression;
+mod import;
+mod index;
+mod library;
+mod list;
+mod literal;
+mod names;
+mod postfix;
+mod value;
+
+use crate::code::Language;
+use crate::code::act::Network;
+use crate::code::functions::Functions;
+use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
+use crate::code::thing::Thing;
+use crate::effect::{Actor, Kind as EffectKind};
+use crate::scene::{Done, Scene};
+use crate::value::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(super) use call::Arguments;
+pub(super) use names::module;
+pub(super) use value::{constant, parent_of};
+
+/// Brackets in brackets, functions in functions.
+const MAX_DEPTH: u32 = 64;
+/// Calls of the code's own functions that are followed.
+const MAX_CALLS: u32 = 96;
+
+/// Code under reading.
+pub(super) struct Reader<'s, 'w, 'a> {
+    pub(super) scene: &'s mut Scene<'w>,
+    pub(super) language: Language,
+    pub(super) network: Network,
+    /// What the code prints.
+    pub(super) output: Value,
+    /// Where the unknown parts of the code come from.
+    taint: Value,
+    table: &'w Functions,
+    tokens: Rc<Tokens<'a>>,
+    at: usize,
+    depth: u32,
+    /// Inside of brackets, where line ends mean nothing.
+    loose: bool,
+    variables: HashMap<String, Thing>,
+    functions: Vec<Rc<define::Function<'a>>>,
+    /// Which function starts at which token.
+    definitions: HashMap<usize, usize>,
+    calls: u32,
+    /// How often something was done that matters.
+    pub(super) deeds: u64,
+    returned: Thing,
+    too_deep: bool,
+}
+
+/// Says in `scene` what `code` does, and returns what it prints.
+pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+    let know = scene.know;
+    let Some(table) = know.functions.of(language) else {
+        return Ok(Value::default());
+    };
+    scene.fuel.spend_on(code.text.len())?;
+    // Perl's `scalar` changes nothing about constants, and stands before calls without brackets.
+    let text = match language {
+        Language::Perl if code.text.contains("scalar ") => {
+            Cow::Owned(code.text.replace("scalar ", ""))
+        }
+        _ => Cow::Borrowed(code.text.as_str()),
+    };
+    let tokens = tokens(&text, language);
+    let end = tokens.list.len();
+    // Of code that is only written, what it prints is of no interest: most of it does nothing.
+    if scene.written && !may_act(&tokens, language, table) {
+        return Ok(Value::default());
+    }
+    let mut reader = Reader {
+        scene,
+        language,
+        network: Network::default(),
+        output: Value::default(),
+        taint: code.map(String::new()),
+        table,
+        tokens: Rc::new(tokens),
+        at: 0,
+        depth: 0,
+        loose: false,
+        variables: HashMap::new(),
+        functions: Vec::new(),
+        definitions: HashMap::new(),
+        calls: 0,
+        deeds: 0,
+        returned: Thing::Nothing,
+        too_deep: false,
+    };
+    reader.find_functions()?;
+    reader.statements(end)?;
+    reader.finish()?;
+    if reader.too_deep {
+        let actor = Actor::new(language.word(), "");
+        let effect = actor
+            .does(EffectKind::Unreadable)
+            .about("code is nested too deep");
+        reader.scene.emit(effect)?;
+    }
+    Ok(reader.output)
+}
+
+/// Whether code names any function that does something, or may do so under another name.
+fn may_act(tokens: &Tokens<'_>, language: Language, table: &Functions) -> bool {
+    let mut before = ["", ""];
+    tokens.list.iter().any(|token| {
+        let [owner, mark] = before;
+        let acts = match token.kind {
+            Kind::Name => table.acts_under(token.text).is_some_and(|owners| {
+                // In compiled languages a method is of a type: `set.remove` is not `fs.remove`.
+                let member = matches!(mark, "." | "::" | "->");
+                let lower = token.text.starts_with(|c: char| c.is_ascii_lowercase());
+                language != Language::Compiled
+                    || !lower
+                    || (!member && mark != "fn")
+                    || owners.iter().any(|o| o == owner || o == "*")
+            }),
+            Kind::Text(quote) => quote.meaning == Meaning::Command,
+            // `x['na' + 'me'](…)`, `('na' . 'me')(…)`, `$name(…)`
+            Kind::Mark => token.text == "(" && (matches!(mark, "]" | ")") || mark.starts_with('$')),
+            Kind::Number | Kind::Line(_) => false,
+        };
+        before = [mark, token.text];
+        acts
+    })
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn token_at(&self, index: usize) -> Option<Token<'a>> {
+        self.tokens.list.get(index).copied()
+    }
+
+    /// The next token before `end`, line ends left out where they mean nothing.
+    fn peek(&mut self, end: usize) -> Option<Token<'a>> {
+        while self.at < end {
+            let token = self.token_at(self.at)?;
+            if !self.loose || !matches!(token.kind, Kind::Line(_)) {
+                return Some(token);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn is_mark(&self, index: usize, mark: &str) -> bool {
+        self.token_at(index).is_some_and(|t| t.is_mark(mark))
+    }
+
+    fn name_at(&self, index: usize) -> Option<&'a str> {
+        let token = self.token_at(index)?;
+        (token.kind == Kind::Name).then_some(token.text)
+    }
+
+    /// The index of the bracket that closes the one at `open`, at most `end`.
+    fn close_of(&self, open: usize, end: usize) -> usize {
+        match self.tokens.partners.get(open) {
+            Some(partner) if *partner > 0 => usize::try_from(*partner).unwrap_or(end).min(end),
+            _ => end,
+        }
+    }
+
+    /// The code from one token to another, for the explanation.
+    pub(super) fn evidence(&self, from: usize) -> String {
+        let start = self.token_at(from).map_or(0, |t| t.start as usize);
+        let last = self.token_at(self.at.saturating_sub(1));
+        let end = last.map_or(start, |t| t.end as usize).max(start);
+        let text = self.tokens.code.get(start..end).unwrap_or("");
+        crate::json::shorten(text, 200)
+    }
+
+    /// Whether any token is one of those asked for.
+    pub(super) fn has_token(&self, is: impl Fn(&Token<'_>) -> bool) -> bool {
+        self.tokens.list.iter().any(is)
+    }
+
+    fn statements(&mut self, end: usize) -> Done {
+        let loose = std::mem::replace(&mut self.loose, false);
+        while self.at < end {
+            let before = self.at;
+            self.statement(end)?;
+            if self.at <= before {
+                self.at = before + 1;
+            }
+        }
+        self.loose = loose;
+        Ok(())
+    }
+
+    fn statement(&mut self, end: usize) -> Done {
+        self.scene.fuel.spend(1)?;
+        let Some(token) = self.token_at(self.at) else {
+            return Ok(());
+        };
+        match token.kind {
+            Kind::Line(_) => {
+                self.at += 1;
+                return Ok(());
+            }
+            Kind::Mark if !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<") => {
+                self.at += 1;
+                return Ok(());
+            }
+            Kind::Name => {
+                if self.keyword(token.text, end)? {
+                    return Ok(());
+                }
+            }
+            Kind::Number | Kind::Text(_) | Kind::Mark => {}
+        }
+        let thing = self.expression(end)?;
+        if self.language == Language::Python
+            && self.name_at(self.at) == Some("as")
+            && let Some(name) = self.name_at(self.at + 1)
+        {
+            self.at += 2;
+            self.assign(name, thing)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a keyword started the statement and is dealt with.
+    fn keyword(&mut self, word: &str, end: usize) -> Done<bool> {
+        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+        let followed_by_bracket = self.is_mark(self.at + 1, "(");
+        match (self.language, word) {
+            (Python, "import" | "from") => self.python_import(end),
+            (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
+                self.javascript_import(end);
+            }
+            (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end),
+            (Php | Perl, "use" | "namespace" | "package" | "no") => {
+                while self
+                    .token_at(self.at)
+                    .is_some_and(|t| !t.is_mark(";") && !matches!(t.kind, Kind::Line(_)))
+                {
+                    self.at += 1;
+                }
+            }
+            (Python | Ruby, "def")
+            | (JavaScript | Php | Lua, "function")
+            | (Perl, "sub")
+            | (Compiled, "fn" | "func" | "def" | "fun") => self.definition(end)?,
+            (_, "for" | "foreach") => self.for_loop(end)?,
+            (_, "while" | "until") => {
+                self.at += 1;
+                let after = self.at + usize::from(self.is_mark(self.at, "("));
+                let endless = self.token_at(after).is_some_and(|t| {
+                    matches!(t.text, "True" | "true" | "1" | "fork")
+                        && matches!(t.kind, Kind::Name | Kind::Number)
+                });
+                self.network.endless |= endless;
+            }
+            (Ruby | Compiled, "loop") => {
+                self.network.endless = true;
+                self.at += 1;
+            }
+            (_, "return") => {
+                self.at += 1;
+                let start = self.at;
+                let thing = self.expression(end)?;
+                self.reduces(&thing, start)?;
+                self.returned = self.returned.or(&thing);
+            }
+            (JavaScript, "const" | "let" | "var") => {
+                self.at += 1;
+                self.destructuring(end)?;
+            }
+            (Perl, "my" | "our" | "local") => {
+                self.at += 1;
+                if self.is_mark(self.at, "(") {
+                    self.destructuring(end)?;
+                }
+            }
+            (_, "class" | "struct" | "interface" | "module" | "trait" | "impl" | "enum") => {
+                self.at += 2;
+            }
+            _ if names::skipped(self.language, word) => self.at += 1,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `for x in list`, `for (x of list)`, `foreach (list as x)`, `for my $x (list)`.
+    fn for_loop(&mut self, end: usize) -> Done {
+        self.at += 1;
+        let start = self.at;
+        if self.is_mark(start, "(") && self.is_mark(start + 1, ";") {
+            self.network.endless = true;
+        }
+        let header = (start..end.min(start + 16)).find(|&index| {
+            matches!(self.name_at(index), Some("in" | "of" | "range"))
+                || self.token_at(index).is_none_or(|t| {
+                    t.is_mark("{") || t.is_mark(";") || matches!(t.kind, Kind::Line(_))
+                })
+        });
+        let separator = header.filter(|&index| self.name_at(index).is_some());
+        let mut names: Vec<&str> = Vec::new();
+        let items = match separator {
+            Some(separator) => {
+                names.extend((start..separator).filter_map(|index| self.name_at(index)));
+                self.at = separator + 1;
+                let in_brackets = self.is_mark(start, "(");
+                let loose = std::mem::replace(&mut self.loose, in_brackets);
+                let items = self.expression(end)?;
+                self.loose = loose;
+                items
+            }
+            None if self.language == Language::Php && self.is_mark(start, "(") => {
+                self.at += 1;
+                let items = self.expression(end)?;
+                if self.name_at(self.at) == Some("as") {
+                    let close = self.close_of(start, end);
+                    names.extend((self.at + 1..close).filter_map(|index| self.name_at(index)));
+                    self.at = close;
+                }
+                items
+            }
+            None if self.language == Language::Perl => {
+                let open = (start..start + 3).find(|index| self.is_mark(*index, "("));
+                let Some(open) = open else {
+                    return Ok(());
+                };
+                names.extend((start..open).filter_map(|index| self.name_at(index)));
+                self.at = open;
+                let items = self.expression(end)?;
+                if names.is_empty() {
+                    names.push("$_");
+                }
+                items
+            }
+            None => return Ok(()),
+        };
+        names.retain(|name| !names::skipped(self.language, name) && *name != "_");
+        let item = items.item();
+        let last = names.len().saturating_sub(1);
+        for (index, name) in names.iter().enumerate() {
+            let value = match item.items() {
+                Some(parts) if parts.len() == names.len() => {
+                    parts.get(index).cloned().unwrap_or_default()
+                }
+                _ if index == last => item.clone(),
+                _ => Thing::Nothing,
+            };
+            self.assign(name, value)?;
+        }
+        Ok(())
+    }
+}

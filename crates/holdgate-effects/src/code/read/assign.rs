@@ -1,0 +1,273 @@
+//! What stands before `=`.
+
+use super::{MAX_DEPTH, Reader, names};
+use crate::code::Language;
+use crate::code::fold;
+use crate::code::lex::Kind;
+use crate::code::thing::Thing;
+use crate::scene::Done;
+
+impl Reader<'_, '_, '_> {
+    /// `x = …`, `x.y += …`, `a, b = …`, if one starts here. Returns the value.
+    pub(super) fn assignment(&mut self, end: usize) -> Done<Option<Thing>> {
+        let Some(token) = self.peek(end) else {
+            return Ok(None);
+        };
+        if token.kind != Kind::Name {
+            return Ok(None);
+        }
+        if !self.assigns(end) {
+            return Ok(None);
+        }
+        let Some((targets, mark_at)) = self.targets(end) else {
+            return Ok(None);
+        };
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            self.at = end;
+            return Ok(None);
+        }
+        self.depth += 1;
+        let value = self.assigned(&targets, mark_at, end);
+        self.depth -= 1;
+        value.map(Some)
+    }
+
+    fn assigned(&mut self, targets: &[String], mark_at: usize, end: usize) -> Done<Thing> {
+        let mark = self.token_at(mark_at).map_or("", |t| t.text);
+        self.at = mark_at + 1;
+        while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+            self.at += 1;
+        }
+        let mut value = self.expression(end)?;
+        if let [target] = targets {
+            // `x = a, b` is a tuple.
+            if self.language == Language::Python && !self.loose && self.is_mark(self.at, ",") {
+                let mut items = vec![value];
+                while self.is_mark(self.at, ",") {
+                    self.at += 1;
+                    items.push(self.expression(end)?);
+                }
+                value = Thing::list(items);
+            }
+            if matches!(mark, "+=" | ".=" | "<<" | "..=") {
+                let before = self.variables.get(target).cloned().unwrap_or_default();
+                let before = self.resolved(&before)?;
+                let added = self.resolved(&value)?;
+                value = if matches!(before, Thing::Nothing) {
+                    added
+                } else {
+                    fold::concat(&before, &added)
+                };
+                self.scene.fuel.spend_on(value.length() * 8)?;
+                self.variables.remove(target);
+            }
+            self.assign(target, value.clone())?;
+            return Ok(value);
+        }
+        let mut values = vec![value];
+        while self.is_mark(self.at, ",") && values.len() < targets.len() {
+            self.at += 1;
+            values.push(self.expression(end)?);
+        }
+        let whole = match values.as_slice() {
+            [one] => one.clone(),
+            _ => Thing::list(values),
+        };
+        self.assign_parts(targets, &whole)?;
+        Ok(whole)
+    }
+
+    /// Whether an `=` may follow the names that start here: most expressions have none.
+    fn assigns(&self, end: usize) -> bool {
+        let mut at = self.at;
+        for _ in 0..16 {
+            let Some(token) = self.token_at(at).filter(|_| at < end) else {
+                return false;
+            };
+            match token.kind {
+                Kind::Name => at += 1,
+                Kind::Mark => match token.text {
+                    "=" | ":=" | "+=" | ".=" | "||=" | "??=" | ":" => return true,
+                    "." | "->" | "::" => at += 1,
+                    "," if !self.loose => at += 1,
+                    "[" | "{" => at = self.close_of(at, end) + 1,
+                    _ => return false,
+                },
+                Kind::Number | Kind::Text(_) | Kind::Line(_) => return false,
+            }
+        }
+        false
+    }
+
+    pub(super) fn assign_parts(&mut self, targets: &[String], whole: &Thing) -> Done {
+        for (index, target) in targets.iter().enumerate() {
+            let part = match whole {
+                Thing::List(items) => items.get(index).cloned().unwrap_or_default(),
+                // `conn, _ := f()` and `a, b = f()`: the first is what f makes.
+                other if index == 0 => other.clone(),
+                Thing::Object(_) | Thing::Text(_) => whole.item(),
+                _ => Thing::Nothing,
+            };
+            self.assign(target, part)?;
+        }
+        Ok(())
+    }
+
+    /// The names before `=`, and where the `=` stands.
+    fn targets(&self, end: usize) -> Option<(Vec<String>, usize)> {
+        let mut targets = Vec::new();
+        let mut at = self.at;
+        loop {
+            let (target, after) = self.target(at, end)?;
+            targets.push(target);
+            let next = self.token_at(after)?;
+            if next.kind != Kind::Mark || after >= end {
+                return None;
+            }
+            match next.text {
+                "=" | ":=" | "+=" | ".=" | "||=" | "??=" => return Some((targets, after)),
+                "," if !self.loose && targets.len() < 8 => at = after + 1,
+                ":" if targets.len() == 1 && !self.loose => {
+                    // `x: Type = …`
+                    let equals = (after + 1..end.min(after + 10)).find(|index| {
+                        self.token_at(*index).is_none_or(|t| {
+                            matches!(t.kind, Kind::Line(_))
+                                || matches!(t.text, "=" | "," | ")" | "{" | ";" | "(" | "?")
+                        })
+                    })?;
+                    return self.is_mark(equals, "=").then_some((targets, equals));
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// A name with its members and constant keys, and the token after it.
+    fn target(&self, from: usize, end: usize) -> Option<(String, usize)> {
+        let first = self.name_at(from)?;
+        let mut name = names::variable(self.language, first);
+        let mut at = from + 1;
+        while at < end {
+            let token = self.token_at(at)?;
+            if token.kind != Kind::Mark {
+                break;
+            }
+            match token.text {
+                "." | "->" | "::" => {
+                    let Some(member) = self.name_at(at + 1) else {
+                        break;
+                    };
+                    name.push('.');
+                    name.push_str(member);
+                    at += 2;
+                }
+                "[" | "{" => {
+                    let close = self.close_of(at, end);
+                    match (close.checked_sub(at), self.token_at(at + 1)) {
+                        (Some(1), _) => {}
+                        (Some(2), Some(key)) => {
+                            name.push('.');
+                            name.push_str(key.text);
+                        }
+                        _ => return None,
+                    }
+                    at = close + 1;
+                }
+                _ => break,
+            }
+        }
+        Some((name, at))
+    }
+
+    /// `const {a, b: c} = …`, `[a, b] = …`, `my ($a, $b) = …`.
+    pub(super) fn destructuring(&mut self, end: usize) -> Done {
+        let open = self.at;
+        let pattern = ["{", "[", "("].iter().any(|b| self.is_mark(open, b));
+        if !pattern {
+            return Ok(());
+        }
+        let close = self.close_of(open, end);
+        if !self.is_mark(close + 1, "=") {
+            return Ok(());
+        }
+        let by_key = self.is_mark(open, "{");
+        let mut targets: Vec<(String, String)> = Vec::new();
+        let mut at = open + 1;
+        while at < close && targets.len() < 64 {
+            if let Some(name) = self.name_at(at) {
+                let renamed = self
+                    .is_mark(at + 1, ":")
+                    .then(|| self.name_at(at + 2))
+                    .flatten();
+                let target = renamed.unwrap_or(name);
+                targets.push((name.to_owned(), names::variable(self.language, target)));
+                at += if renamed.is_some() { 2 } else { 0 };
+            }
+            at += 1;
+        }
+        self.at = close + 2;
+        let whole = self.expression(end)?;
+        if by_key {
+            for (key, target) in targets {
+                let thing = match &whole {
+                    Thing::Name(name) => Thing::Name(format!("{name}.{key}")),
+                    Thing::Map(_) => whole.get(&key).cloned().unwrap_or_default(),
+                    Thing::Object(_) => whole.item(),
+                    _ => Thing::Nothing,
+                };
+                self.assign(&target, thing)?;
+            }
+            return Ok(());
+        }
+        let targets: Vec<String> = targets.into_iter().map(|(_, target)| target).collect();
+        self.assign_parts(&targets, &whole)
+    }
+
+    /// Sets a variable. What it held before stays possible where a branch may not be taken.
+    pub(in crate::code) fn assign(&mut self, name: &str, thing: Thing) -> Done {
+        self.scene.fuel.spend(1)?;
+        let name = names::variable(self.language, name);
+        if let Some((object, key)) = name.rsplit_once('.')
+            && self.is_environment(object)
+        {
+            let value = self.value_of(&thing)?;
+            return self.sets_variable(key, &value);
+        }
+        let nested = self.language == Language::Python && self.is_indented();
+        let thing = match self.variables.get(&name) {
+            Some(before) if nested && is_constant(before) && is_constant(&thing) => {
+                before.or(&thing)
+            }
+            _ => thing,
+        };
+        self.variables.insert(name, thing);
+        Ok(())
+    }
+
+    fn is_indented(&self) -> bool {
+        let line = (0..self.at).rev().take(32).find_map(|index| {
+            self.token_at(index).and_then(|t| match t.kind {
+                Kind::Line(indent) => Some(indent),
+                Kind::Name | Kind::Number | Kind::Text(_) | Kind::Mark => None,
+            })
+        });
+        line.is_some_and(|indent| indent > 0)
+    }
+}
+
+fn is_constant(thing: &Thing) -> bool {
+    match thing {
+        Thing::Text(value) => value.is_known() && value.text.len() < 1024,
+        Thing::Any(all) => all
+            .iter()
+            .all(|t| !matches!(t, Thing::Any(_)) && is_constant(t)),
+        Thing::Nothing
+        | Thing::Number(_)
+        | Thing::Name(_)
+        | Thing::Object(_)
+        | Thing::List(_)
+        | Thing::Map(_)
+        | Thing::Function(_) => false,
+    }
+}

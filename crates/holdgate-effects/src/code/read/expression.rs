@@ -1,0 +1,395 @@
+//! Expressions: operators and what they join, names, assignments.
+
+use super::{MAX_DEPTH, Reader, names};
+use crate::code::Language;
+use crate::code::fold;
+use crate::code::lex::{Kind, Meaning, Token};
+use crate::code::thing::{Thing, unknown_like};
+use crate::scene::Done;
+use std::rc::Rc;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// An expression before `end`. Stands still where there is none.
+    pub(super) fn expression(&mut self, end: usize) -> Done<Thing> {
+        self.scene.fuel.spend(1)?;
+        match self.assignment(end)? {
+            Some(thing) => Ok(thing),
+            None => self.operators(end),
+        }
+    }
+
+    pub(super) fn operators(&mut self, end: usize) -> Done<Thing> {
+        if self.depth >= MAX_DEPTH {
+            self.too_deep = true;
+            self.at = end;
+            return Ok(Thing::Nothing);
+        }
+        self.depth += 1;
+        let result = self.operator_chain(end);
+        self.depth -= 1;
+        result
+    }
+
+    fn operator_chain(&mut self, end: usize) -> Done<Thing> {
+        let mut left = self.operand(end)?;
+        while let Some(token) = self.peek(end) {
+            let word = match token.kind {
+                Kind::Mark | Kind::Name => token.text,
+                // Texts side by side are one text.
+                Kind::Text(quote) if quote.meaning == Meaning::Text => {
+                    let joins = matches!(
+                        self.language,
+                        Language::Python | Language::Compiled | Language::Ruby
+                    );
+                    if joins && matches!(left, Thing::Text(_)) {
+                        let right = self.operand(end)?;
+                        left = self.joined(left, &right)?;
+                        continue;
+                    }
+                    break;
+                }
+                Kind::Text(_) | Kind::Number | Kind::Line(_) => break,
+            };
+            if !is_operator(self.language, word, token.kind) {
+                break;
+            }
+            let before = self.at;
+            self.at += 1;
+            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+                self.at += 1;
+            }
+            let right = match self.assignment(end)? {
+                Some(thing) => thing,
+                None => self.operand(end)?,
+            };
+            if self.at == before + 1 && matches!(right, Thing::Nothing) {
+                // `i++`, `a ?`: an operator without a second side.
+                continue;
+            }
+            left = self.combined(left, word, right)?;
+        }
+        Ok(left)
+    }
+
+    fn joined(&mut self, mut left: Thing, right: &Thing) -> Done<Thing> {
+        let right = self.resolved(right)?;
+        // A long chain of texts grows in place.
+        if let Thing::Text(value) = &mut left
+            && let Some(value) = Rc::get_mut(value)
+            && let Thing::Text(more) = &right
+        {
+            self.scene.fuel.spend_on(more.text.len() * 4)?;
+            value.push(more);
+            return Ok(left);
+        }
+        let left = self.resolved(&left)?;
+        let joined = fold::concat(&left, &right);
+        if let Thing::Text(value) = &joined {
+            self.scene.fuel.spend_on(value.text.len() * 4)?;
+        }
+        Ok(joined)
+    }
+
+    fn combined(&mut self, left: Thing, word: &str, right: Thing) -> Done<Thing> {
+        // The items of bytes are numbers.
+        let left = match (&left, &right) {
+            (Thing::Text(value), Thing::Number(_)) if matches!(word, "^" | "-") => {
+                let mut chars = value.text.chars();
+                match (chars.next(), chars.next()) {
+                    (Some(c), None) => Thing::Number(i64::from(u32::from(c))),
+                    _ => left,
+                }
+            }
+            _ => left,
+        };
+        if let (Thing::Number(a), Thing::Number(b)) = (&left, &right)
+            && let Some(number) = arithmetic(word, *a, *b)
+        {
+            return Ok(Thing::Number(number));
+        }
+        let combined = match word {
+            "+" | "." | ".." | "<<" | "~" => return self.joined(left, &right),
+            "%" => match &left {
+                Thing::Text(format) if !matches!(self.language, Language::JavaScript) => {
+                    let single = [right.clone()];
+                    let arguments = right.items().unwrap_or(&single);
+                    let mut resolved = Vec::with_capacity(arguments.len());
+                    for argument in arguments {
+                        resolved.push(self.resolved(argument)?);
+                    }
+                    Thing::value(fold::format_percent(format, &resolved))
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "*" | "x" => match (&left, &right) {
+                (Thing::Text(value), Thing::Number(times)) => {
+                    self.scene.fuel.spend_on(1 << 10)?;
+                    fold::repeat(value, *times)
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "/" => match &left {
+                Thing::Object(object) if object.kind == "Path" => {
+                    let path = self.path_joined(&[left.clone(), right], true)?;
+                    Thing::object("Path", path)
+                }
+                _ => self.mixed(&left, &right)?,
+            },
+            "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
+            "&&" | "and" => right,
+            "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
+            _ => Thing::Nothing,
+        };
+        Ok(combined)
+    }
+
+    /// Nothing known but what it was made from.
+    fn mixed(&mut self, left: &Thing, right: &Thing) -> Done<Thing> {
+        let mut value = unknown_like(&self.value_of(left)?);
+        value.taint(&self.value_of(right)?);
+        Ok(Thing::value(value))
+    }
+
+    /// What stands between operators, with all that is called on it.
+    fn operand(&mut self, end: usize) -> Done<Thing> {
+        let mut negative = false;
+        // What stands before a value: signs, references, `await`, `new`.
+        let token = loop {
+            let Some(token) = self.peek(end) else {
+                return Ok(Thing::Nothing);
+            };
+            let before = match token.kind {
+                Kind::Mark => matches!(
+                    token.text,
+                    "-" | "+"
+                        | "!"
+                        | "~"
+                        | "&"
+                        | "*"
+                        | "@"
+                        | "..."
+                        | "**"
+                        | "\\"
+                        | "->"
+                        | "<-"
+                        | "::"
+                        | "."
+                        | "&&"
+                ),
+                Kind::Name => names::skipped(self.language, token.text),
+                Kind::Number | Kind::Text(_) | Kind::Line(_) => false,
+            };
+            if !before {
+                break token;
+            }
+            self.scene.fuel.spend(1)?;
+            negative ^= token.is_mark("-");
+            self.at += 1;
+        };
+        let thing = self.plain_operand(token, end)?;
+        Ok(match thing {
+            Thing::Number(n) if negative => Thing::Number(n.wrapping_neg()),
+            other => other,
+        })
+    }
+
+    fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
+        let start = self.at;
+        match token.kind {
+            Kind::Text(quote) => {
+                self.at += 1;
+                let thing = self.literal(token, quote)?;
+                self.postfix(thing, start, end)
+            }
+            Kind::Number => {
+                self.at += 1;
+                self.postfix(number(token.text), start, end)
+            }
+            Kind::Name => self.named(token, end),
+            Kind::Mark => match token.text {
+                "(" => {
+                    let close = self.close_of(self.at, end);
+                    if self.is_mark(close + 1, "=>") && self.language == Language::JavaScript {
+                        let parameters = self.parameters(self.at + 1, close);
+                        self.at = close + 2;
+                        return self.arrow(parameters, end);
+                    }
+                    let mut items = self.items(close)?;
+                    self.at = close + 1;
+                    let one = items.len() == 1 && !self.is_mark(close.wrapping_sub(1), ",");
+                    let thing = match items.pop() {
+                        Some(thing) if one => thing,
+                        Some(last) => {
+                            items.push(last);
+                            Thing::list(items)
+                        }
+                        None => Thing::list(Vec::new()),
+                    };
+                    self.postfix(thing, start, end)
+                }
+                "[" => {
+                    let close = self.close_of(self.at, end);
+                    // Go's `[]string{"a", "b"}`
+                    if close == self.at + 1
+                        && self.language == Language::Compiled
+                        && self.name_at(close + 1).is_some()
+                        && self.is_mark(close + 2, "{")
+                    {
+                        self.at = close + 2;
+                        return self.plain_operand_at(end);
+                    }
+                    let (items, members) = self.items_and_members(close)?;
+                    self.at = close + 1;
+                    let thing = if items.is_empty() && !members.is_empty() {
+                        Thing::Map(members.into())
+                    } else {
+                        Thing::list(items)
+                    };
+                    self.postfix(thing, start, end)
+                }
+                "{" => {
+                    let close = self.close_of(self.at, end);
+                    let (items, members) = self.items_and_members(close)?;
+                    self.at = close + 1;
+                    let thing = if members.is_empty() {
+                        Thing::list(items)
+                    } else {
+                        Thing::Map(members.into())
+                    };
+                    self.postfix(thing, start, end)
+                }
+                _ => Ok(Thing::Nothing),
+            },
+            Kind::Line(_) => Ok(Thing::Nothing),
+        }
+    }
+
+    /// The list between the braces that the reader stands at.
+    fn plain_operand_at(&mut self, end: usize) -> Done<Thing> {
+        let start = self.at;
+        let close = self.close_of(start, end);
+        let items = self.items(close)?;
+        self.at = close + 1;
+        self.postfix(Thing::list(items), start, end)
+    }
+
+    fn named(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
+        use Language::{Compiled, JavaScript, Lua, Perl, Php, Python};
+        let start = self.at;
+        match (self.language, token.text) {
+            (Python, "lambda") => {
+                let colon = (start..end.min(start + 24)).find(|index| self.is_mark(*index, ":"));
+                let Some(colon) = colon else {
+                    self.at += 1;
+                    return Ok(Thing::Nothing);
+                };
+                let parameters = self.parameters(start + 1, colon);
+                self.at = colon + 1;
+                return self.expression_function(parameters, end);
+            }
+            (JavaScript | Php | Lua, "function") | (Perl, "sub") | (Compiled, "func") => {
+                let thing = self.anonymous_function(end)?;
+                return self.postfix(thing, start, end);
+            }
+            (Php, "fn") => {
+                let close = self.close_of(start + 1, end);
+                let parameters = self.parameters(start + 2, close);
+                self.at = close + 2;
+                return self.arrow(parameters, end);
+            }
+            (JavaScript, name) if self.is_mark(start + 1, "=>") => {
+                self.at += 2;
+                return self.arrow(vec![name], end);
+            }
+            (Python, "True" | "None" | "False") | (_, "true" | "false" | "null" | "nil") => {
+                self.at += 1;
+                let truth = i64::from(matches!(token.text, "True" | "true"));
+                return Ok(Thing::Number(truth));
+            }
+            (Perl, "shift") => {
+                self.at += 1;
+                return Ok(match self.variables.get("$_") {
+                    Some(Thing::List(items)) => items.first().cloned().unwrap_or_default(),
+                    _ => Thing::Nothing,
+                });
+            }
+            _ => {}
+        }
+        self.at += 1;
+        let known = if self.language == Perl {
+            self.variables
+                .get(&names::variable(self.language, token.text))
+        } else {
+            self.variables.get(token.text)
+        };
+        let thing = match known {
+            Some(thing) => thing.clone(),
+            None => Thing::Name(token.text.to_owned()),
+        };
+        self.postfix(thing, start, end)
+    }
+
+    /// What comes after `=>`.
+    fn arrow(&mut self, parameters: Vec<&'a str>, end: usize) -> Done<Thing> {
+        if self.is_mark(self.at, "{") {
+            let close = self.close_of(self.at, end);
+            return self.function_value(parameters, self.at + 1, close, false);
+        }
+        self.expression_function(parameters, end)
+    }
+}
+
+fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
+    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
+    if kind == Kind::Name {
+        return match word {
+            "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
+            "in" | "is" | "not" | "if" | "else" => language == Python,
+            "instanceof" => matches!(language, JavaScript | Php),
+            "x" | "eq" | "ne" => language == Perl,
+            _ => false,
+        };
+    }
+    match word {
+        "." => matches!(language, Perl | Php),
+        "?" | ":" => matches!(
+            language,
+            JavaScript | Php | Perl | Ruby | Language::Compiled
+        ),
+        ".." | "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||"
+        | "&&" | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~"
+        | "<=>" => true,
+        _ => false,
+    }
+}
+
+fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
+    match word {
+        "+" => a.checked_add(b),
+        "-" => a.checked_sub(b),
+        "*" => a.checked_mul(b),
+        "^" => Some(a ^ b),
+        "|" => Some(a | b),
+        "&" => Some(a & b),
+        "%" => a.checked_rem_euclid(b),
+        "/" | "//" => a.checked_div(b),
+        "<<" => a.checked_shl(u32::try_from(b).ok()?),
+        ">>" => a.checked_shr(u32::try_from(b).ok()?),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Thing {
+    let plain = text.replace('_', "");
+    let lower = plain.to_ascii_lowercase();
+    let parsed = if let Some(hex) = lower.strip_prefix("0x") {
+        i64::from_str_radix(hex, 16).ok()
+    } else if let Some(octal) = lower.strip_prefix("0o") {
+        i64::from_str_radix(octal, 8).ok()
+    } else if let Some(binary) = lower.strip_prefix("0b") {
+        i64::from_str_radix(binary, 2).ok()
+    } else {
+        lower.parse().ok()
+    };
+    parsed.map_or_else(|| Thing::text(text), Thing::Number)
+}

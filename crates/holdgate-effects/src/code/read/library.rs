@@ -1,0 +1,186 @@
+//! What libraries offer that does nothing outside: formatting, joining, lookups by name.
+
+use super::{Arguments, Reader, names};
+use crate::code::Language;
+use crate::code::fold;
+use crate::code::functions::Act;
+use crate::code::thing::{Object, Thing};
+use crate::scene::Done;
+use crate::value::Value;
+use std::rc::Rc;
+
+impl<'w> Reader<'_, 'w, '_> {
+    /// What the table says about a function, under all its names.
+    pub(super) fn acts(&self, name: &str) -> Option<&'w [Act]> {
+        let table = self.table;
+        let last_dot = name.rfind('.');
+        let last = last_dot.and_then(|at| name.get(at + 1..)).unwrap_or(name);
+        if !table.ends_with(last) {
+            return None;
+        }
+        if let Some(acts) = table.named(name) {
+            return Some(acts);
+        }
+        let before = last_dot.and_then(|at| name.get(..at))?;
+        let mut rest = name;
+        for _ in 0..4 {
+            let Some(shorter) = names::without_prefix(self.language, rest) else {
+                break;
+            };
+            if let Some(acts) = table.named(shorter) {
+                return Some(acts);
+            }
+            rest = shorter;
+        }
+        if self.language == Language::Python
+            && let Some(inner) = names::behind_dunders(name)
+        {
+            let of_os = || table.named(&format!("os.{inner}"));
+            return table.named(inner).or_else(of_os);
+        }
+        if self.language == Language::JavaScript {
+            for middle in [".promises.", ".default.", ".strict."] {
+                if let Some((module, function)) = name.split_once(middle) {
+                    return table.named(&format!("{module}.{function}"));
+                }
+            }
+        }
+        let last_two = before.rfind('.').and_then(|at| name.get(at + 1..));
+        table
+            .method(last)
+            .or_else(|| last_two.and_then(|name| table.method(name)))
+    }
+
+    /// Functions that only make something of their arguments.
+    pub(super) fn built_in(&mut self, name: &str, arguments: &Arguments) -> Done<Option<Thing>> {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let positional = &arguments.positional;
+        let Some(first) = positional.first() else {
+            return Ok(None);
+        };
+        let made = match last {
+            "str" | "String" | "strval" | "quote" | "escapeshellarg" | "repr" | "bytes"
+            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" => match first {
+                Thing::List(items) if matches!(last, "bytes" | "bytearray") => {
+                    fold::characters(items)
+                }
+                Thing::Text(_) if last == "list" => fold::method(first, "chars", &[]),
+                Thing::Text(_) | Thing::List(_) | Thing::Number(_) => Some(first.clone()),
+                _ => None,
+            },
+            "sprintf" | "Sprintf" | "format" | "printf" | "vsprintf" | "println" => {
+                let rest = positional.get(1..).unwrap_or(&[]);
+                let mut resolved = Vec::with_capacity(rest.len());
+                for argument in rest {
+                    resolved.push(self.resolved(argument)?);
+                }
+                match first {
+                    Thing::Text(format) if format.text.contains('%') => {
+                        Some(Thing::value(fold::format_percent(format, &resolved)))
+                    }
+                    Thing::Text(format) if format.text.contains('{') => {
+                        Some(Thing::value(fold::format_braces(format, &resolved)))
+                    }
+                    _ => None,
+                }
+            }
+            "reversed" | "reverse" | "strrev" | "array_reverse" => {
+                fold::method(first, "reverse", &[])
+            }
+            "implode" | "join" | "Join" => {
+                let second = positional.get(1);
+                let rest: Vec<Thing> = positional.get(1..).unwrap_or(&[]).to_vec();
+                match (first, second) {
+                    (Thing::List(_), Some(separator)) => {
+                        fold::method(first, "join", std::slice::from_ref(separator))
+                    }
+                    (separator, Some(list @ Thing::List(_))) => {
+                        fold::method(list, "join", std::slice::from_ref(separator))
+                    }
+                    (separator, Some(_)) if self.language == Language::Perl => {
+                        let separator = std::slice::from_ref(separator);
+                        fold::method(&Thing::list(rest), "join", separator)
+                    }
+                    _ => None,
+                }
+            }
+            "str_replace" => match (first, positional.get(1), positional.get(2)) {
+                (from, Some(to), Some(subject)) => {
+                    fold::method(subject, "replace", &[from.clone(), to.clone()])
+                }
+                _ => None,
+            },
+            "split" if name == "shlex.split" => fold::method(first, "split", &[]),
+            "explode" => match positional.get(1) {
+                Some(subject) => fold::method(subject, "split", std::slice::from_ref(first)),
+                None => None,
+            },
+            "ord" => match first {
+                Thing::Text(value) => {
+                    let c = value.text.chars().next();
+                    c.map(|c| Thing::Number(i64::from(u32::from(c))))
+                }
+                _ => None,
+            },
+            "int" | "Number" | "parseInt" | "intval" => {
+                let radix = positional.get(1).and_then(Thing::number);
+                let radix = radix
+                    .and_then(|n| u32::try_from(n).ok())
+                    .filter(|n| (2..=36).contains(n));
+                match (radix, first.known()) {
+                    (Some(radix), Some(text)) => {
+                        let digits = text.trim().trim_start_matches("0x");
+                        i64::from_str_radix(digits, radix).ok().map(Thing::Number)
+                    }
+                    _ => first.number().map(Thing::Number),
+                }
+            }
+            "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
+            _ => None,
+        };
+        if let Some(Thing::Text(value)) = &made {
+            self.scene.fuel.spend_on(value.text.len())?;
+        }
+        Ok(made)
+    }
+
+    /// A builder of a command gets an argument.
+    pub(super) fn built(
+        &mut self,
+        object: &Rc<Object>,
+        member: &str,
+        arguments: &Arguments,
+        start: usize,
+    ) -> Done<Option<Thing>> {
+        let mut data = object.data.clone();
+        match member {
+            "arg" | "args" => {
+                for argument in &arguments.positional {
+                    let words = match argument {
+                        Thing::List(items) => items.to_vec(),
+                        other => vec![other.clone()],
+                    };
+                    for word in &words {
+                        let word = self.value_of(word)?;
+                        data.push_text("\0");
+                        data.push(&word);
+                    }
+                }
+            }
+            "spawn" | "output" | "status" | "exec" => {
+                let mut words: Vec<Value> = vec![object.text.clone()];
+                let mut rest = data.text.split('\0');
+                rest.next();
+                words.extend(rest.map(|word| data.map(word.to_owned())));
+                let made = self.runs_words(&words, start)?;
+                return Ok(Some(Thing::value(made)));
+            }
+            _ => {}
+        }
+        Ok(Some(Thing::Object(Rc::new(Object {
+            kind: object.kind.clone(),
+            text: object.text.clone(),
+            data,
+        }))))
+    }
+}

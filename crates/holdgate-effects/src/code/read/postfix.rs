@@ -1,0 +1,329 @@
+//! What follows a value: members, calls, blocks. And what precedes `=`.
+
+use super::{Arguments, Reader, names};
+use crate::code::Language;
+use crate::code::fold;
+use crate::code::lex::{Holes, Kind};
+use crate::code::thing::Thing;
+use crate::scene::Done;
+
+/// A name longer than this is nothing that the table knows.
+const MAX_NAME: usize = 160;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Reads on behind `thing`, which started at the token `start`.
+    pub(super) fn postfix(&mut self, thing: Thing, start: usize, end: usize) -> Done<Thing> {
+        let mut thing = thing;
+        let variable = self.name_at(start);
+        while let Some(token) = self.next_postfix(end) {
+            if token.kind != Kind::Mark {
+                // $`command` of zx and Bun.
+                if let (Kind::Text(quote), Thing::Name(name), Language::JavaScript) =
+                    (token.kind, &thing, self.language)
+                    && quote.holes == Holes::DollarBraces
+                    && (name == "$" || name.ends_with(".$"))
+                {
+                    self.at += 1;
+                    let command = self.literal(token, quote)?;
+                    let command = self.value_of(&command)?;
+                    thing = self.backticks(&command, start)?;
+                    continue;
+                }
+                if self.calls_without_brackets(&thing, end) {
+                    let arguments = self.bare_arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                    continue;
+                }
+                break;
+            }
+            self.scene.fuel.spend(1)?;
+            match token.text {
+                "." | "?." | "&." | "->" | "::" | "\\" | ":" => {
+                    let Some(member) = self.member_after(token.text) else {
+                        // `f?.(x)`, `$f->(x)`, `$h->{x}`, and PHP's and Perl's concatenation.
+                        let bracket = ["(", "[", "{"].iter().any(|b| self.is_mark(self.at + 1, b));
+                        if bracket && matches!(token.text, "?." | "->" | ".") {
+                            let concatenates =
+                                matches!(self.language, Language::Php | Language::Perl);
+                            if token.text == "." && concatenates {
+                                break;
+                            }
+                            self.at += 1;
+                            continue;
+                        }
+                        break;
+                    };
+                    self.at += 2;
+                    thing = self.member(thing, member, start, variable, end)?;
+                }
+                "!" if self.language == Language::Compiled && self.is_mark(self.at + 1, "(") => {
+                    self.at += 1;
+                }
+                "(" => {
+                    let arguments = self.arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                }
+                "[" => {
+                    if token.spaced && self.language == Language::Ruby {
+                        if self.calls_without_brackets(&thing, end) {
+                            let arguments = self.bare_arguments(end)?;
+                            thing = self.call(thing, arguments, start)?;
+                            continue;
+                        }
+                        break;
+                    }
+                    thing = self.index(&thing, end)?;
+                }
+                "{" => match self.language {
+                    Language::Perl if !token.spaced => thing = self.index(&thing, end)?,
+                    Language::Lua => {
+                        let close = self.close_of(self.at, end);
+                        let (positional, named) = self.items_and_members(close)?;
+                        self.at = close + 1;
+                        let table = if named.is_empty() {
+                            Thing::list(positional)
+                        } else {
+                            Thing::Map(named.into())
+                        };
+                        let arguments = Arguments {
+                            positional: vec![table],
+                            named: Vec::new(),
+                        };
+                        thing = self.call(thing, arguments, start)?;
+                    }
+                    Language::Ruby => {
+                        if !self.block(&thing, end)? {
+                            break;
+                        }
+                    }
+                    // `new String[]{"a", "b"}`
+                    Language::Compiled
+                        if self.is_mark(self.at.wrapping_sub(1), "]")
+                            && self.is_mark(self.at.wrapping_sub(2), "[") =>
+                    {
+                        let close = self.close_of(self.at, end);
+                        thing = Thing::list(self.items(close)?);
+                        self.at = close + 1;
+                    }
+                    Language::Compiled
+                    | Language::Python
+                    | Language::JavaScript
+                    | Language::Perl
+                    | Language::Php
+                    | Language::Shell
+                    | Language::Awk
+                    | Language::Sed
+                    | Language::PowerShell
+                    | Language::Make
+                    | Language::Embedded => break,
+                },
+                _ if self.calls_without_brackets(&thing, end) => {
+                    let arguments = self.bare_arguments(end)?;
+                    thing = self.call(thing, arguments, start)?;
+                }
+                _ => break,
+            }
+        }
+        // `fork` alone is a call in these.
+        if let (Language::Ruby | Language::Perl, Thing::Name(name)) = (self.language, &thing)
+            && name == "fork"
+        {
+            self.network.forks = true;
+        }
+        Ok(thing)
+    }
+
+    /// The next token, also on the next line if a chain of calls goes on there.
+    fn next_postfix(&mut self, end: usize) -> Option<crate::code::lex::Token<'a>> {
+        let token = self.peek(end)?;
+        if let Kind::Line(_) = token.kind {
+            let next = self.token_at(self.at + 1)?;
+            let chains = matches!(next.text, "." | "?." | "->" | "&.") && next.kind == Kind::Mark;
+            if chains && self.at + 1 < end {
+                self.at += 1;
+                return Some(next);
+            }
+            return None;
+        }
+        Some(token)
+    }
+
+    /// The member that a `.` or its like is followed by.
+    fn member_after(&self, mark: &str) -> Option<&'a str> {
+        let next = self.token_at(self.at + 1)?;
+        let is_name = next.kind == Kind::Name;
+        let concatenates = matches!(self.language, Language::Php | Language::Perl);
+        let called = || self.is_mark(self.at + 2, "(") || self.text_at(self.at + 2);
+        let is_member = match mark {
+            "." => !concatenates,
+            ":" => self.language == Language::Lua && called(),
+            "\\" => self.language == Language::Php,
+            _ => true,
+        };
+        (is_name && is_member).then_some(next.text)
+    }
+
+    fn text_at(&self, index: usize) -> bool {
+        self.token_at(index)
+            .is_some_and(|t| matches!(t.kind, Kind::Text(_)))
+    }
+
+    fn member(
+        &mut self,
+        thing: Thing,
+        member: &'a str,
+        start: usize,
+        variable: Option<&'a str>,
+        end: usize,
+    ) -> Done<Thing> {
+        if let Thing::Name(mut name) = thing {
+            if name.len() < MAX_NAME {
+                name.push('.');
+                name.push_str(member);
+            }
+            // A field that the code has set itself.
+            if let Some(known) = self.variables.get(&name) {
+                return Ok(known.clone());
+            }
+            return Ok(Thing::Name(name));
+        }
+        if let Some(name) = variable
+            && self.variables.len() > 1
+            && let Some(known) = self.variables.get(&format!("{name}.{member}"))
+        {
+            return Ok(known.clone());
+        }
+        let called = self.is_mark(self.at, "(");
+        if called {
+            let arguments = self.arguments(end)?;
+            let result = self.method(&thing, member, arguments, start)?;
+            self.changed(variable, member, &thing, &result);
+            return Ok(result);
+        }
+        let ruby = self.language == Language::Ruby;
+        if ruby && self.starts_argument(end) {
+            let arguments = self.bare_arguments(end)?;
+            return self.method(&thing, member, arguments, start);
+        }
+        self.attribute(&thing, member, start)
+    }
+
+    /// Methods that change the object itself: a builder gets an argument, a list an item.
+    fn changed(&mut self, variable: Option<&str>, member: &str, before: &Thing, after: &Thing) {
+        let changes = match before {
+            Thing::List(_) => matches!(member, "push" | "append" | "extend" | "concat" | "add"),
+            Thing::Object(object) => object.kind == "Builder",
+            Thing::Nothing
+            | Thing::Text(_)
+            | Thing::Number(_)
+            | Thing::Name(_)
+            | Thing::Map(_)
+            | Thing::Function(_)
+            | Thing::Any(_) => false,
+        };
+        if let Some(name) = variable.filter(|_| changes) {
+            self.variables.insert(name.to_owned(), after.clone());
+        }
+    }
+
+    /// Whether arguments follow without brackets, as in `system "x"`.
+    fn calls_without_brackets(&mut self, thing: &Thing, end: usize) -> bool {
+        let Thing::Name(name) = thing else {
+            return false;
+        };
+        let allowed = match self.language {
+            Language::Ruby => name.contains('.') || self.knows(name) || !name.starts_with('@'),
+            Language::Perl | Language::Php => self.knows(name) && !name.starts_with('$'),
+            Language::Lua => self.text_at(self.at),
+            Language::Python => matches!(name.as_str(), "print" | "exec") && self.text_at(self.at),
+            Language::JavaScript
+            | Language::Compiled
+            | Language::Shell
+            | Language::Awk
+            | Language::Sed
+            | Language::PowerShell
+            | Language::Make
+            | Language::Embedded => false,
+        };
+        allowed && self.starts_argument(end)
+    }
+
+    fn starts_argument(&mut self, end: usize) -> bool {
+        let Some(token) = self.peek(end) else {
+            return false;
+        };
+        match token.kind {
+            Kind::Text(_) | Kind::Number => true,
+            Kind::Name => {
+                !names::skipped(self.language, token.text)
+                    && !matches!(
+                        token.text,
+                        "x" | "eq" | "ne" | "while" | "until" | "for" | "foreach"
+                    )
+                    && token.spaced
+            }
+            Kind::Mark => {
+                let next_tight = self.token_at(self.at + 1).is_some_and(|t| !t.spaced);
+                match token.text {
+                    "[" | "\\" => token.spaced,
+                    "*" | "&" | "-" | "::" => {
+                        token.spaced && next_tight && self.language == Language::Ruby
+                    }
+                    _ => false,
+                }
+            }
+            Kind::Line(_) => false,
+        }
+    }
+
+    fn bare_arguments(&mut self, end: usize) -> Done<Arguments> {
+        let mut arguments = Arguments::default();
+        while let Some(token) = self.peek(end) {
+            let before = self.at;
+            if let Some(key) = self.key(token, false, end) {
+                let thing = self.expression(end)?;
+                arguments.named.push((key, thing));
+            } else {
+                let thing = self.expression(end)?;
+                if self.peek(end).is_some_and(|t| t.is_mark("=>")) {
+                    self.at += 1;
+                    let value = self.expression(end)?;
+                    arguments.named.push((fold::plain(&thing).text, value));
+                } else {
+                    arguments.positional.push(thing);
+                }
+            }
+            if self.at <= before || !self.is_mark(self.at, ",") {
+                break;
+            }
+            self.at += 1;
+            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+                self.at += 1;
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Ruby's `{ |x| … }`: the parameter is an item of what the block is called on.
+    fn block(&mut self, thing: &Thing, end: usize) -> Done<bool> {
+        let open = self.at;
+        if !self.is_mark(open + 1, "|") {
+            return Ok(false);
+        }
+        let close = self.close_of(open, end);
+        let Some(bar) = (open + 2..close.min(open + 12)).find(|i| self.is_mark(*i, "|")) else {
+            return Ok(false);
+        };
+        let item = match thing {
+            Thing::Object(_) => thing.clone(),
+            other => other.item(),
+        };
+        for name in self.parameters(open + 2, bar) {
+            self.variables.insert(name.to_owned(), item.clone());
+        }
+        self.at = bar + 1;
+        self.statements(close)?;
+        self.at = close + 1;
+        Ok(true)
+    }
+}

@@ -1,0 +1,133 @@
+//! The values that things come to.
+
+use super::Reader;
+use crate::code::fold;
+use crate::code::functions::{Act, Role};
+use crate::code::thing::{Thing, unknown};
+use crate::code::whole_environment;
+use crate::scene::Done;
+use crate::value::{HOLE_STR, Origins, Value};
+
+impl Reader<'_, '_, '_> {
+    /// The same with names looked up.
+    pub(in crate::code) fn resolved(&mut self, thing: &Thing) -> Done<Thing> {
+        match thing {
+            Thing::Name(_) => Ok(Thing::value(self.value_of(thing)?)),
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// The text of a thing, a hole where it is not known.
+    pub(in crate::code) fn value_of(&mut self, thing: &Thing) -> Done<Value> {
+        let value = match thing {
+            Thing::Name(name) => self.value_of_name(name),
+            Thing::Object(object) => {
+                let stands_for_text = matches!(
+                    object.kind.as_str(),
+                    "Path"
+                        | "Request"
+                        | "Url"
+                        | "Socket"
+                        | "Http"
+                        | "Connection"
+                        | "Ftp"
+                        | "Mail"
+                        | "Database"
+                        | "Outgoing"
+                        | "Curl"
+                        | "Builder"
+                );
+                let (text, other) = if stands_for_text || object.data == Value::default() {
+                    (&object.text, &object.data)
+                } else {
+                    (&object.data, &object.text)
+                };
+                let mut value = text.clone();
+                value.taint(other);
+                value
+            }
+            Thing::List(items) => {
+                let mut all = Value::unknown(Origins::NONE);
+                for item in items.iter().take(256) {
+                    self.scene.fuel.spend(1)?;
+                    let item = self.value_of(item)?;
+                    all.taint(&item);
+                }
+                all
+            }
+            Thing::Map(members) => {
+                let mut all = Value::unknown(Origins::NONE);
+                for (_, item) in members.iter().take(256) {
+                    self.scene.fuel.spend(1)?;
+                    let item = self.value_of(item)?;
+                    all.taint(&item);
+                }
+                all
+            }
+            Thing::Text(_)
+            | Thing::Number(_)
+            | Thing::Any(_)
+            | Thing::Nothing
+            | Thing::Function(_) => fold::plain(thing),
+        };
+        self.scene.fuel.spend_on(value.text.len())?;
+        Ok(value)
+    }
+
+    fn value_of_name(&mut self, name: &str) -> Value {
+        if let Some(act) = self.acts(name).and_then(<[Act]>::first) {
+            match act.role {
+                Role::Constant => return constant(&act.word),
+                Role::Environment => return whole_environment(),
+                Role::Input => return self.standard_input(),
+                _ => {}
+            }
+        }
+        if let Some((object, key)) = name.rsplit_once('.')
+            && let Some(variable) = self.environment_variable(object, key)
+        {
+            return fold::plain(&variable);
+        }
+        unknown()
+    }
+
+    pub(super) fn is_environment(&self, name: &str) -> bool {
+        self.acts(name)
+            .is_some_and(|acts| acts.iter().any(|act| act.role == Role::Environment))
+    }
+
+    /// `environ['HOME']`, if `name` is the environment.
+    pub(super) fn environment_variable(&self, name: &str, key: &str) -> Option<Thing> {
+        self.is_environment(name).then(|| self.variable_named(key))
+    }
+
+    /// Texts and paths, joined with slashes. Where it resolves, an absolute part starts anew.
+    pub(in crate::code) fn path_joined(&mut self, parts: &[Thing], resolves: bool) -> Done<Value> {
+        let mut path = Value::default();
+        for part in parts {
+            let part = self.value_of(part)?;
+            if resolves && part.text.starts_with('/') {
+                path.text.clear();
+            } else if !path.text.is_empty() && !path.text.ends_with('/') {
+                path.push_text("/");
+            }
+            path.push(&part);
+        }
+        Ok(path)
+    }
+}
+
+pub(in crate::code) fn constant(word: &str) -> Value {
+    Value::known(word.replace('?', HOLE_STR))
+}
+
+/// The folder that a path is in.
+pub(in crate::code) fn parent_of(path: &str) -> String {
+    match path.trim_end_matches('/').rsplit_once('/') {
+        Some(("", _)) => "/".to_owned(),
+        Some((parent, last)) if last != ".." => parent.to_owned(),
+        Some(_) => format!("{path}/.."),
+        None if path == "." || path == ".." => format!("{path}/.."),
+        None => ".".to_owned(),
+    }
+}

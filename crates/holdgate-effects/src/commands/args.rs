@@ -1,0 +1,233 @@
+//! A command line taken apart: options, their values, operands.
+
+use super::role::Role;
+use super::spec::{Meaning, Spec, Style};
+use crate::effect::Tag;
+use crate::value::{HOLE, Value};
+use std::sync::Arc;
+
+/// Sub-commands in sub-commands.
+const MAX_SUB: usize = 4;
+
+/// A command line, read by its program's own rules.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// The spec of the innermost sub-command.
+    pub(crate) spec: Arc<Spec>,
+    /// The options given, with what the program does with their values.
+    pub(crate) options: Vec<Given>,
+    pub(crate) operands: Vec<Value>,
+    pub(crate) tags: Vec<Tag>,
+    /// From the specs that lead to the innermost.
+    pub(crate) inside: Option<Tag>,
+    /// A program and its arguments that an option gives: `fd -x rm`.
+    pub(crate) command: Vec<Value>,
+    /// Something follows a `--`.
+    pub(crate) paths_follow: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) value: Option<(Role, Value)>,
+}
+
+impl Parsed {
+    pub(crate) fn has(&self, names: &[String]) -> bool {
+        self.options.iter().any(|o| names.contains(&o.name))
+    }
+}
+
+/// Reads `words`, of which the first is the program's name.
+pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
+    let mut levels = vec![spec.clone()];
+    let mut parsed = Parsed {
+        spec: spec.clone(),
+        options: Vec::new(),
+        operands: Vec::new(),
+        tags: Vec::new(),
+        inside: spec.inside.clone(),
+        command: Vec::new(),
+        paths_follow: false,
+    };
+    let mut rest = words.iter().skip(1);
+    let mut only_operands = false;
+    let mut dashes = false;
+    while let Some(word) = rest.next() {
+        let style = parsed.spec.style;
+        let text = word.text.as_str();
+        if only_operands || style == Style::Raw {
+            parsed.paths_follow |= dashes;
+            parsed.operands.push(word.clone());
+            continue;
+        }
+        if style == Style::Keys {
+            match text.split_once('=') {
+                Some((key, value)) => {
+                    let meaning = find(&levels, key).unwrap_or_default();
+                    note(&mut parsed, key, meaning, Some(word.map(value.to_owned())));
+                }
+                None => parsed.operands.push(word.clone()),
+            }
+            continue;
+        }
+        let bundled =
+            style == Style::Bundled && parsed.operands.is_empty() && parsed.options.is_empty();
+        if text == "--" {
+            only_operands = true;
+            dashes = true;
+        } else if text.starts_with("--")
+            || (style == Style::Long && text.starts_with('-') && text.len() > 1)
+        {
+            long_option(&mut parsed, &levels, word, &mut rest);
+        } else if (text.starts_with('-') && text.len() > 1) || (bundled && is_bundle(text)) {
+            short_options(&mut parsed, &levels, word, &mut rest);
+        } else if let Some(sub) = sub_command(&parsed, text).filter(|_| levels.len() <= MAX_SUB) {
+            parsed.tags.push(text.into());
+            if sub.inside.is_some() {
+                parsed.inside.clone_from(&sub.inside);
+            }
+            parsed.spec = sub.clone();
+            levels.push(sub);
+        } else {
+            parsed.operands.push(word.clone());
+            let at = parsed.operands.len() - 1;
+            let runs = matches!(
+                parsed.spec.operands.get(at),
+                Some((Role::Argv | Role::ArgvAndInput, _))
+            );
+            // What follows a program's name is its own.
+            only_operands = style == Style::First || runs;
+        }
+        if let Some((Role::Argv, first)) = parsed.options.last().and_then(|o| o.value.clone()) {
+            parsed.command.push(first);
+            parsed.command.extend(rest.by_ref().cloned());
+        }
+    }
+    for level in &levels {
+        parsed.tags.extend(level.tags.iter().cloned());
+    }
+    parsed
+}
+
+fn sub_command(parsed: &Parsed, text: &str) -> Option<Arc<Spec>> {
+    if !parsed.operands.is_empty() {
+        return None;
+    }
+    parsed.spec.sub.get(text).cloned()
+}
+
+fn is_bundle(text: &str) -> bool {
+    !text.is_empty() && text.len() < 12 && text.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+/// What an option means, by the innermost level that knows it.
+fn find(levels: &[Arc<Spec>], name: &str) -> Option<Meaning> {
+    levels
+        .iter()
+        .rev()
+        .find_map(|spec| spec.options.get(name))
+        .cloned()
+}
+
+fn note(parsed: &mut Parsed, name: &str, meaning: Meaning, value: Option<Value>) {
+    parsed.tags.extend(meaning.tags);
+    let value = value.map(|v| (meaning.value.unwrap_or(Role::Data), v));
+    parsed.options.push(Given {
+        name: name.to_owned(),
+        value,
+    });
+}
+
+fn long_option<'v>(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    word: &Value,
+    rest: &mut impl Iterator<Item = &'v Value>,
+) {
+    let (name, attached) = match word.text.split_once('=') {
+        Some((name, value)) => (name, Some(word.map(value.to_owned()))),
+        None => (word.text.as_str(), None),
+    };
+    let name = full_name(levels, name);
+    let meaning = find(levels, &name).unwrap_or_default();
+    let value = match attached {
+        Some(value) => Some(value),
+        None if meaning.value.is_some() => rest.next().cloned(),
+        None => None,
+    };
+    note_with_value(parsed, levels, &name, meaning, value);
+}
+
+/// An entry such as `--pid=host` is about that value alone.
+fn note_with_value(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    name: &str,
+    mut meaning: Meaning,
+    value: Option<Value>,
+) {
+    if let Some(value) = &value
+        && let Some(whole) = find(levels, &format!("{name}={}", value.text))
+    {
+        meaning.tags.extend(whole.tags);
+    }
+    note(parsed, name, meaning, value);
+}
+
+/// GNU programs take any unambiguous beginning of a long option.
+fn full_name(levels: &[Arc<Spec>], name: &str) -> String {
+    if find(levels, name).is_some() || !name.starts_with("--") || name.len() < 4 {
+        return name.to_owned();
+    }
+    let mut found = levels
+        .iter()
+        .flat_map(|spec| spec.options.keys())
+        .filter(|known| known.starts_with(name));
+    // An ambiguous one does nothing.
+    match (found.next(), found.next()) {
+        (Some(known), None) => known.clone(),
+        _ => name.to_owned(),
+    }
+}
+
+fn short_options<'v>(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    word: &Value,
+    rest: &mut impl Iterator<Item = &'v Value>,
+) {
+    let text = word.text.strip_prefix('-').unwrap_or(&word.text);
+    // A single dash with a long name, where the program has such.
+    let whole = format!("-{text}");
+    if text.len() > 1
+        && let Some(meaning) = find(levels, &whole)
+    {
+        let value = match meaning.value {
+            Some(_) => rest.next().cloned(),
+            None => None,
+        };
+        note(parsed, &whole, meaning, value);
+        return;
+    }
+    let mut chars = text.chars();
+    while let Some(letter) = chars.next() {
+        if letter == HOLE {
+            return;
+        }
+        let name = format!("-{letter}");
+        let meaning = find(levels, &name).unwrap_or_default();
+        if meaning.value.is_none() {
+            note(parsed, &name, meaning, None);
+            continue;
+        }
+        let attached = chars.as_str();
+        let value = if attached.is_empty() {
+            rest.next().cloned()
+        } else {
+            Some(word.map(attached.strip_prefix('=').unwrap_or(attached).to_owned()))
+        };
+        note_with_value(parsed, levels, &name, meaning, value);
+        return;
+    }
+}

@@ -1,0 +1,126 @@
+//! `find`: where it looks, and what it does with what it finds.
+
+use super::Call;
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE_STR, Origins, Value};
+
+pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let mut words = call.words.iter().skip(1).peekable();
+    let mut roots = Vec::new();
+    while let Some(word) = words.peek() {
+        let text = word.text.as_str();
+        if matches!(text, "-H" | "-L" | "-P") || text.starts_with("-O") {
+            words.next();
+        } else if text.starts_with(['-', '(', '!', ')']) {
+            break;
+        } else {
+            roots.extend(words.next().cloned());
+        }
+    }
+    if roots.is_empty() {
+        roots.push(Value::known("."));
+    }
+    let rest: Vec<Value> = words.cloned().collect();
+    let text_after = |names: &[&str]| {
+        let at = rest.iter().position(|w| names.contains(&w.text.as_str()))?;
+        rest.get(at + 1).cloned()
+    };
+    let pattern = text_after(&["-name", "-iname", "-path", "-wholename", "-ipath", "-regex"]);
+    let filtered = rest.iter().any(|w| {
+        matches!(
+            w.text.as_str(),
+            "-name"
+                | "-iname"
+                | "-path"
+                | "-wholename"
+                | "-ipath"
+                | "-regex"
+                | "-iregex"
+                | "-mtime"
+                | "-mmin"
+                | "-atime"
+                | "-ctime"
+                | "-newer"
+                | "-size"
+                | "-empty"
+                | "-user"
+                | "-group"
+                | "-perm"
+                | "-inum"
+                | "-samefile"
+        )
+    });
+    let found: Vec<Value> = roots
+        .iter()
+        .map(|root| inside(root, pattern.as_ref()))
+        .collect();
+    for path in &found {
+        let listing = Actor {
+            tags: vec!["list".into()],
+            ..actor.clone()
+        };
+        scene.touch(&listing, Kind::Read, path)?;
+    }
+    let mut at = 0;
+    while let Some(word) = rest.get(at) {
+        at += 1;
+        match word.text.as_str() {
+            "-delete" => {
+                let mut deleter = actor.clone();
+                deleter.tags.push("recursive".into());
+                if filtered {
+                    deleter.tags.push("filtered".into());
+                }
+                for (root, path) in roots.iter().zip(&found) {
+                    scene.delete(&deleter, if filtered { path } else { root })?;
+                }
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let tail = rest.get(at..).unwrap_or(&[]);
+                let end = tail
+                    .iter()
+                    .position(|w| matches!(w.text.as_str(), ";" | "+" | "\\;"))
+                    .unwrap_or(tail.len());
+                let command = tail.get(..end).unwrap_or(&[]);
+                at += end;
+                for (root, path) in roots.iter().zip(&found) {
+                    // Without a filter the roots themselves are found.
+                    let path = if filtered { path } else { root };
+                    let words: Vec<Value> = command.iter().map(|w| filled(w, path)).collect();
+                    scene.argv(&words, None)?;
+                }
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(path) = rest.get(at) {
+                    scene.write(actor, path, &Value::unknown(Origins::OUTPUT), false)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut output = Value::default();
+    for (root, path) in roots.iter().zip(&found) {
+        output.push(if filtered { path } else { root });
+        output.push_text("\n");
+    }
+    // Which folders are in between is not known.
+    output.text = output.text.replace("**", HOLE_STR);
+    Ok(output.marked(Origins::OUTPUT))
+}
+
+fn filled(word: &Value, path: &Value) -> Value {
+    let mut value = word.map(word.text.replace("{}", &path.text));
+    value.taint(path);
+    value
+}
+
+/// What is found below `root`.
+fn inside(root: &Value, pattern: Option<&Value>) -> Value {
+    let name = pattern.map_or(HOLE_STR, |p| p.text.trim_start_matches(['*', '/']));
+    let name = match pattern {
+        Some(p) if p.text.starts_with('*') && !name.is_empty() => format!("*{name}"),
+        _ => name.to_owned(),
+    };
+    root.map(format!("{}/**/{name}", root.text.trim_end_matches('/')))
+}

@@ -1,0 +1,245 @@
+//! git's settings, of which some run programs.
+
+use super::args::Parsed;
+use crate::effect::{Actor, Kind, Tag};
+use crate::path::PathClass;
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE, Value};
+
+/// Settings whose value is a program that git runs, by their last part.
+const RUNS: [&str; 21] = [
+    "sshcommand",
+    "pager",
+    "editor",
+    "fsmonitor",
+    "askpass",
+    "helper",
+    "external",
+    "textconv",
+    "command",
+    "program",
+    "smudge",
+    "clean",
+    "process",
+    "hookspath",
+    "gitproxy",
+    "sshvariant",
+    "cmd",
+    "driver",
+    "proxycommand",
+    "localcommand",
+    "knownhostscommand",
+];
+
+/// What git's own way with operands means: `checkout -- file`, `push origin +main`.
+pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
+    let is = |tag: &str| parsed.tags.iter().any(|t| &**t == tag);
+    if program != "git" {
+        return Vec::new();
+    }
+    let mut tags: Vec<Tag> = Vec::new();
+    let given = |names: &[&str]| {
+        parsed
+            .options
+            .iter()
+            .any(|o| names.contains(&o.name.as_str()))
+    };
+    // One file that is named is asked for by name.
+    let one_file = !is("checkout") || parsed.operands.len() < 3;
+    let one_file = one_file
+        && match parsed.operands.as_slice() {
+            [path] => is_file_name(&path.text),
+            [_, path] if is("checkout") && parsed.paths_follow => is_file_name(&path.text),
+            _ => false,
+        };
+    if is("checkout")
+        && !one_file
+        && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
+        && !given(&["-b", "-B", "--orphan"])
+    {
+        tags.push("discards".into());
+    }
+    if is("restore") && !one_file && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"])) {
+        tags.push("worktree".into());
+    }
+    if is("push") && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
+        tags.push("force".into());
+    }
+    if is("push")
+        && parsed
+            .operands
+            .iter()
+            .skip(1)
+            .any(|o| o.text.starts_with(':'))
+    {
+        tags.push("delete".into());
+    }
+    if is("push") && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
+        tags.push("force".into());
+    }
+    tags
+}
+
+/// A file by its name: `src/main.rs`, `Makefile`, and no folder or pattern.
+fn is_file_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or("");
+    let extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && !extension.is_empty()
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+    });
+    let plain = !path.starts_with(':') && !path.contains(['*', '?', '[', HOLE]);
+    let usual = [
+        "Makefile",
+        "Dockerfile",
+        "LICENSE",
+        "README",
+        "Justfile",
+        "justfile",
+    ];
+    plain && (extension || usual.contains(&name))
+}
+
+/// Where a push goes if it says so itself, and which files a checkout writes.
+pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    if actor.is("remote") && (actor.is("add") || actor.is("set-url")) {
+        if let [name, url, ..] = parsed.operands.as_slice() {
+            scene.remotes.insert(name.text.clone(), url.clone());
+        }
+        return Ok(());
+    }
+    if actor.is("push") && !actor.is("stash") {
+        let named = parsed.operands.first();
+        let is_url = |o: &&Value| o.text.contains("://") || o.text.contains('@');
+        let known = scene
+            .remotes
+            .get(named.map_or("origin", |o| o.text.as_str()))
+            .cloned();
+        if let Some(url) = known.or_else(|| named.filter(is_url).cloned()) {
+            let mut sender = actor.clone();
+            sender.tag(["transfer".into()]);
+            let files = Value::unknown(crate::value::Origins::FILE);
+            scene.send(&sender, &url, &files)?;
+        }
+    }
+    if (actor.is("checkout") && (actor.is("discards") || parsed.paths_follow))
+        || actor.is("restore")
+    {
+        for path in parsed.operands.iter().skip(usize::from(
+            actor.is("checkout") && parsed.operands.len() > 1,
+        )) {
+            scene.touch(actor, Kind::Write, path)?;
+        }
+    }
+    // Without `--` a word may be a branch as well, but no branch is called like these files.
+    if actor.is("checkout") || actor.is("update-index") {
+        for path in &parsed.operands {
+            let place = scene.place(path);
+            if place.is(PathClass::Holdgate) || place.is(PathClass::AgentSettings) {
+                scene.touch(actor, Kind::Write, path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `-c key=value`
+pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let Some((key, content)) = value.text.split_once(['=', ' ']) else {
+        return Ok(());
+    };
+    set(scene, actor, key, &value.map(content.to_owned()))
+}
+
+/// `git config key value`
+pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let mut operands = parsed
+        .operands
+        .iter()
+        .skip_while(|o| matches!(o.text.as_str(), "set" | "get" | "unset" | "list"));
+    if let (Some(key), Some(content)) = (operands.next(), operands.next()) {
+        let key = key.text.clone();
+        set(scene, actor, &key, content)?;
+    }
+    Ok(())
+}
+
+fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done {
+    let lower = key.to_ascii_lowercase();
+    let last = lower.rsplit('.').next().unwrap_or("");
+    let alias = lower.starts_with("alias.");
+    let command = match content.text.strip_prefix('!') {
+        Some(command) => content.map(command.to_owned()),
+        None if alias => return Ok(()),
+        None => content.clone(),
+    };
+    if alias || RUNS.contains(&last) {
+        let program = command
+            .text
+            .split_whitespace()
+            .next()
+            .unwrap_or("")
+            .to_owned();
+        // Names of tools that people set: they are looked for on the search path.
+        let usual = [
+            "less",
+            "more",
+            "cat",
+            "vim",
+            "vi",
+            "nvim",
+            "nano",
+            "emacs",
+            "code",
+            "delta",
+            "true",
+            "false",
+            "store",
+            "cache",
+            "osxkeychain",
+            "manager",
+            "manager-core",
+            "libsecret",
+            "gh",
+            "ssh",
+            "gpg",
+            "gpg2",
+            "git-lfs",
+            "diff-so-fancy",
+            "meld",
+            "input",
+            "none",
+        ];
+        let name = program.rsplit('/').next().unwrap_or("");
+        let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
+        if alias || !(usual.contains(&name) || own_hooks) {
+            scene.emit(
+                actor
+                    .does(Kind::Vcs)
+                    .tagged("runs-program")
+                    .about(&format!("{key}={}", content.text)),
+            )?;
+        }
+        scene.shell(actor, &command)?;
+    }
+    if lower.starts_with("protocol.ext")
+        || lower == "core.hookspath" && content.text == "/dev/null"
+        || lower == "http.sslverify" && content.text == "false"
+    {
+        scene.emit(
+            actor
+                .does(Kind::Vcs)
+                .tagged("weakens")
+                .about(&format!("{key}={}", content.text)),
+        )?;
+    }
+    if lower.starts_with("url.") && last == "insteadof" {
+        scene.emit(
+            actor
+                .does(Kind::Vcs)
+                .tagged("redirects")
+                .about(&format!("{key}={}", content.text)),
+        )?;
+    }
+    Ok(())
+}

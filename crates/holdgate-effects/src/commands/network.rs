@@ -1,0 +1,199 @@
+//! Programs that talk to hosts: what they fetch, where it lands, and what they carry away.
+
+use super::Call;
+use super::args::Parsed;
+use super::role::Role;
+use crate::effect::Actor;
+use crate::host::HostClass;
+use crate::scene::{Done, Scene};
+use crate::value::{Origins, Value};
+use std::sync::Arc;
+
+/// Files that a program makes without being told their names: `wget URL`, `curl -O URL`, `git clone`.
+pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed, urls: &[Value]) {
+    let given = |names: &[&str]| {
+        parsed
+            .options
+            .iter()
+            .any(|o| names.contains(&o.name.as_str()))
+    };
+    let named = match call.program {
+        "wget" | "wget2" => !given(&["-O", "--output-document", "--spider"]),
+        "curl" => given(&["-O", "--remote-name", "--remote-name-all"]),
+        "aria2c" | "axel" => true,
+        _ => false,
+    };
+    for url in urls.iter().take(8) {
+        let host = scene.know.hosts.host(url);
+        if named {
+            let option = |names: &[&str]| {
+                let found = parsed
+                    .options
+                    .iter()
+                    .find(|o| names.contains(&o.name.as_str()));
+                found
+                    .and_then(|o| o.value.as_ref())
+                    .map(|(_, v)| v.text.clone())
+            };
+            let end = url
+                .text
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or("");
+            let end = end.split(['?', '#']).next().unwrap_or("");
+            let name = option(&["-o", "--out"])
+                .filter(|_| call.program == "aria2c")
+                .unwrap_or_else(|| end.to_owned());
+            let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
+            let path = match folder {
+                Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
+                None => name,
+            };
+            let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
+            let path = scene.place(&Value::known(path)).text;
+            scene.files.insert(path, content);
+        } else if call.program == "git"
+            && parsed.tags.iter().any(|t| &**t == "clone")
+            && host.class == HostClass::External
+        {
+            let end = url
+                .text
+                .trim_end_matches('/')
+                .rsplit(['/', ':'])
+                .next()
+                .unwrap_or("");
+            let folder = parsed
+                .operands
+                .get(1)
+                .map_or(end.trim_end_matches(".git"), |o| o.text.as_str());
+            let folder = scene.place(&Value::known(folder)).text;
+            scene
+                .fetched_folders
+                .push((folder, host.name.as_str().into()));
+        }
+    }
+}
+
+/// What comes out of an archive came from where the archive came from.
+pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, parsed: &Parsed, gathered: &Value) {
+    let unpacks = matches!(program, "tar" | "bsdtar" | "unzip" | "7z" | "cpio");
+    if !unpacks || !gathered.origins.any(Origins::FETCHED) {
+        return;
+    }
+    // Sources are unpacked and built all day; from a bare address nobody's are.
+    let address = |s: &&Arc<str>| {
+        let host = scene.know.hosts.host(&Value::known(s.to_string()));
+        host.name.parse::<std::net::Ipv4Addr>().is_ok()
+    };
+    let bare = gathered.sources.iter().find(address).cloned();
+    if let Some(host) = bare {
+        scene.fetched_folders.push((scene.cwd.clone(), host));
+        return;
+    }
+    let unheard_of = |s: &&Arc<str>| {
+        let host = scene.know.hosts.host(&Value::known(s.to_string()));
+        !s.starts_with('/') && scene.know.hosts.is_unheard_of(&host)
+    };
+    let Some(host) = gathered.sources.iter().find(unheard_of).cloned() else {
+        return;
+    };
+    let named = ["-C", "--directory", "-d"];
+    let folder = parsed
+        .options
+        .iter()
+        .find(|o| named.contains(&o.name.as_str()))
+        .and_then(|o| o.value.as_ref());
+    match folder {
+        // It is entered already.
+        Some((Role::Cwd, _)) => scene.fetched_folders.push((scene.cwd.clone(), host)),
+        Some((_, folder)) => {
+            let folder = scene.place(folder).text;
+            scene.fetched_folders.push((folder, host));
+        }
+        None => scene.unpacked.push((scene.cwd.clone(), host)),
+    }
+}
+
+/// An argument of a program that talks to a host goes there, whatever option it stands in.
+pub(super) fn carried(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    target: &Value,
+    actor: &Actor,
+) -> Done {
+    for word in call.words.iter().skip(1) {
+        let text = word.text.to_ascii_lowercase();
+        let login = [
+            "authorization",
+            "token",
+            "-key:",
+            "api_key",
+            "apikey",
+            "bearer",
+        ]
+        .iter()
+        .any(|w| text.contains(w));
+        let whole_environment = word.sources.iter().any(|s| &**s == "environment");
+        let host = scene.know.hosts.host(target);
+        let foreign = |s: &Arc<str>| s.starts_with('$') && scene.know.hosts.is_foreign(s, &host);
+        let others = word.origins.any(Origins::ENVIRONMENT) && word.sources.iter().any(foreign);
+        if (word.origins.any(Origins::FILE | Origins::SECRET) || whole_environment)
+            && !login
+            && !text.contains("://")
+            && !text.contains('@')
+            || others
+        {
+            scene.send(actor, target, word)?;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// curl's options may stand in a file, or come from its input: `curl -K -`.
+pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Value>> {
+    let at = call
+        .words
+        .iter()
+        .position(|w| matches!(w.text.as_str(), "-K" | "--config"))?;
+    let file = call.words.get(at + 1).filter(|_| call.program == "curl")?;
+    let content = if file.text == "-" {
+        call.stdin?.clone()
+    } else {
+        scene.content(file)
+    };
+    let mut words = call.words.to_vec();
+    for line in content.as_known()?.lines().take(64) {
+        let line = line.trim().trim_start_matches('-');
+        let (key, value) = line.split_once(['=', ':', ' ']).unwrap_or((line, ""));
+        if !key.is_empty() && !key.starts_with('#') {
+            words.push(content.map(format!("--{}", key.trim())));
+            words.push(content.map(value.trim().trim_matches('"').to_owned()));
+        }
+    }
+    Some(words)
+}
+
+/// curl's ways to say what is sent: a text, `@file`, `name=@file`, `name@file`, `-`.
+pub(super) fn data_to_send(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    value: &Value,
+    stdin: Option<&Value>,
+) -> Done<Value> {
+    let text = value.text.as_str();
+    let file = match text.find(['@', '<']) {
+        Some(0) => text.get(1..),
+        Some(at) if text.get(..at).is_some_and(|name| name.ends_with('=')) => text.get(at + 1..),
+        _ => None,
+    };
+    let Some(file) = file else {
+        return Ok(value.clone());
+    };
+    let file = file.split(';').next().unwrap_or(file);
+    if file == "-" || file == "/dev/stdin" {
+        return Ok(stdin.cloned().unwrap_or_default());
+    }
+    scene.read(actor, &value.map(file.to_owned()))
+}

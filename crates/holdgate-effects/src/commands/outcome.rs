@@ -1,0 +1,126 @@
+//! What needs all arguments at once: sending, transfers, and where the output goes.
+
+use super::args::Parsed;
+use super::spec::{Prints, Spec};
+use super::{Gathered, transfer};
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE, Origins, Value};
+
+/// Carries out what has gathered. Returns what the program prints.
+pub(super) fn finish(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    chosen: Option<&Spec>,
+    actor: &Actor,
+    gathered: Gathered,
+) -> Done<Value> {
+    let Gathered {
+        mut input,
+        urls,
+        sent,
+        writes,
+        transfers,
+        commands,
+        output,
+        connections,
+        ..
+    } = gathered;
+    let mut output = output;
+    if !commands.is_empty() {
+        let mut code = Value::default();
+        for (at, command) in commands.iter().enumerate() {
+            if at > 0 {
+                code.push_text(" ");
+            }
+            code.push(command);
+        }
+        output = Some(scene.shell(actor, &code)?);
+        if actor.is("network") && (!connections.is_empty() || actor.is("listen")) {
+            // What it runs, it joins to the connection.
+            let host = connections.first().map(|c| scene.know.hosts.host(c));
+            let mut effect = actor.does(Kind::RemoteShell);
+            effect.host = host;
+            scene.emit(effect)?;
+        }
+    }
+    if !transfers.is_empty() {
+        transfer::transfer(scene, actor, &transfers)?;
+    }
+    let mut fetched = Value::default();
+    for url in &urls {
+        for data in &sent {
+            fetched.push(&scene.send(actor, url, data)?);
+        }
+        if sent.is_empty() {
+            fetched.push(&scene.fetch(actor, url)?);
+        }
+    }
+    if urls.is_empty() && !sent.is_empty() {
+        let nowhere = [Value::unknown(Origins::UNKNOWN)];
+        let targets = if connections.is_empty() {
+            &nowhere[..]
+        } else {
+            &connections
+        };
+        for (target, data) in targets
+            .iter()
+            .flat_map(|t| sent.iter().map(move |d| (t, d)))
+        {
+            scene.send(actor, target, data)?;
+        }
+    }
+    if !urls.is_empty() {
+        input.push(&fetched);
+    }
+    let prints = match chosen {
+        Some(spec) if spec.prints != Prints::Input => spec.prints,
+        _ => parsed.spec.prints,
+    };
+    let mut printed = match prints {
+        Prints::Input => {
+            if let Some(mut output) = output {
+                if output.text.is_empty() {
+                    output.text.push(HOLE);
+                }
+                output.taint(&input);
+                output
+            } else {
+                // What a program makes of its input is not known, but where it comes from is.
+                let known = input.origins | Origins::OUTPUT;
+                let mut made = Value::unknown(known);
+                made.taint(&input);
+                made
+            }
+        }
+        Prints::Report => Value::unknown(Origins::OUTPUT),
+        Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
+        Prints::Secret => {
+            scene.emit(actor.does(Kind::Read).tagged("secret-store"))?;
+            Value::unknown(Origins::SECRET).with_source(&actor.program)
+        }
+        Prints::Decoded => {
+            let mut made = Value::unknown(Origins::DECODED);
+            made.taint(&input);
+            made
+        }
+    };
+    for (path, append) in &writes {
+        // A program such as `tee` or `cp` writes what it read, to the letter.
+        let copies = matches!(
+            &*actor.program,
+            "tee" | "cp" | "mv" | "dd" | "install" | "ln" | "sponge"
+        );
+        let content = if copies { &input } else { &printed };
+        let content = if content.is_known() || copies {
+            content.clone()
+        } else {
+            printed.clone()
+        };
+        scene.write(actor, path, &content, *append)?;
+    }
+    if matches!(&*actor.program, "tee" | "cat") {
+        printed = input;
+    }
+    Ok(printed)
+}

@@ -1,0 +1,73 @@
+//! Packages: what is installed, and from where.
+
+use super::args::Parsed;
+use crate::effect::{Actor, Kind};
+use crate::host::HostClass;
+use crate::scene::{Done, Scene};
+use crate::value::{Origins, Value};
+
+/// Packages from a registry that everybody uses are from no other index.
+pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor) {
+    if !actor.is("other-index") {
+        return;
+    }
+    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let mut urls = values
+        .map(|(_, value)| value)
+        .filter(|value| value.text.contains("://"))
+        .peekable();
+    let vouched = |url: &Value| {
+        let class = scene.know.hosts.host(url).class;
+        class == HostClass::Registry && !url.text.contains("git")
+    };
+    if urls.peek().is_some() && urls.all(vouched) {
+        actor.tags.retain(|tag| &**tag != "other-index");
+    }
+}
+
+/// A package by name, by URL, or from here.
+pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let mut effect = actor.does(Kind::Install).about(&value.text).of(value);
+    let text = value.text.as_str();
+    if text.contains("://") || text.starts_with("git+") || text.starts_with("git@") {
+        let url = text.strip_prefix("git+").unwrap_or(text);
+        let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
+        effect = effect
+            .tagged("from-url")
+            .with(scene.know.hosts.host(&value.map(url.to_owned())));
+    } else if text.starts_with(['.', '/', '~'])
+        || matches!(text.rsplit('.').next(), Some("whl" | "tgz" | "deb" | "rpm"))
+    {
+        effect = effect.tagged("from-file").at(scene.place(value));
+    } else if text.starts_with("github:")
+        || text.matches('/').count() == 1 && !text.starts_with('@')
+    {
+        effect = effect.tagged("from-vcs");
+    }
+    let fetched = scene
+        .files
+        .get(&scene.place(value).text)
+        .is_some_and(|c| c.origins.any(Origins::FETCHED));
+    scene.emit(effect)?;
+    if fetched {
+        // Its scripts run while it is installed.
+        let content = scene.content(value);
+        scene.executes(actor, &content)?;
+    }
+    Ok(())
+}
+
+/// `go run host/module@version`: it is fetched, built and run.
+pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let module = parsed.operands.first().filter(|o| o.text.contains('@'));
+    let Some(module) = module.filter(|o| !o.text.starts_with(['.', '/'])) else {
+        return Ok(());
+    };
+    let path = module.text.split('@').next().unwrap_or("");
+    let host = scene.know.hosts.host(&module.map(path.to_owned()));
+    let mut effect = actor.does(Kind::Install).about(&module.text);
+    if matches!(host.class, HostClass::External | HostClass::Drop) {
+        effect = effect.tagged("from-url");
+    }
+    scene.emit(effect.with(host))
+}

@@ -1,0 +1,195 @@
+//! What of a file a program shows: its names only, an old version of it, or what a listing names.
+
+use super::Call;
+use super::args::Parsed;
+use crate::effect::{Actor, Tag};
+use crate::path::PathClass;
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE, Origins, Value};
+
+/// `cut -d= -f1` and its like show the names of variables and none of their values.
+pub(super) fn tags(program: &str, parsed: &Parsed) -> Option<Tag> {
+    let option = |names: &[&str]| {
+        let mut given = parsed
+            .options
+            .iter()
+            .filter(|o| names.contains(&o.name.as_str()));
+        let first = given.next().and_then(|o| o.value.as_ref());
+        first.filter(|_| given.next().is_none())
+    };
+    let is = |names: &[&str], text: &str| option(names).is_some_and(|(_, v)| v.text == text);
+    // `-d=` looks like an option with a value that is empty.
+    let by_equals = |names: &[&str]| is(names, "=") || is(names, "");
+    let code: String = parsed.operands.first().map_or(String::new(), |o| {
+        o.text.chars().filter(|c| !c.is_whitespace()).collect()
+    });
+    let has = |name: &str| parsed.options.iter().any(|o| o.name == name);
+    let names_only = match program {
+        "cut" => by_equals(&["-d", "--delimiter"]) && is(&["-f", "--fields"], "1"),
+        "awk" | "gawk" | "mawk" => {
+            by_equals(&["-F", "--field-separator"]) && code == "{print$1}" && !has("-f")
+        }
+        "sed" | "gsed" => {
+            matches!(
+                code.as_str(),
+                "s/=.*//" | "s/=.*$//" | "s/=.*/=/" | "s/=.*//g"
+            ) && parsed.options.is_empty()
+        }
+        "grep" | "egrep" => has("-o") && !has("-e") && !has("-f") && is_name_pattern(&code),
+        _ => false,
+    };
+    names_only.then(|| "list".into())
+}
+
+/// `^[A-Z_]*`, `^[^=]+=`: what stands before the first `=` of a line.
+fn is_name_pattern(pattern: &str) -> bool {
+    let Some((class, rest)) = pattern
+        .strip_prefix("^[")
+        .and_then(|rest| rest.split_once(']'))
+    else {
+        return false;
+    };
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (class == "^=" || class.chars().all(word))
+        && matches!(rest, "*" | "+" | "\\+" | "*=" | "+=" | "\\+=")
+}
+
+/// jq's options that take a name and a file.
+pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+    for window in call.words.windows(3) {
+        if let [option, _, file] = window
+            && matches!(
+                option.text.as_str(),
+                "--rawfile" | "--slurpfile" | "--argfile"
+            )
+        {
+            scene.read(actor, file)?;
+        }
+    }
+    Ok(())
+}
+
+/// git shows what is, or once was, in a file.
+pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let given = |names: &[&str]| {
+        let mut options = parsed.options.iter();
+        options.any(|o| names.contains(&o.name.as_str()))
+    };
+    let is = |names: &[&str]| names.iter().any(|name| actor.is(name));
+    let patch = given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
+    let shows = is(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
+        || is(&["log", "reflog", "stash", "whatchanged"]) && patch;
+    let names = [
+        "--stat",
+        "--name-only",
+        "--name-status",
+        "--numstat",
+        "--shortstat",
+        "--summary",
+        "--quiet",
+        "-q",
+        "-s",
+        "--no-patch",
+        "--exit-code",
+        "-e",
+        "-t",
+        "--check",
+    ];
+    if !shows || given(&names) {
+        return Ok(());
+    }
+    let lines = parsed.options.iter().filter(|o| o.name == "-L");
+    let lines = lines.filter_map(|o| o.value.as_ref()).map(|(_, v)| v);
+    for operand in parsed.operands.iter().chain(lines) {
+        // `revision:path`
+        let path = operand.text.rsplit(':').next().unwrap_or("");
+        let path = operand.map(path.to_owned());
+        if !path.text.is_empty() && scene.place(&path).is(PathClass::Secret) {
+            scene.read(actor, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// A search through all of the folder that it is started in.
+pub(super) fn searches_here(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    parsed: &Parsed,
+    actor: &Actor,
+) -> Done {
+    let searches = matches!(
+        call.program,
+        "grep" | "egrep" | "fgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep"
+    );
+    if searches && actor.is("recursive") && parsed.operands.len() < 2 && call.stdin.is_none() {
+        scene.read(actor, &Value::known("."))?;
+    }
+    Ok(())
+}
+
+/// The names that a listing prints, as patterns: `cat` of them is `cat` of the patterns.
+pub(super) fn listing(scene: &Scene<'_>, program: &str, parsed: &Parsed) -> Option<Value> {
+    if !matches!(program, "ls" | "dir" | "vdir") {
+        return None;
+    }
+    let given = |names: &[&str]| {
+        let mut options = parsed.options.iter();
+        options.any(|o| names.contains(&o.name.as_str()))
+    };
+    // More than names.
+    if given(&[
+        "-l",
+        "-g",
+        "-o",
+        "-n",
+        "-s",
+        "-i",
+        "-Z",
+        "-R",
+        "-F",
+        "--recursive",
+        "--size",
+        "--inode",
+        "--classify",
+        "--help",
+    ]) {
+        return None;
+    }
+    let hidden = given(&["-a", "-A", "--all", "--almost-all"]);
+    let inside = if hidden { ".*\n*\n" } else { "*\n" };
+    let mut names = Value::unknown(Origins::OUTPUT);
+    names.text.clear();
+    for operand in parsed.operands.iter().take(64) {
+        let last = operand.text.rsplit('/').next().unwrap_or("");
+        let is_file = last.trim_start_matches('.').contains('.');
+        if operand.text.contains(['*', '?', '[']) || is_file || given(&["-d", "--directory"]) {
+            names.push(operand);
+            names.push_text("\n");
+        } else if operand.text.contains(HOLE) {
+            return None;
+        } else {
+            names.push_text(inside);
+        }
+    }
+    if parsed.operands.is_empty() {
+        names.push_text(inside);
+    }
+    // What is listed is where secrets may be; in the project only hidden names may be such.
+    let here = [Value::known(".")];
+    let folders = match parsed.operands.as_slice() {
+        [] => &here[..],
+        folders => folders,
+    };
+    let harmless = |folder: &Value| {
+        let place = scene.place(folder);
+        let classes = [
+            PathClass::Temp,
+            PathClass::Cache,
+            PathClass::Generated,
+            PathClass::Unknown,
+        ];
+        classes.iter().any(|class| place.is(*class)) || place.is(PathClass::Project) && !hidden
+    };
+    (!folders.iter().all(harmless)).then_some(names)
+}

@@ -1,0 +1,103 @@
+//! What a program does with one of its arguments.
+
+use crate::code::Language;
+use crate::effect::Kind;
+
+/// The use of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A text, a pattern, a number: nothing is done with it.
+    Data,
+    Read,
+    Write,
+    Append,
+    Delete,
+    /// It goes away from here.
+    Move,
+    Mode,
+    /// The mode itself: `777`, `u+s`.
+    ModeBits,
+    Fetch,
+    /// Data to send; `@file` means the file's content.
+    Send,
+    /// A file to send.
+    SendFile,
+    Connect,
+    Listen,
+    /// A local path, or `host:path`: the last one is where to.
+    Transfer,
+    /// A command for a shell. Several are joined.
+    Shell,
+    /// A program and its arguments: this and all that follows.
+    Argv,
+    /// The same, after a program such as `xargs` that adds what it reads to the arguments.
+    ArgvAndInput,
+    Code(Language),
+    /// A file that runs.
+    Script(Language),
+    /// A script that runs in this very shell.
+    Source,
+    /// A module that runs as a program: `python -m pip`.
+    Module,
+    /// Where relative paths start from.
+    Cwd,
+    /// `NAME=value`
+    Env,
+    /// `key=value` of git, some of which run programs.
+    GitConfig,
+    /// `exec=command` of tar.
+    ExecAction,
+    /// A patch body.
+    Patch,
+    /// `host:container`, the folder that a container gets to see.
+    Mount,
+    Sql,
+    Install,
+    /// A process, or the name of one.
+    Kill,
+    /// Any other effect that is about this text.
+    About(Kind),
+}
+
+impl Role {
+    /// The role that `word` stands for in `commands.yaml`.
+    pub(crate) fn from_word(word: &str) -> Option<Role> {
+        if let Some(language) = word.strip_prefix("code:") {
+            return Language::from_word(language).map(Role::Code);
+        }
+        if let Some(language) = word.strip_prefix("script:") {
+            return Language::from_word(language).map(Role::Script);
+        }
+        Some(match word {
+            "data" => Role::Data,
+            "read" => Role::Read,
+            "write" => Role::Write,
+            "append" => Role::Append,
+            "delete" => Role::Delete,
+            "move" => Role::Move,
+            "mode" => Role::Mode,
+            "mode-bits" => Role::ModeBits,
+            "fetch" => Role::Fetch,
+            "send" => Role::Send,
+            "send-file" => Role::SendFile,
+            "connect" => Role::Connect,
+            "listen" => Role::Listen,
+            "transfer" => Role::Transfer,
+            "shell" => Role::Shell,
+            "argv" => Role::Argv,
+            "argv+input" => Role::ArgvAndInput,
+            "source" => Role::Source,
+            "module" => Role::Module,
+            "cwd" => Role::Cwd,
+            "env" => Role::Env,
+            "git-config" => Role::GitConfig,
+            "exec-action" => Role::ExecAction,
+            "patch" => Role::Patch,
+            "mount" => Role::Mount,
+            "sql" => Role::Sql,
+            "install" => Role::Install,
+            "kill" => Role::Kill,
+            word => Role::About(Kind::from_word(word)?),
+        })
+    }
+}

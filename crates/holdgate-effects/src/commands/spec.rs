@@ -1,0 +1,300 @@
+//! `commands.yaml`: what programs do with their arguments, as written and ready to use.
+
+use super::role::Role;
+use crate::effect::{Kind, Tag};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+/// A program or sub-command as written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Written {
+    /// Options without a value, by the tag that they put on all effects: `force: -f --force`.
+    flags: BTreeMap<String, String>,
+    /// Options with a value, by the value's role: `write: -o --output`.
+    options: BTreeMap<String, String>,
+    /// Roles of what is no option, in order; `read...` repeats.
+    operands: Roles,
+    /// What standard input is for.
+    stdin: Option<String>,
+    /// What running it does in any case: a kind of effect and tags, `vcs push`.
+    does: Vec<String>,
+    /// What it prints.
+    prints: Prints,
+    /// Tags for all effects.
+    tags: Vec<String>,
+    style: Style,
+    /// What runs inside acts on another machine or a container: a tag for its effects.
+    inside: Option<String>,
+    /// Code of our own that knows more.
+    handler: Option<String>,
+    /// Sub-commands.
+    sub: BTreeMap<String, Written>,
+    /// For entries of `when`: the options of which one must be given.
+    #[serde(rename = "if")]
+    if_given: Option<String>,
+    /// What is different if certain options are given; the first that fits holds.
+    when: Vec<Written>,
+}
+
+/// One role or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Roles {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Roles::Many(Vec::new())
+    }
+}
+
+/// What a program prints.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Prints {
+    /// Something made of what it reads: where that came from, its output comes from.
+    #[default]
+    Input,
+    /// Nothing of what it reads: counts, names, sums, reports.
+    Report,
+    /// The environment.
+    Environment,
+    /// A secret: passwords, tokens, keys.
+    Secret,
+    /// What it reads, decoded.
+    Decoded,
+}
+
+/// How options look.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Style {
+    /// `-abc --long --long=value`, options anywhere.
+    #[default]
+    Gnu,
+    /// The same, but the first operand ends the options.
+    First,
+    /// `-long value`, no bundles.
+    Long,
+    /// `key=value`.
+    Keys,
+    /// As `Gnu`, and the first operand may be options without their dash: `tar czf`, `ps aux`.
+    Bundled,
+    /// No options at all.
+    Raw,
+}
+
+/// A program or sub-command, ready.
+#[derive(Debug, Default)]
+pub(crate) struct Spec {
+    pub(crate) options: HashMap<String, Meaning>,
+    pub(crate) operands: Vec<(Role, bool)>,
+    pub(crate) stdin: Option<Role>,
+    pub(crate) does: Vec<(Kind, Vec<Tag>)>,
+    pub(crate) prints: Prints,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) style: Style,
+    pub(crate) inside: Option<Tag>,
+    pub(crate) handler: Option<String>,
+    pub(crate) sub: HashMap<String, Arc<Spec>>,
+    pub(crate) when: Vec<(Vec<String>, Spec)>,
+}
+
+/// What an option means.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meaning {
+    /// The role of its value, if it takes one.
+    pub(crate) value: Option<Role>,
+    pub(crate) tags: Vec<Tag>,
+}
+
+/// All programs that are known. An entry is read when its program is first met: most sessions need
+/// a few dozen of them.
+#[derive(Debug)]
+pub struct CommandTable {
+    programs: HashMap<&'static str, usize>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: &'static str,
+    spec: OnceLock<Option<Arc<Spec>>>,
+}
+
+impl CommandTable {
+    /// Finds the entries of the table. A key may name several programs.
+    pub fn read(yaml: &'static str) -> Result<Self, String> {
+        let mut table = CommandTable {
+            programs: HashMap::new(),
+            entries: Vec::new(),
+        };
+        let mut start = None;
+        let mut at = 0;
+        for line in yaml.split_inclusive('\n') {
+            let begins = !line.starts_with([' ', '#', '\n']);
+            if begins {
+                if let Some(start) = start {
+                    table.add(yaml.get(start..at).unwrap_or(""))?;
+                }
+                start = Some(at);
+            }
+            at += line.len();
+        }
+        table.add(start.and_then(|start| yaml.get(start..)).unwrap_or(""))?;
+        Ok(table)
+    }
+
+    fn add(&mut self, text: &'static str) -> Result<(), String> {
+        let Some((names, _)) = text.split_once(':') else {
+            return Ok(());
+        };
+        for name in names.trim_matches('"').split_whitespace() {
+            if self.programs.insert(name, self.entries.len()).is_some() {
+                return Err(format!("{name} is there twice"));
+            }
+        }
+        let spec = OnceLock::new();
+        self.entries.push(Entry { text, spec });
+        Ok(())
+    }
+
+    /// What is known about a program, by its name without folder.
+    pub(crate) fn get(&self, program: &str) -> Option<&Arc<Spec>> {
+        if let Some(number) = self.programs.get(program) {
+            return self.entry(*number);
+        }
+        // `python3.12`, `gcc-13`, `pip3`: the version is no part of the name.
+        let base = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let base = base.strip_suffix(".exe").unwrap_or(base);
+        self.entry(*self.programs.get(base)?)
+    }
+
+    fn entry(&self, number: usize) -> Option<&Arc<Spec>> {
+        let entry = self.entries.get(number)?;
+        // A test reads all of them: there are no bad ones.
+        entry
+            .spec
+            .get_or_init(|| read(entry.text).ok().map(Arc::new))
+            .as_ref()
+    }
+
+    /// Reads every entry now, so that no verdict has to wait for it.
+    pub fn warm(&self) {
+        for number in 0..self.entries.len() {
+            self.entry(number);
+        }
+    }
+
+    /// Reads every entry, and says what is wrong with the first bad one.
+    pub fn check(&self) -> Result<(), String> {
+        self.entries
+            .iter()
+            .try_for_each(|e| read(e.text).map(|_| ()))
+    }
+
+    /// The names of all programs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.programs.keys().copied()
+    }
+}
+
+fn read(entry: &str) -> Result<Spec, String> {
+    let written: BTreeMap<String, Written> =
+        serde_saphyr::from_str(entry).map_err(|e| e.to_string())?;
+    let (names, written) = written.first_key_value().ok_or("no entry")?;
+    compile(written).map_err(|e| format!("{names}: {e}"))
+}
+
+fn compile(written: &Written) -> Result<Spec, String> {
+    let mut options: HashMap<String, Meaning> = HashMap::new();
+    for (tag, names) in &written.flags {
+        let tag: Tag = tag.as_str().into();
+        for name in names.split_whitespace() {
+            options
+                .entry(name.to_owned())
+                .or_default()
+                .tags
+                .push(tag.clone());
+        }
+    }
+    for (role, names) in &written.options {
+        // `write+in-place`: a role, and tags that the option puts on.
+        let mut words = role.split('+');
+        let role = self::role(words.next().unwrap_or(""))?;
+        let tags: Vec<Tag> = words.map(Into::into).collect();
+        for name in names.split_whitespace() {
+            let meaning = options.entry(name.to_owned()).or_default();
+            meaning.value = Some(role);
+            meaning.tags.extend(tags.iter().cloned());
+        }
+    }
+    let listed: &[String] = match &written.operands {
+        Roles::One(one) => std::slice::from_ref(one),
+        Roles::Many(many) => many,
+    };
+    let one = matches!(written.operands, Roles::One(_));
+    let mut operands = Vec::new();
+    for word in listed {
+        let repeats = one || word.ends_with("...");
+        operands.push((role(word.trim_end_matches("..."))?, repeats));
+    }
+    let mut does = Vec::new();
+    for text in &written.does {
+        let mut words = text.split_whitespace();
+        let kind = words.next().and_then(Kind::from_word);
+        let kind = kind.ok_or_else(|| format!("`{text}` names no kind of effect"))?;
+        does.push((kind, words.map(Into::into).collect()));
+    }
+    let mut sub = HashMap::new();
+    for (names, written) in &written.sub {
+        let spec = Arc::new(compile(written).map_err(|e| format!("{names}: {e}"))?);
+        for name in names.split_whitespace() {
+            sub.insert(name.to_owned(), spec.clone());
+        }
+    }
+    let mut when = Vec::new();
+    for written in &written.when {
+        let names = written
+            .if_given
+            .as_deref()
+            .ok_or("an entry of `when` has no `if`")?;
+        let names = names.split_whitespace().map(str::to_owned).collect();
+        when.push((names, compile(written)?));
+    }
+    let stdin = written.stdin.as_deref().map(role).transpose()?;
+    Ok(Spec {
+        options,
+        operands,
+        stdin,
+        does,
+        prints: written.prints,
+        tags: written.tags.iter().map(|t| t.as_str().into()).collect(),
+        style: written.style,
+        inside: written.inside.as_deref().map(Into::into),
+        handler: written.handler.clone(),
+        sub,
+        when,
+    })
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    Role::from_word(word).ok_or_else(|| format!("`{word}` is no role"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_can_be_read() {
+        let table = CommandTable::read(include_str!("../commands.yaml")).unwrap();
+        table.check().unwrap();
+        assert!(table.get("python3.12").is_some());
+        assert!(table.get("no-such-program").is_none());
+    }
+}

@@ -1,0 +1,269 @@
+//! Programs that a table cannot tell: wrappers, environments, links, processes.
+
+use super::args::{Given, Parsed};
+use super::role::Role;
+use super::{Call, find, folder, packages, reads, transfer};
+use crate::effect::{Actor, Effect, Kind};
+use crate::host::HostClass;
+use crate::path::PathClass;
+use crate::scene::{Done, Scene};
+use crate::shell;
+use crate::value::{Origins, Value};
+
+/// Programs whose arguments a table cannot tell. `None`: the table goes on.
+pub(super) fn handle(
+    scene: &mut Scene<'_>,
+    handler: &str,
+    parsed: &Parsed,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done<Option<Value>> {
+    match handler {
+        "find" => find::run(scene, call, actor).map(Some),
+        "env" => env(scene, parsed, call, actor).map(Some),
+        "socat" => transfer::socat(scene, call, actor).map(Some),
+        "tmux" => commands_of_tmux(scene, call),
+        // Whoever is called may run what stands in the arguments.
+        "dbus" => wrapped(scene, call, actor).map(|()| None),
+        "vim" => vim(scene, call, actor).map(|()| None),
+        "jq" => reads::named_files(scene, call, actor).map(|()| None),
+        "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
+        "go-run" => packages::run_module(scene, parsed, actor).map(|()| None),
+        "serves" => folder::serves(scene, parsed, actor).map(|()| None),
+        "put-lines" => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
+        _ => Ok(None),
+    }
+}
+
+/// tmux takes several commands, each ended by a word that ends in `;`. `None`: there is only one.
+fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value>> {
+    let mut commands = vec![Vec::new()];
+    for word in call.words.iter().skip(1) {
+        let last = word.text.strip_suffix(';').filter(|w| !w.ends_with('\\'));
+        if let Some(command) = commands.last_mut().filter(|_| last != Some("")) {
+            command.push(last.map_or_else(|| word.clone(), |kept| word.map(kept.to_owned())));
+        }
+        if last.is_some() {
+            commands.push(Vec::new());
+        }
+    }
+    if commands.len() == 1 {
+        return Ok(None);
+    }
+    for command in commands.iter().filter(|command| !command.is_empty()) {
+        let program = call.words.first().into_iter();
+        let words: Vec<Value> = program.chain(command).cloned().collect();
+        scene.argv(&words, None)?;
+    }
+    Ok(Some(Value::unknown(Origins::OUTPUT)))
+}
+
+/// Links, mounts, and copies of programs, lead to the same thing under another name.
+pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
+    let binds = |name: &str, value: &str| match name {
+        "-o" | "--options" => value.contains("bind"),
+        name => matches!(name, "--bind" | "--rbind" | "--move" | "-B" | "-R" | "-M"),
+    };
+    let given = |o: &Given| binds(&o.name, o.value.as_ref().map_or("", |(_, v)| &v.text));
+    match program {
+        "ln" | "cp" | "install" | "mv" => {}
+        "mount" if parsed.options.iter().any(given) => {}
+        _ => return,
+    }
+    let into = parsed
+        .options
+        .iter()
+        .find_map(|option| match option.name.as_str() {
+            "-t" | "--target-directory" => option.value.as_ref().map(|(_, folder)| folder),
+            _ => None,
+        });
+    let (targets, link) = match (parsed.operands.as_slice(), into) {
+        ([target, link], None) => (std::slice::from_ref(target), link.clone()),
+        // `ln -s /a/b` makes `./b`.
+        ([_], None) if program == "ln" => (parsed.operands.as_slice(), Value::known("./")),
+        (targets, Some(folder)) | ([targets @ .., folder], None) => (targets, in_folder(folder)),
+        ([], None) => return,
+    };
+    for target in targets {
+        let from = scene.place(target);
+        let copies = from.is(PathClass::Binary) && !scene.place(&link).is(PathClass::System);
+        // What is moved stays what it was under its new name.
+        let moved = program == "mv" && (from.is(PathClass::Secret) || !from.is_harmless());
+        if matches!(program, "ln" | "mount") || copies || moved {
+            scene.link(target, &link);
+        }
+    }
+}
+
+fn in_folder(folder: &Value) -> Value {
+    folder.map(format!("{}/", folder.text))
+}
+
+/// A process by number or by name. Where the number came from tells which process it is.
+pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let mut text = value.text.clone();
+    let mut effect = actor.does(Kind::Kill).of(value);
+    if !value.sources.is_empty() {
+        text.push(' ');
+        text.push_str(&value.sources.join(" "));
+    }
+    if value.sources.iter().any(|s| s.starts_with("processes")) {
+        effect = effect.tagged("by-name");
+        // A script that goes through all processes names the one it is after somewhere.
+        effect = effect.tagged("from-list");
+        if value.sources.len() == 1 && value.sources.iter().all(|s| s.starts_with("processes:")) {
+            effect = effect.tagged("unfiltered");
+        }
+        effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
+    }
+    scene.emit(effect.about(&text))
+}
+
+/// A program that is not known, and among its words one that is and gets options: a wrapper.
+pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+    const RUN_BY_WRAPPERS: [&str; 24] = [
+        "rm", "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node",
+        "nc", "ncat", "curl", "wget", "dd", "chmod", "chown", "find", "shred", "sudo", "mkfs",
+        "tar", "env",
+    ];
+    let words = call.words;
+    // A shell and an address: whatever the program is called, it joins them.
+    let is_shell = |w: &Value| {
+        matches!(
+            w.text.as_str(),
+            "/bin/sh"
+                | "/bin/bash"
+                | "/bin/zsh"
+                | "/bin/dash"
+                | "/usr/bin/bash"
+                | "/usr/bin/sh"
+                | "cmd.exe"
+                | "powershell.exe"
+        )
+    };
+    let is_address = |w: &&Value| {
+        let known = scene.know.hosts.host(w);
+        known.class == HostClass::External && known.name.parse::<std::net::IpAddr>().is_ok()
+    };
+    if words.iter().skip(1).any(is_shell)
+        && let Some(address) = words.iter().skip(1).find(is_address)
+    {
+        let host = scene.know.hosts.host(address);
+        scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+    }
+    // A whole pipeline as one argument: what runs it does not matter if it opens the machine.
+    for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {
+        let before = scene.effects.len();
+        shell::suspect(scene, actor, word)?;
+        let opens = |e: &Effect| {
+            matches!(
+                e.kind,
+                Kind::RemoteShell | Kind::ExecuteFetched | Kind::ExecuteDecoded
+            )
+        };
+        let mut at = 0;
+        scene.effects.retain(|e| {
+            at += 1;
+            at <= before || opens(e)
+        });
+    }
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let name = word.text.rsplit('/').next().unwrap_or("");
+        let next = words.get(at + 1).map_or("", |w| w.text.as_str());
+        if RUN_BY_WRAPPERS.contains(&name) && next.starts_with('-') {
+            scene.argv(words.get(at..).unwrap_or(&[]), call.stdin)?;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `NAME=value` before a program, or in `export`.
+pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let Some((name, content)) = value.text.split_once('=') else {
+        return Ok(());
+    };
+    let content = value.map(content.to_owned());
+    scene.set_environment(actor, name, &content)
+}
+
+/// `env [options] [NAME=value]… program …`
+fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let outer = scene.cwd.clone();
+    for given in &parsed.options {
+        if matches!(
+            given.name.as_str(),
+            "-u" | "--unset" | "-i" | "-" | "--ignore-environment"
+        ) {
+            let name = given.value.as_ref().map_or("*", |(_, v)| v.text.as_str());
+            let effect = actor
+                .does(Kind::Env)
+                .tagged("unset")
+                .about(&format!("{name}="));
+            scene.emit(effect)?;
+        }
+        match &given.value {
+            Some((Role::Cwd, value)) => scene.enter(value),
+            Some((Role::Shell, code)) => {
+                // `-S` splits a text into words; as a shell reads it, they are the same words.
+                let mut code = code.clone();
+                for operand in &parsed.operands {
+                    code.push_text(" ");
+                    code.push(operand);
+                }
+                let output = scene.shell(actor, &code)?;
+                scene.cwd = outer;
+                return Ok(output);
+            }
+            _ => {}
+        }
+    }
+    let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| is_name(n));
+    let assigned = parsed.operands.iter().take_while(is_assignment).count();
+    let output = scene.apart(|scene| {
+        for operand in parsed.operands.iter().take(assigned) {
+            environment(scene, actor, operand)?;
+        }
+        match parsed.operands.get(assigned..) {
+            Some(words) if !words.is_empty() => scene.argv(words, call.stdin),
+            _ => Ok(Value::unknown(Origins::ENVIRONMENT).with_source("environment")),
+        }
+    })?;
+    scene.cwd = outer;
+    Ok(output)
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'%')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Editors and pagers run commands that stand in their arguments: `-c '!command'`, `+'call system(…)'`.
+fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+    let mut words = call.words.iter().skip(1).peekable();
+    while let Some(word) = words.next() {
+        let option =
+            word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
+        let command = match word.text.strip_prefix('+') {
+            Some(command) => Some(word.map(command.to_owned())),
+            None if option => words.next().cloned(),
+            None => None,
+        };
+        if let Some(command) = command {
+            match command.text.trim_start_matches([':', ' ']).split_once('!') {
+                // `:!command`, `:silent !command`
+                Some((before, run))
+                    if matches!(before.trim(), "" | "silent" | "sil" | "r" | "read") =>
+                {
+                    let run = command.map(run.to_owned());
+                    scene.apart(|scene| scene.shell(actor, &run))?;
+                }
+                _ => shell::suspect(scene, actor, &command)?,
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Arguments that need more than a role: modes, mounts, SQL, lines that others add.
+
+use super::role::Role;
+use crate::effect::{Actor, Kind, Tag};
+use crate::scene::{Done, Scene};
+use crate::value::{HOLE, Value};
+
+/// The lines of a table of times, without the times.
+pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
+    if program != "crontab" {
+        return stdin.clone();
+    }
+    let command = |line: &str| {
+        let fields = if line.trim_start().starts_with('@') {
+            1
+        } else {
+            5
+        };
+        let mut rest = line.trim_start();
+        for _ in 0..fields {
+            rest = rest
+                .split_once([' ', '\t'])
+                .map_or("", |(_, rest)| rest.trim_start());
+        }
+        rest.to_owned()
+    };
+    let lines: Vec<String> = stdin.text.lines().map(command).collect();
+    stdin.map(lines.join("\n"))
+}
+
+/// `xargs` and its like add what they read to the arguments.
+pub(super) fn with_input(
+    words: &[Value],
+    role: Role,
+    stdin: Option<&Value>,
+    mark: &str,
+) -> Vec<Value> {
+    let mut words = words.to_vec();
+    let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
+        return words;
+    };
+    let added: Vec<Value> = stdin
+        .text
+        .split([' ', '\n', '\t', '\0'])
+        .filter(|w| !w.is_empty())
+        .take(64)
+        .map(|w| stdin.map(w.to_owned()))
+        .collect();
+    let mut placed = false;
+    for word in &mut words {
+        if !mark.is_empty() && word.text.contains(mark) {
+            placed = true;
+            // With a mark the whole line goes there.
+            let with = stdin.map(stdin.text.lines().next().unwrap_or("").to_owned());
+            let text = word.text.replace(mark, &with.text);
+            word.text = text;
+            word.taint(&with);
+        }
+    }
+    if !placed {
+        if words.is_empty() {
+            words.push(Value::known("echo"));
+        }
+        words.extend(added);
+    }
+    words
+}
+
+/// What a mode gives away: `u+s`, `777`, `o+w`.
+pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
+    let mut tags: Vec<Tag> = Vec::new();
+    let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
+    if octal {
+        let digits: Vec<u32> = mode.chars().filter_map(|c| c.to_digit(8)).collect();
+        let special = if digits.len() > 3 {
+            digits.get(digits.len() - 4).copied()
+        } else {
+            None
+        };
+        let digit = |from_end: usize| {
+            digits
+                .len()
+                .checked_sub(from_end)
+                .and_then(|at| digits.get(at))
+                .copied()
+                .unwrap_or(0)
+        };
+        if special.is_some_and(|d| d & 6 != 0) {
+            tags.push("setuid".into());
+        }
+        if digit(1) & 2 != 0 {
+            tags.push("world-writable".into());
+        }
+        if digit(3) & 1 != 0 {
+            tags.push("executable".into());
+        }
+        if digits.iter().rev().take(3).all(|d| *d == 0) {
+            tags.push("locked".into());
+        }
+        return tags;
+    }
+    for clause in mode.split(',') {
+        let Some(at) = clause.find(['+', '=', '-']) else {
+            continue;
+        };
+        let (who, what) = clause.split_at_checked(at).unwrap_or((clause, ""));
+        if what.starts_with('-') {
+            continue;
+        }
+        if what.contains('s') && who != "o" {
+            tags.push("setuid".into());
+        }
+        if what.contains('w') && (who.contains('o') || who.contains('a')) {
+            tags.push("world-writable".into());
+        }
+        if what.contains('x') {
+            tags.push("executable".into());
+        }
+    }
+    tags
+}
+
+/// `host:container[:options]`, `type=bind,source=…`.
+pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let text = value.text.as_str();
+    let named = ["source=", "src=", "device="];
+    let source = if named.iter().any(|name| text.contains(name)) {
+        text.split(',')
+            .find_map(|p| named.iter().find_map(|name| p.strip_prefix(name)))
+            .unwrap_or("")
+    } else {
+        text.split(':').next().unwrap_or("")
+    };
+    // A plain name is a volume of the container engine's own.
+    if !(source.starts_with(['/', '.', '~']) || source.starts_with(HOLE)) {
+        return Ok(());
+    }
+    let place = scene.place(&value.map(source.to_owned()));
+    scene.emit(
+        actor
+            .does(Kind::Container)
+            .tagged("mount")
+            .at(place)
+            .about(text),
+    )
+}
+
+/// What a statement does to the data.
+pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    // What stands in quotes is data.
+    let text: String = value
+        .text
+        .split('\'')
+        .step_by(2)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_ascii_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let follows = |first: &str, second: &[&str]| {
+        words
+            .windows(2)
+            .any(|w| matches!(w, [a, b] if *a == first && second.contains(b)))
+    };
+    let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
+    let objects = [
+        "table",
+        "database",
+        "schema",
+        "view",
+        "index",
+        "role",
+        "user",
+        "column",
+        "keyspace",
+        "collection",
+    ];
+    if follows("drop", &objects)
+        || text.contains("dropdatabase")
+        || text.contains(".drop(")
+        || text.contains("flushall")
+        || text.contains("flushdb")
+    {
+        effect = effect.tagged("drop");
+    }
+    if words.first() == Some(&"truncate") || follows("truncate", &["table"]) {
+        effect = effect.tagged("drop");
+    }
+    let deletes = follows("delete", &["from"]);
+    if deletes && !words.contains(&"where") || text.contains("deletemany({})") {
+        effect = effect.tagged("delete-all");
+    }
+    if follows("from", &["program"])
+        || follows("to", &["program"])
+        || text.contains("xp_cmdshell")
+        || text.contains("sys_exec")
+    {
+        effect = effect.tagged("shell");
+    }
+    if text.contains("into outfile") || text.contains("load_file(") || text.contains("pg_read_file")
+    {
+        effect = effect.tagged("file");
+    }
+    scene.emit(effect)?;
+    for path in files_read(&value.text) {
+        scene.read(actor, &value.map(path.to_owned()))?;
+    }
+    // Clients run lines that begin with `\!` or `.shell`.
+    for line in value.text.lines() {
+        let line = line.trim_start();
+        let command = ["\\!", ".shell ", ".system ", "system "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p));
+        if let Some(command) = command {
+            scene.shell(actor, &value.map(command.trim().to_owned()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The files that a statement reads: `readfile('x')`, `load_file('x')`, `.read x`.
+fn files_read(statement: &str) -> Vec<&str> {
+    const READERS: [&str; 8] = [
+        "readfile",
+        "load_file",
+        "pg_read_file",
+        "pg_read_binary_file",
+        "read_text",
+        "read_blob",
+        "read_csv",
+        "read_csv_auto",
+    ];
+    let mut found = Vec::new();
+    let quoted = statement.split('\'').collect::<Vec<_>>();
+    for pair in quoted.chunks_exact(2).take(64) {
+        let [before, path] = pair else { continue };
+        let before = before.trim_end().trim_end_matches('(').trim_end();
+        let name_at = before
+            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .map_or(0, |at| at + 1);
+        let name = before.get(name_at..).unwrap_or("");
+        if READERS.iter().any(|r| name.eq_ignore_ascii_case(r)) {
+            found.push(*path);
+        }
+    }
+    let lines = statement.lines().map(str::trim_start);
+    let by_line = lines.filter_map(|line| {
+        let rest = [".read ", ".import ", "\\i ", "\\ir ", "source "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p))?;
+        rest.split_whitespace().next()
+    });
+    found.extend(by_line.take(64));
+    found
+}

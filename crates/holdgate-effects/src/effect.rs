@@ -1,0 +1,283 @@
+//! What a call does, in terms that rules can speak about.
+
+use crate::host::Host;
+use crate::json::Json;
+use crate::path::Place;
+use crate::value::Origins;
+use crate::worded::worded;
+use std::sync::Arc;
+
+worded! {
+    /// What kind of thing is done.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Kind {
+        /// A program runs.
+        Run = "run",
+        /// A file or folder is read.
+        Read = "read",
+        /// A file is created or changed.
+        Write = "write",
+        /// A file or folder is deleted.
+        Delete = "delete",
+        /// A file or folder goes away from where it was.
+        Move = "move",
+        /// Permissions, owners or attributes change.
+        Mode = "mode",
+        /// Something is asked of a host.
+        Fetch = "fetch",
+        /// Data leaves for a host.
+        Send = "send",
+        /// A raw connection to a host.
+        Connect = "connect",
+        /// A port is opened for others.
+        Listen = "listen",
+        /// A shell whose input or output is a network connection.
+        RemoteShell = "remote-shell",
+        /// Code runs that came from the network.
+        ExecuteFetched = "execute-fetched",
+        /// Code runs that was decoded from something else.
+        ExecuteDecoded = "execute-decoded",
+        /// Code runs that cannot be known.
+        ExecuteOpaque = "execute-opaque",
+        /// Rights are raised.
+        Elevate = "elevate",
+        /// Something will run again later: at login, at boot, by time.
+        Persist = "persist",
+        /// A process is stopped.
+        Kill = "kill",
+        /// An environment variable is set for what follows.
+        Env = "env",
+        /// A version control system changes something.
+        Vcs = "vcs",
+        /// A package is installed.
+        Install = "install",
+        /// A container is started or changed.
+        Container = "container",
+        /// A database is changed.
+        Database = "database",
+        /// A system service is controlled.
+        Service = "service",
+        /// The system's own configuration changes: users, kernel, network, mounts, firewall.
+        System = "system",
+        /// Something is published or changed in the cloud, a cluster or a registry.
+        Remote = "remote",
+        /// Another agent is started.
+        Agent = "agent",
+        /// It exhausts the machine: a fork bomb, an endless write.
+        Exhaust = "exhaust",
+        /// A command that cannot be read.
+        Unreadable = "unreadable",
+    }
+}
+
+/// A word that tells more about an effect: `recursive`, `force`, `push`.
+pub type Tag = Arc<str>;
+
+/// Who does something: a program in a command, a function in code, a tool.
+#[derive(Clone, Debug, Default)]
+pub struct Actor {
+    /// The program's name without its folder, or the function's.
+    pub program: Arc<str>,
+    /// The part of the call that says so, as evaluated.
+    pub evidence: Arc<str>,
+    /// What holds for all that it does.
+    pub tags: Vec<Tag>,
+}
+
+impl Actor {
+    /// An actor without tags.
+    pub fn new(program: &str, evidence: &str) -> Self {
+        Actor {
+            program: program.into(),
+            evidence: evidence.into(),
+            tags: Vec::new(),
+        }
+    }
+
+    /// Whether it has a tag.
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|t| &**t == tag)
+    }
+
+    /// Adds tags that it does not have yet.
+    pub fn tag(&mut self, tags: impl IntoIterator<Item = Tag>) {
+        for tag in tags {
+            if !self.is(&tag) {
+                self.tags.push(tag);
+            }
+        }
+    }
+
+    /// An effect of this actor.
+    pub fn does(&self, kind: Kind) -> Effect {
+        Effect {
+            kind,
+            program: self.program.clone(),
+            evidence: self.evidence.clone(),
+            tags: self.tags.clone(),
+            path: None,
+            host: None,
+            text: None,
+            origins: Origins::NONE,
+            sources: Vec::new(),
+            sure: true,
+        }
+    }
+}
+
+/// What an allocator takes for so many bytes: its own head, and the next multiple of 16.
+pub fn allocated(bytes: usize) -> usize {
+    match bytes {
+        0 => 0,
+        bytes => (bytes + 8).next_multiple_of(16).max(32),
+    }
+}
+
+/// One thing that a call does.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// What kind of thing.
+    pub kind: Kind,
+    /// The program or function that does it.
+    pub program: Arc<str>,
+    /// The part of the call that says so, as evaluated.
+    pub evidence: Arc<str>,
+    /// More about it.
+    pub tags: Vec<Tag>,
+    /// The file or folder that it is about.
+    pub path: Option<Place>,
+    /// The host that it is about.
+    pub host: Option<Host>,
+    /// What else it is about: arguments, a package, a variable, the text written.
+    pub text: Option<Arc<str>>,
+    /// Where the data came from that is written, sent or run.
+    pub origins: Origins,
+    /// The hosts and paths that it came from.
+    pub sources: Vec<Arc<str>>,
+    /// Whether it was done if the call succeeded: it stands in no branch that may not be taken, and
+    /// its failure would have been the call's.
+    pub sure: bool,
+}
+
+impl Effect {
+    /// Whether it has a tag.
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|t| &**t == tag)
+    }
+
+    /// The same with one more tag.
+    #[must_use]
+    pub fn tagged(mut self, tag: &str) -> Self {
+        if !self.is(tag) {
+            self.tags.push(tag.into());
+        }
+        self
+    }
+
+    /// The same, about a path.
+    #[must_use]
+    pub fn at(mut self, path: Place) -> Self {
+        self.path = Some(path);
+        self
+    }
+
+    /// The same, about a host.
+    #[must_use]
+    pub fn with(mut self, host: Host) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// The same, about a text.
+    #[must_use]
+    pub fn about(mut self, text: &str) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// The same, with data from somewhere.
+    #[must_use]
+    pub fn of(mut self, value: &crate::value::Value) -> Self {
+        self.origins |= value.origins;
+        self.sources.clone_from(&value.sources);
+        self
+    }
+
+    /// Lets go of what is large: what was written, and all but the start of the command.
+    pub fn forget_content(&mut self) {
+        const KEPT: usize = 200;
+        if self.text.as_ref().is_some_and(|text| text.len() > KEPT) {
+            self.text = None;
+        }
+        if self.evidence.len() > KEPT {
+            self.evidence = crate::json::shorten(&self.evidence, KEPT).into();
+        }
+    }
+
+    /// About how many bytes it takes in memory. What it shares with `before`, the effect that
+    /// stands before it, is counted there.
+    pub fn bytes(&self, before: Option<&Effect>) -> usize {
+        let is_shared = |text: &Arc<str>, before: Option<&Arc<str>>| {
+            text.is_empty() || before.is_some_and(|before| Arc::ptr_eq(text, before))
+        };
+        let mut bytes = size_of::<Effect>();
+        for (text, other) in [
+            (&self.program, before.map(|b| &b.program)),
+            (&self.evidence, before.map(|b| &b.evidence)),
+        ] {
+            if !is_shared(text, other) {
+                bytes += allocated(text.len() + 16);
+            }
+        }
+        // Most tags are those of the tables, which are there anyway.
+        bytes += allocated(self.tags.capacity() * size_of::<Tag>());
+        if let Some(path) = &self.path {
+            bytes += allocated(path.text.capacity()) + allocated(path.short.capacity());
+        }
+        if let Some(host) = &self.host {
+            bytes += allocated(host.name.capacity());
+        }
+        if let Some(text) = &self.text {
+            bytes += allocated(text.len() + 16);
+        }
+        let sources = self.sources.iter().map(|s| allocated(s.len() + 16));
+        let list = allocated(self.sources.capacity() * size_of::<Arc<str>>());
+        bytes + list + sources.sum::<usize>()
+    }
+
+    /// As `holdgate check` prints it and the ledger keeps it.
+    pub fn to_json(&self) -> Json<'static> {
+        let mut json = Json::object([
+            ("effect", self.kind.word().into()),
+            ("program", self.program.to_string().into()),
+        ]);
+        let list = |items: Vec<String>| Json::Array(items.into_iter().map(Into::into).collect());
+        if !self.tags.is_empty() {
+            json.set(
+                "tags",
+                list(self.tags.iter().map(ToString::to_string).collect()),
+            );
+        }
+        if let Some(path) = &self.path {
+            json.set("path", path.text.clone().into());
+            json.set(
+                "path_class",
+                list(path.classes.names().map(str::to_owned).collect()),
+            );
+        }
+        if let Some(host) = &self.host {
+            json.set("host", host.name.clone().into());
+            json.set("host_class", host.class.word().into());
+        }
+        if let Some(text) = &self.text {
+            json.set("text", crate::json::shorten(text, 200).into());
+        }
+        if self.origins != Origins::NONE {
+            json.set(
+                "from",
+                list(self.origins.names().map(str::to_owned).collect()),
+            );
+        }
+        json
+    }
+}

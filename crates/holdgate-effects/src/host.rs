@@ -1,0 +1,220 @@
+//! Which host a text names, and what kind of host that is.
+
+use crate::value::{HOLE, Value};
+use crate::worded::worded;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+worded! {
+    /// What kind of host.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HostClass {
+        /// This machine.
+        Loopback = "loopback",
+        /// The network around it.
+        Private = "private",
+        /// A cloud's metadata service.
+        Metadata = "metadata",
+        /// A well-known installer: a host, or a path on one.
+        Installer = "installer",
+        /// A well-known source of packages and code.
+        Registry = "registry",
+        /// A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.
+        Drop = "drop",
+        /// Any other host.
+        External = "external",
+        /// It cannot be known.
+        Unknown = "unknown",
+    }
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name in lower case, or its address.
+    pub name: String,
+    /// What kind.
+    pub class: HostClass,
+}
+
+/// `hosts.yaml`: names, names with a path, and `*.domain`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostTable {
+    installer: Vec<String>,
+    registry: Vec<String>,
+    metadata: Vec<String>,
+    drop: Vec<String>,
+    /// Where archives of programs come from that people unpack and build.
+    sources: Vec<String>,
+    /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
+    services: BTreeMap<String, Vec<String>>,
+}
+
+impl HostTable {
+    /// Reads the table.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        serde_saphyr::from_str(yaml).map_err(|e| e.to_string())
+    }
+
+    /// The host of a URL, of `user@host:path`, or of a plain name.
+    pub fn host(&self, target: &Value) -> Host {
+        let text = target.text.trim();
+        let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+        let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let authority = authority
+            .rsplit_once('@')
+            .map_or(authority, |(_, host)| host);
+        let name = without_port(authority).trim_end_matches('.').to_lowercase();
+        if name.is_empty() || name.contains(HOLE) {
+            // `$X.s3.amazonaws.com` still names whose machine it is; `$HOST` does not.
+            let known_end = name.rsplit(HOLE).next().unwrap_or("");
+            if known_end.matches('.').count() < 2 {
+                return Host {
+                    name,
+                    class: HostClass::Unknown,
+                };
+            }
+        }
+        if let Some(address) = address(&name) {
+            return Host {
+                name: address.to_string(),
+                class: class_of_address(address),
+            };
+        }
+        let class = if name == "localhost" || name.ends_with(".localhost") {
+            HostClass::Loopback
+        } else if self.lists(&self.metadata, &name, path) {
+            HostClass::Metadata
+        } else if self.lists(&self.drop, &name, path) {
+            HostClass::Drop
+        } else if self.lists(&self.installer, &name, path) {
+            HostClass::Installer
+        } else if self.lists(&self.registry, &name, path) {
+            HostClass::Registry
+        } else if is_local_name(&name) {
+            HostClass::Private
+        } else {
+            HostClass::External
+        };
+        Host { name, class }
+    }
+
+    /// Whether nobody vouches for an archive from this host.
+    pub fn is_unheard_of(&self, host: &Host) -> bool {
+        matches!(host.class, HostClass::External | HostClass::Drop)
+            && !self.lists(&self.sources, &host.name, "")
+    }
+
+    /// Whether a variable such as `$GITHUB_TOKEN` belongs to another service than this host's.
+    pub fn is_foreign(&self, variable: &str, host: &Host) -> bool {
+        let word = variable.trim_start_matches('$').split('_').next();
+        let own = word.and_then(|word| self.services.get(word));
+        let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
+        elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as a question to the table")]
+    fn lists(&self, entries: &[String], name: &str, path: &str) -> bool {
+        entries.iter().any(|entry| {
+            let (host, below) = entry.split_once('/').unwrap_or((entry, ""));
+            let host_matches = match host.strip_prefix("*.") {
+                Some(domain) => {
+                    name == domain
+                        || name
+                            .strip_suffix(domain)
+                            .is_some_and(|sub| sub.ends_with('.'))
+                }
+                None => name == host,
+            };
+            host_matches && path.trim_start_matches('/').starts_with(below)
+        })
+    }
+}
+
+fn without_port(authority: &str) -> &str {
+    if let Some(inner) = authority.strip_prefix('[') {
+        return inner.split_once(']').map_or(inner, |(host, _)| host);
+    }
+    match authority.split_once(':') {
+        // More than one colon without brackets: an IPv6 address.
+        Some((_, rest)) if rest.contains(':') => authority,
+        Some((host, _)) => host,
+        None => authority,
+    }
+}
+
+/// An address in any of the spellings that `inet_aton` takes: `127.1`, `0x7f000001`, `2130706433`.
+fn address(name: &str) -> Option<IpAddr> {
+    if let Ok(v6) = name.parse::<Ipv6Addr>() {
+        return Some(v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4));
+    }
+    let parts: Vec<u64> = name.split('.').map(number).collect::<Option<_>>()?;
+    let (last, first) = parts.split_last()?;
+    if first.len() > 3 || first.iter().any(|n| *n > 255) || *last >= 1 << (8 * (4 - first.len())) {
+        return None;
+    }
+    let high = first
+        .iter()
+        .enumerate()
+        .fold(0, |sum, (i, n)| sum | (n << (8 * (3 - i))));
+    let whole = u32::try_from(high | last).ok()?;
+    Some(IpAddr::V4(Ipv4Addr::from(whole)))
+}
+
+fn number(text: &str) -> Option<u64> {
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok();
+    }
+    if text.len() > 1 && text.starts_with('0') {
+        return u64::from_str_radix(text, 8).ok();
+    }
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+fn class_of_address(address: IpAddr) -> HostClass {
+    match address {
+        IpAddr::V4(v4) => {
+            let [a, b, ..] = v4.octets();
+            if v4.is_loopback() || v4.is_unspecified() {
+                HostClass::Loopback
+            } else if v4.is_link_local() || v4 == Ipv4Addr::new(100, 100, 100, 200) {
+                HostClass::Metadata
+            } else if v4.is_private() || (a == 100 && (64..128).contains(&b)) {
+                HostClass::Private
+            } else {
+                HostClass::External
+            }
+        }
+        IpAddr::V6(v6) => {
+            let first = v6.segments().first().copied().unwrap_or(0);
+            if v6.is_loopback() || v6.is_unspecified() {
+                HostClass::Loopback
+            } else if v6 == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254) {
+                HostClass::Metadata
+            } else if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfe80 {
+                HostClass::Private
+            } else {
+                HostClass::External
+            }
+        }
+    }
+}
+
+fn is_local_name(name: &str) -> bool {
+    let ends = [
+        ".local",
+        ".lan",
+        ".internal",
+        ".home",
+        ".home.arpa",
+        ".svc",
+        ".test",
+    ];
+    !name.contains('.') || ends.iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,42 @@
+//! What is known about paths, hosts, programs, tools and functions: data, read once.
+
+use crate::code::FunctionTable;
+use crate::commands::CommandTable;
+use crate::host::HostTable;
+use crate::path::PathTable;
+use crate::tools::ToolTable;
+use std::sync::{Arc, LazyLock};
+
+/// What is known about paths, hosts, programs and tools: data, read once.
+#[derive(Debug)]
+pub struct Knowledge {
+    /// Which paths are what.
+    pub paths: PathTable,
+    /// Which hosts are what.
+    pub hosts: HostTable,
+    /// What programs do with their arguments.
+    pub commands: CommandTable,
+    /// Which tools do what.
+    pub tools: ToolTable,
+    /// What functions do with their arguments.
+    pub functions: FunctionTable,
+}
+
+impl Knowledge {
+    /// What is built in, read on first use.
+    pub fn built_in() -> Result<Arc<Self>, String> {
+        static BUILT_IN: LazyLock<Result<Arc<Knowledge>, String>> =
+            LazyLock::new(|| Knowledge::read().map(Arc::new));
+        BUILT_IN.clone()
+    }
+
+    fn read() -> Result<Self, String> {
+        Ok(Knowledge {
+            paths: PathTable::read(include_str!("paths.yaml"))?,
+            hosts: HostTable::read(include_str!("hosts.yaml"))?,
+            commands: CommandTable::read(include_str!("commands.yaml"))?,
+            tools: ToolTable::read(include_str!("tools.yaml"))?,
+            functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! `paths.yaml`: what is kept where.
+
+use super::lexical::{absolute, is_under, joined, short_form, without_detours};
+use super::{Classes, PathClass, Place, Real, World};
+use crate::pattern::Pattern;
+use crate::text;
+use crate::value::{HOLE, Value};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use std::collections::BTreeMap;
+
+/// Bytes of a path.
+const MAX_PATH: usize = 4096;
+
+/// Classes that a glob in a command must not reach unseen.
+pub(crate) const SAMPLED: [PathClass; 6] = [
+    PathClass::Secret,
+    PathClass::Privilege,
+    PathClass::Startup,
+    PathClass::Holdgate,
+    PathClass::AgentSettings,
+    PathClass::Device,
+];
+
+/// `paths.yaml`, ready to match.
+#[derive(Debug)]
+pub struct PathTable {
+    globs: GlobSet,
+    classes: Vec<(PathClass, bool)>,
+    /// One path that each pattern of a sensitive class finds: what a glob in a command may mean.
+    samples: Vec<(String, PathClass)>,
+}
+
+impl PathTable {
+    /// Reads the table: for each class the globs that belong to it, and with `!` those that do not.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        let table: BTreeMap<PathClass, Vec<String>> =
+            serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+        let mut globs = GlobSetBuilder::new();
+        let mut classes = Vec::new();
+        let mut samples = Vec::new();
+        for (class, patterns) in table {
+            for pattern in patterns {
+                let (pattern, is) = match pattern.strip_prefix('!') {
+                    Some(rest) => (rest.to_owned(), false),
+                    None => (pattern, true),
+                };
+                globs.add(glob(&pattern).map_err(|e| e.to_string())?);
+                if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
+                    samples.push((pattern.replace("**", "x").replace('*', "x"), class));
+                }
+                classes.push((class, is));
+            }
+        }
+        let globs = globs.build().map_err(|e| e.to_string())?;
+        Ok(PathTable {
+            globs,
+            classes,
+            samples,
+        })
+    }
+
+    /// Resolves `path`, which stands in a command that runs in `cwd`.
+    pub fn place(&self, path: &Value, cwd: &str, world: &World) -> Place {
+        // No kernel takes longer ones.
+        let written = text::beginning(&path.text, MAX_PATH);
+        let text = absolute(written, cwd, &world.home);
+        let lexical = self.classified(&text, world);
+        let Some(facts) = &world.facts else {
+            return lexical;
+        };
+        // `link/..` is not where it seems to be: the disk is asked about the path as written.
+        let asked = joined(written, cwd, &world.home);
+        if asked.contains(HOLE) {
+            return lexical;
+        }
+        match facts.real(&asked) {
+            Real::At(real) if real != lexical.text => {
+                let mut place = self.classified(&real, world);
+                // What a name stands for it stands for, wherever it leads.
+                for class in SAMPLED {
+                    if lexical.is(class) {
+                        place.classes.add(class);
+                    }
+                }
+                place
+            }
+            Real::At(_) | Real::AsWritten => lexical,
+            Real::Unknown => lexical.unresolved(),
+        }
+    }
+
+    fn classified(&self, text: &str, world: &World) -> Place {
+        let text = without_detours(text);
+        let short = short_form(&text, &world.home);
+        let mut place = Place {
+            text,
+            short,
+            classes: Classes::default(),
+        };
+        self.classify(&mut place, world);
+        place
+    }
+
+    /// What a glob may find counts as found.
+    fn classify_glob(&self, place: &mut Place) {
+        let short = place.short.clone();
+        let (folder, name) = short.rsplit_once('/').unwrap_or(("", &short));
+        let literal = |text: &str| text.find(['?', '[', '*']).unwrap_or(text.len());
+        if !short.contains(['?', '[', '*']) {
+            return;
+        }
+        // Below a folder, as `find` looks: the name alone tells, if enough of it is spelt.
+        let anywhere = short.contains("**");
+        if anywhere && literal(name) < 4 {
+            return;
+        }
+        // All that lies in a folder of secrets.
+        let in_folder = |class: &PathClass| {
+            let mut found = self.globs.matches(folder).into_iter();
+            found.any(|at| self.classes.get(at) == Some(&(*class, true)))
+        };
+        if name.contains(['?', '*']) && in_folder(&PathClass::Secret) {
+            place.classes.add(PathClass::Secret);
+        }
+        let spelt = name.chars().filter(|c| c.is_alphanumeric()).count();
+        if spelt < 2 && !name.contains('?') && !name.starts_with('.') {
+            return;
+        }
+        let start = short.get(..literal(&short)).unwrap_or("");
+        let start_of_name = name.get(..literal(name)).unwrap_or("");
+        let (whole, last) = (Pattern::read(&short), Pattern::read(name));
+        let whole = whole.filter(|_| !anywhere);
+        for (sample, class) in &self.samples {
+            let found = match sample.strip_prefix("x/") {
+                // Wherever it lies, its name tells.
+                Some(sample) if !sample.contains('/') => {
+                    !start_of_name.is_empty()
+                        && sample.starts_with(start_of_name)
+                        && last.as_ref().is_some_and(|p| p.matches(sample))
+                }
+                _ => sample.starts_with(start) && whole.as_ref().is_some_and(|p| p.matches(sample)),
+            };
+            let named = matches!(class, PathClass::Secret | PathClass::Holdgate);
+            if found && (!anywhere || named) {
+                place.classes.add(*class);
+            }
+        }
+    }
+
+    fn classify(&self, place: &mut Place, world: &World) {
+        let mut not = Classes::default();
+        for index in self.globs.matches(&place.short) {
+            match self.classes.get(index) {
+                Some((class, true)) => place.classes.add(*class),
+                Some((class, false)) => not.add(*class),
+                None => {}
+            }
+        }
+        self.classify_glob(place);
+        for class in PathClass::ALL {
+            if not.has(*class) {
+                place.classes.remove(*class);
+            }
+        }
+        let text = place.text.as_str();
+        if text.starts_with(HOLE) {
+            place.classes.add(PathClass::Unknown);
+            return;
+        }
+        if text.starts_with("/root/.") && world.home != "/root" {
+            place.classes.add(PathClass::RootHome);
+        }
+        if world.own.iter().any(|own| is_under(text, own)) {
+            place.classes.add(PathClass::Holdgate);
+        } else if world.own.iter().any(|own| is_under(own, text)) {
+            place.classes.add(PathClass::HoldsHoldgate);
+        }
+        match &world.project {
+            Some(project) if is_under(text, project) => {
+                place.classes.add(PathClass::Project);
+                place.classes.remove(PathClass::Home);
+                place.classes.remove(PathClass::Workspace);
+                place.classes.remove(PathClass::System);
+                place.classes.remove(PathClass::HomeRoot);
+                place.classes.remove(PathClass::Root);
+                // A project may lie in a folder for temporary files: it is a project all the same.
+                place.classes.remove(PathClass::Temp);
+                // Nor is all of it generated because of where it lies.
+                let inside = text.get(project.len()..).unwrap_or(text);
+                if place.is(PathClass::Generated) && !self.finds(inside, PathClass::Generated) {
+                    place.classes.remove(PathClass::Generated);
+                }
+                let folder = text.trim_end_matches("/.*").trim_end_matches("/*");
+                if folder == project {
+                    place.classes.add(PathClass::ProjectRoot);
+                }
+            }
+            Some(project) if is_under(project, text) => place.classes.add(PathClass::ProjectRoot),
+            _ => {}
+        }
+    }
+
+    fn finds(&self, path: &str, class: PathClass) -> bool {
+        let found = self.globs.matches(path);
+        found
+            .iter()
+            .any(|at| self.classes.get(*at) == Some(&(class, true)))
+    }
+}
+
+/// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
+pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    let pattern = match pattern.strip_suffix("/**") {
+        Some(folder) if !folder.is_empty() => format!("{{{folder},{pattern}}}"),
+        _ => pattern.to_owned(),
+    };
+    GlobBuilder::new(&pattern).literal_separator(true).build()
+}

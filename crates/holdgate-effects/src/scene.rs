@@ -1,0 +1,146 @@
+//! Where the pieces of a call act: every reader of code (shell, Python, a tool's table entry)
+//! says here what is done, and the effects gather.
+
+mod environment;
+mod execution;
+mod files;
+mod network;
+
+use crate::Knowledge;
+use crate::effect::{Effect, Tag};
+use crate::fuel::{Fuel, OutOfFuel};
+use crate::path::{Place, World};
+use crate::shell::syntax::Node;
+use crate::traces::Traces;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Effects of one call. Real scripts have tens.
+const MAX_EFFECTS: usize = 4096;
+
+/// All or nothing: a call that cannot be followed to its end is refused.
+pub(crate) type Done<T = ()> = Result<T, OutOfFuel>;
+
+/// One call under way.
+#[derive(Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) know: &'a Knowledge,
+    pub(crate) fuel: &'a Fuel,
+    pub(crate) effects: Vec<Effect>,
+    /// The folder that relative paths start from now.
+    pub(crate) cwd: String,
+    /// Variables that the call has set, each with all values that it may have.
+    pub(crate) variables: HashMap<String, Vec<Value>>,
+    /// What the call itself has written, by absolute path.
+    pub(crate) files: HashMap<String, Value>,
+    /// Names that lead to another file: symbolic links and copies of programs.
+    pub(crate) links: Vec<(String, String)>,
+    /// There were more of them than are kept.
+    pub(crate) lost_links: bool,
+    /// Functions that shells have defined; child shells may inherit them.
+    pub(crate) functions: HashMap<String, Arc<Node>>,
+    /// `$0`, `$1`, … of the shell that starts next.
+    pub(crate) positional: Vec<Value>,
+    /// Where git's remotes lead that the call has set.
+    pub(crate) remotes: HashMap<String, Value>,
+    /// Folders whose content came from the network, with the hosts.
+    pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
+    /// Folders that an archive was unpacked in, with the host that it came from.
+    pub(crate) unpacked: Vec<(String, Arc<str>)>,
+    /// Set while code is read that is only written to a file.
+    pub(crate) written: bool,
+    /// Tags for all effects from here on: what runs in a container, on another machine.
+    pub(crate) marks: Vec<Tag>,
+    /// The command that is being read, for what only the whole of it can tell.
+    pub(crate) command: Arc<str>,
+    depth: u32,
+    /// Fuel that was added for files.
+    granted: u64,
+    /// Commands in commands, over all shells.
+    pub(crate) nesting: u32,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(world: &'a World, know: &'a Knowledge, fuel: &'a Fuel) -> Self {
+        let Traces {
+            links,
+            lost_links,
+            files,
+            remotes,
+            fetched_folders,
+            unpacked,
+            // A shell looks for them where its own are not: not every client's shell stays.
+            variables: _,
+        } = world.pending.before();
+        Scene {
+            world,
+            know,
+            fuel,
+            effects: Vec::new(),
+            cwd: world.cwd.clone(),
+            variables: HashMap::new(),
+            files,
+            links,
+            lost_links,
+            functions: HashMap::new(),
+            positional: Vec::new(),
+            remotes,
+            fetched_folders,
+            unpacked,
+            written: false,
+            marks: Vec::new(),
+            command: Arc::default(),
+            depth: 0,
+            granted: 0,
+            nesting: 0,
+        }
+    }
+
+    /// What was done, and what is left behind for later calls.
+    pub(crate) fn end(self) -> (Vec<Effect>, Traces) {
+        let traces = Traces {
+            links: self.links,
+            lost_links: self.lost_links,
+            files: self.files,
+            remotes: self.remotes,
+            fetched_folders: self.fetched_folders,
+            unpacked: self.unpacked,
+            variables: self.variables,
+        };
+        (self.effects, traces)
+    }
+
+    /// Notes an effect.
+    pub(crate) fn emit(&mut self, effect: Effect) -> Done {
+        let globs = |place: &Place| place.text.contains(['*', '?', '[']);
+        let pointed = effect.path.as_ref().is_some_and(globs);
+        self.fuel.spend(if pointed { 300 } else { 40 })?;
+        if self.effects.len() >= MAX_EFFECTS {
+            return Err(OutOfFuel);
+        }
+        let mut effect = effect;
+        if self.written {
+            effect = effect.tagged("written");
+        }
+        for mark in &self.marks {
+            effect = effect.tagged(mark);
+        }
+        self.effects.push(effect);
+        Ok(())
+    }
+
+    /// Runs something whose variables, folder and files do not come back, as in a child process.
+    pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        self.fuel.spend(16 + 4 * self.variables.len() as u64)?;
+        let variables = self.variables.clone();
+        let cwd = self.cwd.clone();
+        let written = self.written;
+        let result = run(self)?;
+        self.variables = variables;
+        self.cwd = cwd;
+        self.written = written;
+        Ok(result)
+    }
+}

@@ -1,0 +1,170 @@
+//! What runs: shells, programs, code of any language, and scripts.
+
+use super::{Done, Scene};
+use crate::code::{self, Language};
+use crate::effect::{Actor, Kind};
+use crate::value::{HOLE_STR, Origins, Value};
+use crate::{path, shell};
+use std::sync::Arc;
+
+/// Code in code in code: deeper than this nobody writes by hand.
+const MAX_DEPTH: u32 = 12;
+
+impl Scene<'_> {
+    /// A shell runs `code`. Returns what it prints.
+    pub(crate) fn shell(&mut self, actor: &Actor, code: &Value) -> Done<Value> {
+        if self.depth == 0 {
+            self.command = code.text.as_str().into();
+        }
+        self.executes(actor, code)?;
+        self.deeper(actor, |scene| shell::run(scene, code))
+    }
+
+    /// A program runs with these words as its arguments, the first being its name.
+    pub(crate) fn argv(&mut self, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
+        let name = words.first().map(|w| w.text.clone()).unwrap_or_default();
+        let actor = Actor::new(&name, &name);
+        self.deeper(&actor, |scene| shell::run_words(scene, words, stdin))
+    }
+
+    /// An interpreter runs `code`.
+    pub(crate) fn interpret(
+        &mut self,
+        actor: &Actor,
+        language: Language,
+        code: &Value,
+    ) -> Done<Value> {
+        self.executes(actor, code)?;
+        if language == Language::Compiled && !self.written {
+            shell::suspect(self, actor, code)?;
+        }
+        let before = self.effects.len();
+        let output = self.code(language, code)?;
+        let found = self
+            .effects
+            .iter()
+            .skip(before)
+            .any(|e| e.kind == Kind::RemoteShell);
+        if !found
+            && !self.written
+            && let Some(host) = code::shell_for(&code.text)
+        {
+            let host = self.know.hosts.host(&Value::known(host));
+            self.emit(actor.does(Kind::RemoteShell).with(host))?;
+        }
+        Ok(output)
+    }
+
+    /// The effects of `code`, whoever runs it.
+    pub(crate) fn code(&mut self, language: Language, code: &Value) -> Done<Value> {
+        // Whatever the language, each byte is looked at several times.
+        self.fuel.spend_on(code.text.len() * 16)?;
+        let actor = Actor::new(language.word(), "");
+        self.deeper(&actor, |scene| code::run(scene, language, code))
+    }
+
+    /// A file runs, by an interpreter or by itself. What the call wrote there is known.
+    pub(crate) fn script(
+        &mut self,
+        actor: &Actor,
+        language: Language,
+        path: &Value,
+    ) -> Done<Value> {
+        let place = self.place(path);
+        let content = self.files.get(&place.text).cloned();
+        let short = place.short.clone();
+        let place_text = place.text.clone();
+        self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
+        if path.text.contains("://") {
+            let code = self.fetch(actor, path)?;
+            return self.interpret(actor, language, &code);
+        }
+        // What a compiler made, or any program, runs like a file that was there before.
+        let loose = Origins::FETCHED | Origins::DECODED;
+        let content = content.filter(|c| !c.is_blank() || c.origins.any(loose));
+        let Some(content) = content else {
+            self.runs_fetched(actor, &place_text)?;
+            if path.text.starts_with("/dev/fd/")
+                || path.origins.any(Origins::FETCHED | Origins::DECODED)
+            {
+                let code = Value {
+                    text: HOLE_STR.to_owned(),
+                    ..path.clone()
+                };
+                self.executes(actor, &code)?;
+            }
+            return Ok(Value::unknown(Origins::OUTPUT));
+        };
+        let language = code::language_of_file(&short, &content.text).unwrap_or(language);
+        if language == Language::Shell {
+            return self.apart(|scene| scene.shell(actor, &content));
+        }
+        self.interpret(actor, language, &content)
+    }
+
+    /// Whether there are folders whose content came from the network.
+    pub(crate) fn holds_fetched(&self) -> bool {
+        !self.fetched_folders.is_empty() || !self.unpacked.is_empty()
+    }
+
+    /// What lies in a folder that came from the network came from there too.
+    pub(crate) fn runs_fetched(&mut self, actor: &Actor, path: &str) -> Done {
+        let cloned = |(folder, _): &&(String, Arc<str>)| path::is_under(path, folder);
+        // An archive brings folders of its own; what lies beside them was there before.
+        let unpacked = |(folder, _): &&(String, Arc<str>)| {
+            path.strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest.trim_start_matches('/').contains('/'))
+        };
+        let from = self.fetched_folders.iter().find(cloned);
+        let from = from.or_else(|| self.unpacked.iter().find(unpacked));
+        let Some((_, host)) = from else {
+            return Ok(());
+        };
+        let code = Value::unknown(Origins::FETCHED).with_source(host);
+        self.executes(actor, &code)
+    }
+
+    /// Code that came from somewhere else is an effect of its own.
+    pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Done {
+        let kind = if code.origins.any(Origins::FETCHED) {
+            Kind::ExecuteFetched
+        } else if code.origins.any(Origins::DECODED) {
+            Kind::ExecuteDecoded
+        } else if code.is_blank() && !code.text.trim().is_empty() {
+            Kind::ExecuteOpaque
+        } else {
+            return Ok(());
+        };
+        let mut effect = actor.does(kind).of(code);
+        if kind == Kind::ExecuteOpaque && !code.origins.any(Origins::OUTPUT) {
+            // A file as it is, through a pipe: a script by another way.
+            effect = effect.tagged("script");
+        }
+        if let Some(source) = code.sources.first() {
+            // `sh` alone explains nothing.
+            effect.evidence = format!("{} runs what comes from {source}", effect.evidence).into();
+            effect = effect.with(self.know.hosts.host(&Value::known(source.to_string())));
+        }
+        self.emit(effect)
+    }
+
+    fn deeper<T: Default>(
+        &mut self,
+        actor: &Actor,
+        run: impl FnOnce(&mut Self) -> Done<T>,
+    ) -> Done<T> {
+        self.fuel.spend(20)?;
+        if self.depth >= MAX_DEPTH {
+            self.emit(
+                actor
+                    .does(Kind::Unreadable)
+                    .about("code is nested too deep"),
+            )?;
+            return Ok(T::default());
+        }
+        self.depth += 1;
+        let result = run(self);
+        self.depth -= 1;
+        result
+    }
+}

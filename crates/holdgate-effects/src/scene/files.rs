@@ -1,0 +1,235 @@
+//! Files and folders: where paths lead, what is read, written and deleted.
+
+use super::{Done, Scene};
+use crate::code;
+use crate::effect::{Actor, Kind};
+use crate::path::{self, PathClass, Place};
+use crate::traces::{self, MAX_LINKS};
+use crate::value::{HOLE, Origins, Value};
+
+/// Fuel for all files that one call writes: about 50 ms.
+const MAX_GRANT: u64 = 1_000_000;
+/// What the disk is asked about a path costs so much.
+const FUEL_OF_LOOK_UP: u64 = 40;
+/// Bytes of a file that a tool writes which are kept for later calls.
+const MAX_KEPT: usize = 64 << 10;
+
+impl Scene<'_> {
+    /// Where a path leads from here.
+    pub(crate) fn place(&self, path: &Value) -> Place {
+        let mut cost = self.links.len() as u64 / 4;
+        if self.world.facts.is_some() {
+            cost += FUEL_OF_LOOK_UP + path.text.len() as u64 / 16;
+        }
+        if self.fuel.spend(cost).is_err() {
+            // The next step ends the reading.
+            self.fuel.exhaust();
+        }
+        let place = self.know.paths.place(path, &self.cwd, self.world);
+        if self.lost_links {
+            return place.unresolved();
+        }
+        match self.linked(&place.text) {
+            Some(target) => {
+                let target = Value::known(target);
+                let target = self.know.paths.place(&target, &self.cwd, self.world);
+                // The link may fail, say because something is there already.
+                target.or(&place)
+            }
+            None => place,
+        }
+    }
+
+    /// Where `path` leads by a link that the call made.
+    pub(crate) fn linked(&self, path: &str) -> Option<String> {
+        let (link, target) = self
+            .links
+            .iter()
+            .rev()
+            .find(|(link, _)| path::is_under(path, link))?;
+        let rest = path.get(link.len()..).unwrap_or("");
+        Some(format!("{}{rest}", target.trim_end_matches('/')))
+    }
+
+    /// `link` is `target` from here on.
+    pub(crate) fn link(&mut self, target: &Value, link: &Value) {
+        let target = self.place(target).text;
+        let mut name = self.place(link).text;
+        if name == target {
+            return;
+        }
+        if self.links.len() >= MAX_LINKS {
+            self.lost_links = true;
+            return;
+        }
+        if link.text.ends_with('/') || link.text == "." {
+            let file = target.rsplit('/').next().unwrap_or("");
+            name = format!("{}/{file}", name.trim_end_matches('/'));
+        }
+        // Where something is already, the link may fail: then that is still what runs.
+        let loose = |content: &&Value| content.origins.any(traces::LOOSE);
+        if let Some(content) = self.files.get(&name).filter(loose).cloned() {
+            self.files.insert(target.clone(), content);
+        }
+        self.links.push((name, target));
+    }
+
+    /// A file or folder is read. Returns its content, which is known if the call wrote it.
+    pub(crate) fn read(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+        if path.text.is_empty() {
+            return Ok(Value::default());
+        }
+        let place = self.place(path);
+        if place.text == "/dev/null" {
+            return Ok(Value::default());
+        }
+        let mut content = match self.files.get(&place.text) {
+            Some(content) => content.clone(),
+            None => Value::unknown(Origins::FILE),
+        };
+        if place.is(PathClass::Secret) {
+            content.origins |= Origins::SECRET;
+        }
+        if place.short.ends_with("/environ") {
+            content.origins |= Origins::ENVIRONMENT;
+        }
+        content.add_source(&place.text);
+        self.emit(actor.does(Kind::Read).at(place).of(path))?;
+        Ok(content)
+    }
+
+    /// A file is created or changed.
+    pub(crate) fn write(
+        &mut self,
+        actor: &Actor,
+        path: &Value,
+        content: &Value,
+        append: bool,
+    ) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        let mut effect = actor.does(Kind::Write).at(place.clone()).of(content);
+        if append {
+            effect = effect.tagged("append");
+        } else if self.replaces_file(actor, &place) {
+            effect = effect.tagged("overwrite");
+        }
+        if !content.text.is_empty() {
+            effect = effect.about(&content.text);
+        }
+        self.emit(effect)?;
+        if self.depth > 0 && !place.is(PathClass::Stream) {
+            let mut whole = match self.files.remove(&place.text) {
+                // A link fails where something is.
+                Some(before) if append || actor.is("link") => before,
+                _ => Value::default(),
+            };
+            whole.push(content);
+            self.files.insert(place.text.clone(), whole);
+        }
+        self.read_written(&place, content)?;
+        if self.depth == 0 && !self.written && content.text.len() <= MAX_KEPT {
+            // Written by a tool: only later calls can use it.
+            self.files.insert(place.text, content.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether all that a file held is lost when it is written now. What this call wrote is known.
+    fn replaces_file(&self, actor: &Actor, place: &Place) -> bool {
+        let facts = self.world.facts.as_ref();
+        let new = !self.written && !actor.is("edit") && !self.files.contains_key(&place.text);
+        new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
+    }
+
+    /// What is written to a file that will run does its work later: it is judged now.
+    fn read_written(&mut self, place: &Place, content: &Value) -> Done {
+        if content.text.is_empty() || self.written {
+            return Ok(());
+        }
+        let Some(language) = code::language_of_file(&place.short, &content.text) else {
+            return Ok(());
+        };
+        if self.depth == 0 {
+            self.grant(content.text.len());
+        }
+        let (marks, links) = (self.marks.len(), self.links.len());
+        let lost_links = self.lost_links;
+        // A container's recipe and a pipeline's steps act elsewhere.
+        let name = place.short.rsplit('/').next().unwrap_or("");
+        let recipe = name.starts_with("Dockerfile")
+            || name.rsplit('.').next() == Some("dockerfile")
+            || name == "Containerfile";
+        if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
+            self.marks.push("container".into());
+        }
+        self.apart(|scene| {
+            scene.written = true;
+            scene.code(language, content)?;
+            Ok(())
+        })?;
+        self.marks.truncate(marks);
+        // They are there when it runs.
+        self.links.truncate(links);
+        self.lost_links = lost_links;
+        Ok(())
+    }
+
+    /// A file that a tool writes may take longer to read than a command: nobody types it.
+    fn grant(&mut self, bytes: usize) {
+        let flat = if self.granted == 0 { 200_000 } else { 0 };
+        let units = (flat + 8 * bytes as u64).min(MAX_GRANT.saturating_sub(self.granted));
+        self.granted += units;
+        self.fuel.grant(units);
+    }
+
+    /// A file or folder goes away.
+    pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        self.emit(actor.does(Kind::Delete).at(place).of(path))
+    }
+
+    /// Any other effect on a path.
+    pub(crate) fn touch(&mut self, actor: &Actor, kind: Kind, path: &Value) -> Done {
+        if path.text.is_empty() {
+            return Ok(());
+        }
+        let place = self.place(path);
+        self.emit(actor.does(kind).at(place).of(path))
+    }
+
+    /// What is known of a file's content without reading it.
+    pub(crate) fn content(&self, path: &Value) -> Value {
+        let place = self.place(path);
+        if let Some(content) = self.files.get(&place.text) {
+            content.clone()
+        } else {
+            let secret = place.is(PathClass::Secret);
+            let origins = if secret {
+                Origins::FILE | Origins::SECRET
+            } else {
+                Origins::FILE
+            };
+            Value::unknown(origins).with_source(&place.text)
+        }
+    }
+
+    /// The program that `name` leads to, by a link in this folder.
+    pub(crate) fn linked_program(&self, name: &Value) -> Option<String> {
+        if self.links.is_empty() || !name.text.contains('/') {
+            return None;
+        }
+        let path = path::absolute(&name.text, &self.cwd, &self.world.home);
+        self.linked(&path)
+    }
+
+    /// Whether the call itself has written this file.
+    pub(crate) fn is_written(&self, path: &Value) -> bool {
+        !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
+    }
+}

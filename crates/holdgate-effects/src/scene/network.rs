@@ -1,0 +1,83 @@
+//! Hosts: what is asked of them, and what leaves for them.
+
+use super::{Done, Scene};
+use crate::effect::{Actor, Effect, Kind};
+use crate::path::PathClass;
+use crate::value::{Origins, Value};
+
+impl Scene<'_> {
+    /// Something is asked of a host. What the URL itself carries is data that leaves.
+    pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Done<Value> {
+        if let Some(command) = url.text.strip_prefix("ext::") {
+            // git runs what such an address says.
+            return self.shell(actor, &url.map(command.replace("% ", " ")));
+        }
+        if let Some(path) = url.text.strip_prefix("file://") {
+            return self.read(actor, &Value::known(path));
+        }
+        let host = self.know.hosts.host(url);
+        // The whole address: a known installer is a path on a host.
+        let source = if url.is_known() {
+            url.text.as_str()
+        } else {
+            &host.name
+        };
+        let answer = Value::unknown(Origins::FETCHED).with_source(source);
+        let mut carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
+        if matches!(
+            &*actor.program,
+            "dig" | "nslookup" | "host" | "drill" | "kdig"
+        ) {
+            // A name is looked up at somebody's server: whatever it holds arrives there.
+            carried |= Origins::OUTPUT;
+        }
+        if url.origins.any(carried) {
+            let effect = actor
+                .does(Kind::Send)
+                .with(host.clone())
+                .about(&url.text)
+                .of(url);
+            let effect = self.tag_by_source(effect, url);
+            self.emit(effect)?;
+        }
+        self.emit(actor.does(Kind::Fetch).with(host).about(&url.text))?;
+        Ok(answer)
+    }
+
+    /// Data leaves for a host.
+    pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Done<Value> {
+        let host = self.know.hosts.host(url);
+        let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
+        let effect = actor.does(Kind::Send).with(host).about(&url.text).of(data);
+        let effect = self.tag_by_source(effect, data);
+        self.emit(effect)?;
+        Ok(answer)
+    }
+
+    /// Whose files the data came from.
+    fn tag_by_source(&self, mut effect: Effect, data: &Value) -> Effect {
+        if data.sources.iter().any(|s| &**s == "environment") {
+            effect = effect.tagged("whole-environment");
+        }
+        for source in data.sources.iter().filter(|s| s.starts_with('/')) {
+            let place = self.place(&Value::known(source.to_string()));
+            let own = [
+                PathClass::Project,
+                PathClass::Temp,
+                PathClass::Cache,
+                PathClass::Workspace,
+            ];
+            if place.is(PathClass::Generated) {
+                effect = effect.tagged("build-output");
+            }
+            if own.iter().any(|class| place.is(*class)) {
+                effect = effect.tagged("project-file");
+            } else if place.is(PathClass::System) {
+                effect = effect.tagged("system-file");
+            } else if place.is(PathClass::Home) {
+                effect = effect.tagged("private-file");
+            }
+        }
+        effect
+    }
+}

@@ -1,0 +1,352 @@
+//! What the shell does itself.
+
+use super::Shell;
+use super::print::{echo, joined, printf};
+use super::program::evidence;
+use crate::effect::{Actor, Kind};
+use crate::scene::Done;
+use crate::value::{Origins, Value};
+
+impl Shell<'_, '_> {
+    /// Runs a builtin; `None` if `words` name none.
+    pub(super) fn builtin(&mut self, words: &[Value]) -> Done<Option<Value>> {
+        let Some((name, arguments)) = words.split_first() else {
+            return Ok(None);
+        };
+        let actor = || Actor::new(&name.text, &evidence(words));
+        if takes_names(&name.text) {
+            for word in arguments {
+                self.hidden_in_name(&word.text)?;
+            }
+        }
+        let output = match name.text.as_str() {
+            "cd" | "pushd" | "chdir" => {
+                self.scene.fuel.spend_on(self.scene.cwd.len() * 8)?;
+                self.change_folder(arguments);
+                Value::default()
+            }
+            "popd" | "unalias" => Value::default(),
+            "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
+            "echo" | "print" => echo(arguments),
+            "printf" => self.printf(arguments)?,
+            "eval" => {
+                let code = joined(arguments);
+                self.scene.executes(&actor(), &code)?;
+                self.nested(|shell| shell.text(&code))?
+            }
+            "exec" => self.exec(arguments)?,
+            "command" | "builtin" | "noglob" | "nocorrect" | "-" => self.command(arguments)?,
+            "source" | "." => {
+                let Some(path) = arguments.first() else {
+                    return Ok(Some(Value::default()));
+                };
+                let mut reader = actor();
+                // A shell that shows what it reads shows this too.
+                let shows =
+                    |w: &str| w.starts_with('-') && !w.starts_with("--") && w.contains(['x', 'v']);
+                if !self.scene.command.split_whitespace().any(shows) {
+                    reader.tags.push("sourced".into());
+                }
+                self.source(&reader, path)?
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                self.declare(&name.text, arguments)?;
+                Value::default()
+            }
+            "unset" => {
+                for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
+                    self.scene.variables.remove(&variable.text);
+                    if let Some((name, index)) = variable.text.split_once('[') {
+                        self.unset_element(name, index.trim_end_matches(']'));
+                    } else {
+                        self.unset_array(&variable.text);
+                    }
+                    if variable
+                        .text
+                        .chars()
+                        .all(|c| c.is_ascii_uppercase() || c == '_')
+                    {
+                        let effect = actor()
+                            .does(Kind::Env)
+                            .tagged("unset")
+                            .about(&format!("{}=", variable.text));
+                        self.scene.emit(effect)?;
+                    }
+                }
+                Value::default()
+            }
+            "set" => {
+                let text = evidence(arguments);
+                if text.contains("+o history") {
+                    let effect = actor().does(Kind::Env).about("HISTFILE=");
+                    self.scene.emit(effect)?;
+                }
+                if let Some(at) = arguments.iter().position(|a| a.text == "--") {
+                    self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
+                } else if arguments.is_empty() {
+                    return Ok(Some(Value::unknown(Origins::ENVIRONMENT)));
+                }
+                Value::default()
+            }
+            "shift" => {
+                let count = arguments.first().map_or(Some(1), |a| a.text.parse().ok());
+                // More than there are, and nothing happens.
+                if let Some(count) = count.filter(|c| *c <= self.arguments.len()) {
+                    self.arguments.drain(..count);
+                }
+                Value::default()
+            }
+            "read" | "mapfile" | "readarray" => {
+                if let Some(at) = arguments.iter().position(|a| a.text == "-C")
+                    && let Some(code) = arguments.get(at + 1).cloned()
+                {
+                    self.nested(|shell| shell.text(&code))?;
+                }
+                if name.text == "read" {
+                    self.read(arguments);
+                } else {
+                    self.read_lines(arguments);
+                }
+                Value::default()
+            }
+            "trap" => {
+                if let Some(code) = arguments
+                    .first()
+                    .filter(|a| !a.text.starts_with('-') && arguments.len() > 1)
+                {
+                    let code = code.clone();
+                    self.nested(|shell| shell.text(&code))?;
+                }
+                Value::default()
+            }
+            "alias" => {
+                for word in arguments {
+                    if let Some((alias, code)) = word.text.split_once('=') {
+                        self.aliases.insert(alias.to_owned(), code.to_owned());
+                    }
+                }
+                Value::default()
+            }
+            "ztcp" => {
+                // zsh's own connection; its number comes in `REPLY`.
+                if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
+                    let known = self.scene.know.hosts.host(host);
+                    self.scene.emit(actor().does(Kind::Connect).with(known))?;
+                    self.connections.insert(9, host.clone());
+                    self.assign("REPLY", vec![Value::known("9")]);
+                }
+                Value::default()
+            }
+            "history" => {
+                if arguments
+                    .iter()
+                    .any(|a| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']))
+                {
+                    let path = Value::known("~/.bash_history");
+                    self.scene.delete(&actor(), &path)?;
+                }
+                Value::unknown(Origins::OUTPUT)
+            }
+            "hash" => {
+                if let [option, path, names @ ..] = arguments
+                    && option.text == "-p"
+                {
+                    for name in names {
+                        self.aliases.insert(name.text.clone(), path.text.clone());
+                    }
+                }
+                Value::default()
+            }
+            "enable" => {
+                if arguments.iter().any(|a| a.text.starts_with("-f")) {
+                    let effect = actor().does(Kind::ExecuteOpaque).tagged("native");
+                    self.scene.emit(effect)?;
+                }
+                Value::default()
+            }
+            "let" => {
+                for word in arguments {
+                    self.arithmetic(&super::syntax::Word::quoted(word.text.clone()))?;
+                }
+                Value::default()
+            }
+            "test" | "[" | ":" | "true" | "false" | "exit" | "return" | "break" | "continue"
+            | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "getopts" | "umask"
+            | "ulimit" | "shopt" | "complete" | "compgen" | "setopt" | "unsetopt" | "autoload"
+            | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
+                let mut output = Value::unknown(Origins::OUTPUT);
+                if matches!(name.text.as_str(), ":" | "true" | "false" | "test" | "[") {
+                    output = Value::default();
+                }
+                output
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(output))
+    }
+
+    /// Code in code, in this very shell; bounded as all code is.
+    fn nested(&mut self, run: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
+        if self.calls >= super::MAX_CALLS {
+            let actor = Actor::new("shell", "");
+            let effect = actor
+                .does(Kind::Unreadable)
+                .about("code is nested too deep");
+            self.scene.emit(effect)?;
+            return Ok(Value::unknown(Origins::OUTPUT));
+        }
+        self.calls += 1;
+        let output = run(self);
+        self.calls -= 1;
+        output
+    }
+
+    fn change_folder(&mut self, arguments: &[Value]) {
+        let folder = arguments
+            .iter()
+            .find(|a| !a.text.starts_with('-') || a.text == "-");
+        match folder {
+            None => self.scene.enter(&Value::known("~")),
+            Some(folder) if folder.text == "-" => {
+                self.scene.enter(&Value::unknown(Origins::UNKNOWN));
+            }
+            Some(folder) => self.scene.enter(folder),
+        }
+    }
+
+    fn exec(&mut self, arguments: &[Value]) -> Done<Value> {
+        let mut rest = arguments;
+        while let Some((option, after)) =
+            rest.split_first().filter(|(o, _)| o.text.starts_with('-'))
+        {
+            rest = if option.text == "-a" {
+                after.get(1..).unwrap_or(&[])
+            } else {
+                after
+            };
+        }
+        self.words(rest, &[])
+    }
+
+    /// `command x` runs `x`; `command -v x` only names it.
+    fn command(&mut self, arguments: &[Value]) -> Done<Value> {
+        let options = arguments
+            .iter()
+            .take_while(|a| a.text.starts_with('-'))
+            .count();
+        let names = arguments
+            .iter()
+            .take(options)
+            .any(|a| a.text.contains(['v', 'V']));
+        let rest = arguments.get(options..).unwrap_or(&[]);
+        if names {
+            let name = rest.first().cloned().unwrap_or_default();
+            // Where a guard's own program lies matters to whoever copies it.
+            return Ok(if name.text == "holdgate" {
+                name.map("/usr/bin/holdgate".to_owned())
+            } else {
+                name
+            });
+        }
+        self.nested(|shell| shell.words(rest, &[]))
+    }
+
+    fn source(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+        let from_input = matches!(
+            path.text.as_str(),
+            "/dev/stdin" | "/dev/fd/0" | "-" | "/proc/self/fd/0"
+        );
+        let code = match &self.stdin {
+            Some(stdin) if from_input => stdin.clone(),
+            _ => self.scene.read(actor, path)?,
+        };
+        let loose = Origins::FETCHED | Origins::DECODED;
+        if code.is_known() || code.origins.any(loose) {
+            self.scene.executes(actor, &code)?;
+            return self.nested(|shell| shell.text(&code));
+        }
+        Ok(Value::unknown(Origins::OUTPUT))
+    }
+
+    fn declare(&mut self, by: &str, arguments: &[Value]) -> Done {
+        let refers = by != "export"
+            && arguments
+                .iter()
+                .any(|a| a.text.starts_with('-') && a.text.contains('n'));
+        let maps = declares_maps(arguments);
+        let exports = by == "export"
+            || arguments
+                .iter()
+                .any(|a| a.text.starts_with('-') && a.text.contains('x'));
+        for word in arguments {
+            if maps {
+                let name = word.text.split(['=', '+']).next().unwrap_or("");
+                self.set_map(name);
+            }
+            if word.text.starts_with('-') {
+                if by == "export" && word.text == "-f" {
+                    return Ok(());
+                }
+                continue;
+            }
+            let Some((name, value)) = word.text.split_once('=') else {
+                continue;
+            };
+            let name = name.trim_end_matches('+').to_owned();
+            let value = word.map(value.to_owned());
+            if refers {
+                self.references.insert(name, value.text);
+            } else if exports {
+                let actor = Actor::new(by, &evidence(std::slice::from_ref(word)));
+                self.scene.set_environment(&actor, &name, &value)?;
+            } else {
+                self.assign(&name, vec![value]);
+            }
+        }
+        Ok(())
+    }
+
+    fn printf(&mut self, arguments: &[Value]) -> Done<Value> {
+        if let [option, name, rest @ ..] = arguments
+            && option.text == "-v"
+        {
+            let value = printf(rest, self.scene.fuel)?;
+            self.assign(&name.text, vec![value]);
+            return Ok(Value::default());
+        }
+        let arguments = if arguments.first().is_some_and(|a| a.text == "--") {
+            arguments.get(1..).unwrap_or(&[])
+        } else {
+            arguments
+        };
+        printf(arguments, self.scene.fuel)
+    }
+}
+
+/// `declare -A`, `local -rA`
+pub(super) fn declares_maps(words: &[Value]) -> bool {
+    words
+        .iter()
+        .any(|w| w.text.starts_with('-') && w.text.contains('A'))
+}
+
+/// Builtins whose arguments are names of variables.
+fn takes_names(builtin: &str) -> bool {
+    let builtins = [
+        "test",
+        "[",
+        "unset",
+        "printf",
+        "read",
+        "mapfile",
+        "readarray",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "export",
+        "let",
+        "wait",
+    ];
+    builtins.contains(&builtin)
+}

@@ -1,0 +1,215 @@
+//! Programs: from words to what the tables know about them.
+
+use super::Shell;
+use crate::code::Language;
+use crate::commands::{self, Call};
+use crate::effect::{Actor, Kind};
+use crate::scene::Done;
+use crate::value::{HOLE, Origins, Value};
+use std::borrow::Cow;
+
+impl Shell<'_, '_> {
+    /// Runs a program. Returns what it prints.
+    pub(super) fn program(&mut self, words: &[Value]) -> Done<Value> {
+        let Some(name) = words.first() else {
+            return Ok(Value::default());
+        };
+        let input = self.stdin.as_ref().map_or(0, |s| s.text.len());
+        self.scene.fuel.spend_on(1024 + input)?;
+        let stdin = self.stdin.clone();
+        let linked = if self.scene.links.is_empty() {
+            None
+        } else {
+            self.scene.linked(&self.scene.place(name).text)
+        };
+        let linked = linked.or_else(|| self.scene.linked_program(name));
+        let full = linked.as_deref().unwrap_or(&name.text);
+        let base = full.rsplit(['/', '\\']).next().unwrap_or("");
+        let evidence = evidence(words);
+        let mut actor = Actor::new(base, &evidence);
+        if name.origins.any(Origins::FETCHED | Origins::DECODED) || name.text.contains(HOLE) {
+            self.opaque(name, words, &actor)?;
+        }
+        if is_glob(&name.text) && self.salvaging == 0 {
+            let effect = actor
+                .does(Kind::ExecuteOpaque)
+                .tagged("glob")
+                .about(&name.text);
+            self.scene.emit(effect)?;
+        }
+        let arguments: String = words
+            .iter()
+            .skip(1)
+            .map(|w| w.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        self.scene.fuel.spend_on(arguments.len())?;
+        let mut run = actor.does(Kind::Run).about(&arguments);
+        let interpreter = self
+            .scene
+            .know
+            .commands
+            .get(base)
+            .is_some_and(|s| s.tags.iter().any(|t| &**t == "interpreter"));
+        if interpreter && is_bare(words) {
+            run = run.tagged("bare");
+        }
+        let by_path = name.text.contains('/');
+        if by_path {
+            run = run.at(self.scene.place(name));
+        }
+        self.scene.emit(run)?;
+        let fetched = by_path && self.scene.holds_fetched();
+        if fetched {
+            self.scene.script(&actor, Language::Shell, name)?;
+        }
+        if by_path && self.scene.is_written(name) {
+            if linked.is_none() {
+                return self.scene.script(&actor, Language::Shell, name);
+            }
+            // The link may have failed, because of what was there already.
+            let content = self.scene.content(name);
+            if content.origins.any(Origins::FETCHED | Origins::DECODED) {
+                self.scene.executes(&actor, &content)?;
+            }
+        }
+        if matches!(base, "apply_patch" | "applypatch") {
+            let body = words.get(1).or(stdin.as_ref()).cloned().unwrap_or_default();
+            crate::patch::apply(self.scene, &actor, &body)?;
+            return Ok(Value::unknown(Origins::OUTPUT));
+        }
+        if let Some(output) = super::fold::fold(base, words, stdin.as_ref(), self.scene.fuel)? {
+            return Ok(output);
+        }
+        let know = self.scene.know;
+        if let Some(spec) = know.commands.get(base) {
+            actor.tags.clone_from(&spec.tags);
+            if actor.is("interpreter") && is_bare(words) {
+                self.bare = true;
+            }
+        }
+        let words = &*without_signal(base, words);
+        let call = Call {
+            program: base,
+            words,
+            stdin: stdin.as_ref(),
+        };
+        let mut output = commands::run(self.scene, &call, &actor)?;
+        about_processes(base, words, stdin.as_ref(), &mut output);
+        Ok(output)
+    }
+
+    /// A program whose name is not known until it runs.
+    fn opaque(&mut self, name: &Value, words: &[Value], actor: &Actor) -> Done {
+        let kind = if name.origins.any(Origins::FETCHED) {
+            Kind::ExecuteFetched
+        } else if name.origins.any(Origins::DECODED) {
+            Kind::ExecuteDecoded
+        } else {
+            Kind::ExecuteOpaque
+        };
+        let mut effect = actor
+            .does(kind)
+            .tagged("program")
+            .of(name)
+            .about(&evidence(words));
+        if let Some(source) = name.sources.first() {
+            effect = effect.with(
+                self.scene
+                    .know
+                    .hosts
+                    .host(&Value::known(source.to_string())),
+            );
+        }
+        // The place that it is let loose on tells how bad it can get.
+        let target = words
+            .iter()
+            .skip(1)
+            .rev()
+            .find(|w| !w.text.starts_with('-') && w.text.contains('/'));
+        if let Some(target) = target {
+            effect = effect.at(self.scene.place(target));
+        }
+        let recursive = words.iter().any(|w| {
+            w.text.starts_with('-')
+                && !w.text.starts_with("--")
+                && w.text.contains(['r', 'R'])
+                && w.text.contains('f')
+        });
+        if recursive {
+            effect = effect.tagged("recursive");
+        }
+        self.scene.emit(effect)
+    }
+}
+
+/// Numbers that come from a list of processes keep the names by which they were picked.
+fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output: &mut Value) {
+    let shown = || evidence(words.get(1..).unwrap_or(&[]));
+    match program {
+        "ps" => output.add_source(&format!("processes: {}", shown())),
+        "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
+        "lsof" | "fuser" | "ss" | "netstat" | "jobs" => {
+            output.add_source(&format!("ports {}", shown()));
+        }
+        "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut"
+            if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) =>
+        {
+            output.add_source(&shown());
+        }
+        _ => {}
+    }
+}
+
+/// `kill -9 -1`: the first of them is a signal, the second a process group.
+fn without_signal<'w>(program: &str, words: &'w [Value]) -> Cow<'w, [Value]> {
+    let is_number = |w: &&Value| {
+        w.text
+            .strip_prefix('-')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if program != "kill" || words.iter().filter(is_number).count() == 0 {
+        return Cow::Borrowed(words);
+    }
+    let signal = words
+        .get(1)
+        .is_some_and(|w| w.text.starts_with('-') && w.text != "--");
+    let mut kept: Vec<Value> = words.iter().take(1).cloned().collect();
+    kept.push(Value::known("--"));
+    kept.extend(
+        words
+            .iter()
+            .skip(if signal { 2 } else { 1 })
+            .filter(|w| w.text != "--")
+            .cloned(),
+    );
+    Cow::Owned(kept)
+}
+
+/// A name with wildcards: which program that is depends on the disk.
+fn is_glob(name: &str) -> bool {
+    name.starts_with('/') && name.contains(['?', '*', '['])
+        || name.contains('?') && !name.contains("://")
+}
+
+/// An interpreter without a script: it runs what it is given.
+fn is_bare(words: &[Value]) -> bool {
+    words.iter().skip(1).all(|w| {
+        w.text.starts_with('-') && !w.text.starts_with("--version") && !w.text.contains('c')
+    })
+}
+
+/// The command as evaluated, for people.
+pub(super) fn evidence(words: &[Value]) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        if text.len() > 400 {
+            break;
+        }
+    }
+    crate::json::shorten(&text.replace(HOLE, "…"), 200)
+}

@@ -1,0 +1,199 @@
+//! Variables: what they hold, and what they may hold after something uncertain.
+
+use super::Shell;
+use super::array::MAX_ELEMENTS;
+use super::syntax::Assignment;
+use crate::effect::Actor;
+use crate::scene::Done;
+use crate::value::{Origins, Value};
+
+/// Values that one variable may have at a time.
+const MAX_ALTERNATIVES: usize = 8;
+
+impl Shell<'_, '_> {
+    /// `NAME=value`, for this command or from here on.
+    pub(super) fn assignment(&mut self, assignment: &Assignment, for_command: bool) -> Done {
+        self.scene.fuel.spend(6)?;
+        if assignment.array {
+            let mut values = self.expand_all(&assignment.values)?;
+            values.truncate(MAX_ELEMENTS);
+            self.set_array(&assignment.name, values, assignment.append);
+            return Ok(());
+        }
+        let mut value = match assignment.values.first() {
+            Some(word) => self.expand_assigned(word)?,
+            None => Value::default(),
+        };
+        if assignment.append
+            && assignment.index.is_none()
+            && let Some(old) = self.value_of(&assignment.name)
+        {
+            let mut whole = old;
+            whole.push(&value);
+            self.scene.fuel.spend_on(whole.text.len())?;
+            value = whole;
+        }
+        if let Some(index) = &assignment.index {
+            let index = self.expand_one(index)?;
+            self.hidden_in_numbers(&index.text)?;
+            let index = self.counted(&assignment.name, index)?;
+            if assignment.append
+                && let Some(mut whole) = self.element(&assignment.name, &index.text)
+            {
+                whole.push(&value);
+                self.scene.fuel.spend_on(whole.text.len())?;
+                value = whole;
+            }
+            self.set_element(&assignment.name, &index.text, value);
+            return Ok(());
+        }
+        if for_command || is_watched(&assignment.name) {
+            let shown = crate::json::shorten(&value.text, 120);
+            let actor = Actor::new("shell", &format!("{}={shown}", assignment.name));
+            self.note_old(&assignment.name);
+            return self.scene.set_environment(&actor, &assignment.name, &value);
+        }
+        self.assign(&assignment.name, vec![value]);
+        Ok(())
+    }
+
+    /// Sets a variable from here on.
+    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>) {
+        self.note_old(name);
+        self.scene.variables.insert(name.to_owned(), values);
+    }
+
+    fn note_old(&mut self, name: &str) {
+        if self.maybe > 0
+            && let Some(old) = self.scene.variables.get(name)
+        {
+            self.before.push((name.to_owned(), old.clone()));
+        }
+    }
+
+    /// After something uncertain a variable may still hold what it held before.
+    pub(super) fn merge(&mut self, name: String, old: Vec<Value>) {
+        let values = self.scene.variables.entry(name).or_default();
+        for value in old {
+            if values.len() < MAX_ALTERNATIVES && !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+
+    /// The value that counts now; `None` if nothing in the call sets it.
+    pub(super) fn value_of(&mut self, name: &str) -> Option<Value> {
+        if let Ok(number) = name.parse::<usize>() {
+            return match number {
+                0 => Some(self.zeroth.clone().unwrap_or_else(|| Value::known("bash"))),
+                _ if self.arguments.is_empty() && self.calls == 0 => None,
+                _ => Some(self.arguments.get(number - 1).cloned().unwrap_or_default()),
+            };
+        }
+        if name == "#" && (!self.arguments.is_empty() || self.calls > 0) {
+            return Some(Value::known(self.arguments.len().to_string()));
+        }
+        let name = self.references.get(name).map_or(name, String::as_str);
+        let Some(values) = self.scene.variables.get(name) else {
+            // An earlier call has set it, if its shell is still there.
+            let values = self.scene.world.pending.variables.get(name)?;
+            let count = values.len() + 1;
+            self.most = self.most.max(count);
+            return values.get(self.pick % count).cloned();
+        };
+        self.most = self.most.max(values.len());
+        let count = values.len().max(1);
+        // The newest value first, then what it may have been before.
+        values.get(self.pick % count).cloned()
+    }
+
+    /// What is usual outside of the call.
+    pub(super) fn default_of(&self, name: &str) -> Value {
+        let name = self.references.get(name).map_or(name, String::as_str);
+        let world = self.scene.world;
+        let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
+        let known = match name {
+            "HOME" => world.home.clone(),
+            "PWD" => self.scene.cwd.clone(),
+            "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" | "XDG_RUNTIME_DIR" => "/tmp".to_owned(),
+            "XDG_CONFIG_HOME" => format!("{}/.config", world.home),
+            "XDG_STATE_HOME" => format!("{}/.local/state", world.home),
+            "XDG_DATA_HOME" => format!("{}/.local/share", world.home),
+            "XDG_CACHE_HOME" => format!("{}/.cache", world.home),
+            "CARGO_HOME" => format!("{}/.cargo", world.home),
+            "GITHUB_WORKSPACE"
+            | "CI_PROJECT_DIR"
+            | "CLAUDE_PROJECT_DIR"
+            | "WORKSPACE"
+            | "BUILD_SOURCESDIRECTORY" => project(),
+            "IFS" => " \t\n".to_owned(),
+            "PATH" => "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+            "SHELL" | "BASH" => "/bin/bash".to_owned(),
+            "OSTYPE" => "linux-gnu".to_owned(),
+            "PS4" => "+ ".to_owned(),
+            "HOSTTYPE" => "x86_64".to_owned(),
+            "MACHTYPE" => "x86_64-pc-linux-gnu".to_owned(),
+            "LS_COLORS" | "SHELLOPTS" | "BASHOPTS" | "#" | "?" | "$" | "!" | "-" | "_" => {
+                return Value::unknown(Origins::OUTPUT);
+            }
+            _ if is_secret(name) => {
+                return Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
+            }
+            _ => return Value::unknown(Origins::UNKNOWN),
+        };
+        Value::known(known)
+    }
+}
+
+/// Variables that change what other programs do, also without `export`.
+fn is_watched(name: &str) -> bool {
+    matches!(
+        name,
+        "PATH"
+            | "LD_PRELOAD"
+            | "LD_LIBRARY_PATH"
+            | "LD_AUDIT"
+            | "BASH_ENV"
+            | "ENV"
+            | "PROMPT_COMMAND"
+            | "HISTFILE"
+            | "HISTSIZE"
+            | "HISTFILESIZE"
+            | "HISTCONTROL"
+            | "HISTIGNORE"
+            | "PS4"
+            | "IFS_"
+            | "GIT_SSH_COMMAND"
+            | "PYTHONSTARTUP"
+            | "DYLD_INSERT_LIBRARIES"
+            | "NODE_OPTIONS"
+            | "PERL5OPT"
+            | "RUBYOPT"
+    )
+}
+
+/// Names that people give to secrets.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let parts = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "APIKEY",
+        "ACCESS_KEY",
+        "PRIVATE_KEY",
+        "CREDENTIAL",
+    ];
+    parts.iter().any(|p| name.contains(p))
+        && !name.ends_with("_FILE")
+        && !name.ends_with("_PATH")
+        && !name.ends_with("_URL")
+}
+
+/// Whether a variable that the call does not set may be set outside.
+pub(super) fn outside(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())
+}

@@ -1,0 +1,226 @@
+//! Commands in order: every branch is taken, and every loop is walked.
+
+use super::syntax::{Block, Node, Word};
+use super::{Shell, command};
+use crate::effect::{Actor, Kind};
+use crate::scene::Done;
+use crate::value::{Origins, Value};
+
+/// Commands in commands, also through functions and child shells: it bounds the stack.
+const MAX_NESTING: u32 = 100;
+/// Rounds over plain words that act: the next ones do the same.
+const MAX_ALIKE: usize = 8;
+/// Rounds of a loop that are walked one by one.
+const MAX_ROUNDS: usize = 64;
+
+impl Shell<'_, '_> {
+    /// Runs commands in order. Returns all that they print.
+    pub(super) fn block(&mut self, block: &Block) -> Done<Value> {
+        let mut output = Value::default();
+        for node in block {
+            let printed = self.node(node)?;
+            if printed.text.is_empty() {
+                output.taint(&printed);
+                continue;
+            }
+            output.push(&printed);
+            if !printed.is_known() {
+                output.push_text("\n");
+            }
+        }
+        Ok(output)
+    }
+
+    pub(super) fn node(&mut self, node: &Node) -> Done<Value> {
+        self.scene.fuel.spend(8)?;
+        if self.scene.nesting >= MAX_NESTING {
+            let actor = Actor::new("shell", "");
+            let effect = actor
+                .does(Kind::Unreadable)
+                .about("code is nested too deep");
+            self.scene.emit(effect)?;
+            return Ok(Value::default());
+        }
+        self.scene.nesting += 1;
+        let output = self.act(node);
+        self.scene.nesting -= 1;
+        output
+    }
+
+    fn act(&mut self, node: &Node) -> Done<Value> {
+        match node {
+            Node::Simple(simple) => self.simple(simple),
+            Node::Pipe(nodes) => self.pipe(nodes),
+            Node::Maybe(node) => self.uncertain(|shell| shell.node(node)),
+            Node::Loose(node) => self.loosely(|shell| shell.act(node)),
+            Node::Subshell(block, redirects) => {
+                self.redirected(redirects, |shell| shell.apart(|shell| shell.block(block)))
+            }
+            Node::Group(block, redirects) => self.redirected(redirects, |shell| shell.block(block)),
+            Node::If(blocks, redirects) => self.redirected(redirects, |shell| {
+                let mut output = Value::default();
+                for (at, block) in blocks.iter().enumerate() {
+                    let printed = if at == 0 {
+                        shell.block(block)?
+                    } else {
+                        shell.branch(block)?
+                    };
+                    output.push(&printed);
+                }
+                Ok(output)
+            }),
+            Node::Loop {
+                condition,
+                body,
+                redirects,
+            } => self.redirected(redirects, |shell| {
+                shell.block(condition)?;
+                shell.branch(body)
+            }),
+            Node::For {
+                name,
+                items,
+                body,
+                redirects,
+            } => self.redirected(redirects, |shell| {
+                shell.for_loop(name, items.as_deref(), body)
+            }),
+            Node::Case {
+                word,
+                patterns,
+                arms,
+                redirects,
+            } => self.redirected(redirects, |shell| {
+                shell.expand_one(word)?;
+                for pattern in patterns {
+                    shell.expand_one(pattern)?;
+                }
+                let mut output = Value::default();
+                for arm in arms {
+                    let printed = shell.branch(arm)?;
+                    output.push(&printed);
+                }
+                Ok(output)
+            }),
+            Node::Function { name, body } => {
+                if command::calls_itself_twice(name, body) {
+                    let actor = Actor::new(name, &format!("{name}() {{ {name} | {name} & }}"));
+                    self.scene
+                        .emit(actor.does(Kind::Exhaust).tagged("fork-bomb"))?;
+                }
+                self.scene.functions.insert(name.clone(), body.clone());
+                if name.starts_with("command_not_found_handle") {
+                    // The next slip of the pen runs it.
+                    self.uncertain(|shell| shell.node(body))?;
+                }
+                Ok(Value::default())
+            }
+            Node::Test(words, redirects) => self.redirected(redirects, |shell| {
+                for word in words {
+                    let value = shell.expand_one(word)?;
+                    shell.hidden_in_name(&value.text)?;
+                }
+                Ok(Value::default())
+            }),
+            Node::Arithmetic(word) => {
+                self.arithmetic(word)?;
+                Ok(Value::default())
+            }
+        }
+    }
+
+    fn pipe(&mut self, nodes: &[Node]) -> Done<Value> {
+        let before = self.scene.effects.len();
+        let outer = (self.stdin.clone(), std::mem::take(&mut self.bare));
+        let mut printed = Value::default();
+        for (at, node) in nodes.iter().enumerate() {
+            if at > 0 {
+                self.stdin = Some(std::mem::take(&mut printed));
+            }
+            // Each runs in a process of its own; the last may not, and `read` in it then lasts.
+            printed = if at + 1 == nodes.len() {
+                self.node(node)?
+            } else {
+                self.apart(|shell| shell.node(node))?
+            };
+        }
+        if self.bare {
+            self.joined_to_network(before)?;
+        }
+        (self.stdin, self.bare) = outer;
+        Ok(printed)
+    }
+
+    /// A shell and a raw connection in one pipeline are a remote shell.
+    fn joined_to_network(&mut self, since: usize) -> Done {
+        let recent = self.scene.effects.get(since..).unwrap_or(&[]);
+        let connection = recent
+            .iter()
+            .find(|e| matches!(e.kind, Kind::Connect | Kind::Listen))
+            .cloned();
+        if let Some(mut effect) = connection {
+            effect.kind = Kind::RemoteShell;
+            self.scene.emit(effect)?;
+        }
+        Ok(())
+    }
+
+    fn for_loop(&mut self, name: &str, items: Option<&[Word]>, body: &Block) -> Done<Value> {
+        let mut values = match items {
+            Some(words) => self.expand_all(words)?,
+            None => self.arguments.clone(),
+        };
+        if values.len() > MAX_ROUNDS {
+            // Those that lead elsewhere first: the rest is more of the same.
+            values.sort_by_key(|v| !v.text.starts_with(['/', '~', '.', '-']));
+            values.truncate(MAX_ROUNDS);
+        }
+        if values.is_empty() {
+            values.push(Value::unknown(Origins::UNKNOWN));
+        }
+        let mut output = Value::default();
+        let mut alike = 0;
+        for value in values {
+            let plain = value.text.bytes().all(|b| b.is_ascii_alphanumeric());
+            if plain && alike >= MAX_ALIKE {
+                continue;
+            }
+            let before = self.scene.effects.len();
+            self.assign(name, vec![value]);
+            let printed = self.block(body)?;
+            output.push(&printed);
+            // Rounds that only print may spell something out; those that act do the same again.
+            if plain && self.scene.effects.len() > before {
+                alike += 1;
+            }
+        }
+        Ok(output)
+    }
+
+    /// What may or may not run: its variables may or may not be set after it.
+    pub(super) fn uncertain<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let start = self.before.len();
+        self.maybe += 1;
+        let result = run(self);
+        self.maybe -= 1;
+        for (name, old) in self.before.split_off(start) {
+            self.merge(name, old);
+        }
+        result
+    }
+
+    /// A branch that may or may not be taken.
+    fn branch(&mut self, block: &Block) -> Done<Value> {
+        self.loosely(|shell| shell.uncertain(|shell| shell.block(block)))
+    }
+
+    /// What need not have been done for the script to succeed.
+    fn loosely<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let start = self.scene.effects.len();
+        let result = run(self);
+        for effect in self.scene.effects.iter_mut().skip(start) {
+            effect.sure = false;
+        }
+        result
+    }
+}

@@ -1,0 +1,201 @@
+//! What known tools do with their arguments.
+
+use super::fields::{Call, Fields};
+use super::{Does, Role, files, run, shape};
+use crate::effect::{Actor, Kind};
+use crate::json::{Json, shorten};
+use crate::scene::{Done, Scene};
+use crate::text;
+use crate::value::{Origins, Value};
+
+/// Calls within calls within calls.
+const MAX_NESTING: u32 = 3;
+/// Calls within one call.
+const MAX_INNER_CALLS: usize = 64;
+
+/// Says in `scene` what a call of the tool `name` does.
+pub(crate) fn act(scene: &mut Scene<'_>, name: &str, input: &Json<'_>) -> Done {
+    nested(scene, name, input, 0)
+}
+
+fn nested(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
+    let start = scene.effects.len();
+    nested_by_name(scene, name, input, depth)?;
+    let done = scene.effects.get_mut(start..).unwrap_or_default();
+    if done.iter().any(|effect| effect.is("background")) {
+        // The result comes before it has ended.
+        for effect in done {
+            effect.sure = false;
+        }
+    }
+    Ok(())
+}
+
+fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
+    // No client has a tool with a longer name.
+    let name = text::beginning(name, 256);
+    let shown = shorten(name, 80);
+    let call = Call {
+        name,
+        input,
+        fields: Fields::of(scene, input)?,
+        actor: Actor::new(&shown, &shown),
+    };
+    if call.fields.is_on(Role::Sandbox) {
+        scene.emit(call.actor.does(Kind::Elevate).tagged("sandbox"))?;
+    }
+    if call.fields.is_on(Role::Background) {
+        let run = call.actor.does(Kind::Run).tagged("tool");
+        scene.emit(run.tagged("background"))?;
+    }
+    if let Some(does) = scene.know.tools.does(name)
+        && known(scene, &call, does, depth)?
+    {
+        return Ok(());
+    }
+    scene.emit(call.actor.does(Kind::Run).tagged("tool"))?;
+    shape::by_shape(scene, &call)
+}
+
+/// Returns whether the tool's arguments were found. If not, the shape tells what there is.
+fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done<bool> {
+    match does {
+        Does::Shell => run::shell(scene, call),
+        Does::Powershell => run::code(scene, call, &[Role::Command, Role::Code]),
+        Does::Code => Ok(run::code(scene, call, &[Role::Code])? | run::shell(scene, call)?),
+        Does::Typed => run::typed(scene, call),
+        Does::Read => files::read(scene, call),
+        Does::List => files::look(scene, call, "list"),
+        Does::Search => files::look(scene, call, "search"),
+        Does::Write => files::write(scene, call),
+        Does::Editor => files::editor(scene, call),
+        Does::Patch => files::patch(scene, call),
+        Does::Notebook => files::notebook(scene, call),
+        Does::MakeFolder => files::make_folder(scene, call),
+        Does::Delete => files::delete(scene, call),
+        Does::Move => files::relocate(scene, call, Kind::Move),
+        Does::Copy => files::relocate(scene, call, Kind::Read),
+        Does::Fetch => fetch(scene, call),
+        Does::WebSearch => {
+            let run = call.actor.does(Kind::Run).tagged("tool");
+            let query = call.fields.text(Role::Query).unwrap_or_default();
+            scene.emit(run.tagged("web-search").about(query))?;
+            Ok(true)
+        }
+        Does::Agent => {
+            let agent = call.actor.does(Kind::Agent).tagged("guarded");
+            scene.emit(agent.about(&prompt(call)))?;
+            Ok(true)
+        }
+        Does::Schedule => {
+            let later = call.actor.does(Kind::Persist).tagged("agent");
+            scene.emit(later.about(&prompt(call)))?;
+            Ok(true)
+        }
+        Does::Calls => inner_calls(scene, call, depth),
+        Does::KillShell => {
+            scene.emit(call.actor.does(Kind::Kill).tagged("own"))?;
+            Ok(true)
+        }
+        Does::Kill => {
+            let pids = call.fields.texts(Role::Process);
+            for pid in &pids {
+                scene.argv(&[Value::known("kill"), Value::known(*pid)], None)?;
+            }
+            Ok(!pids.is_empty())
+        }
+        Does::Git => run::git(scene, call),
+        Does::Database => shape::queries(scene, call),
+        Does::Computer => {
+            let run = call.actor.does(Kind::Run).tagged("tool");
+            let keys = call.fields.text(Role::Typed).unwrap_or_default();
+            scene.emit(run.tagged("computer").about(keys))?;
+            Ok(true)
+        }
+        Does::Elevate => {
+            scene.emit(call.actor.does(Kind::Elevate).tagged("sandbox"))?;
+            Ok(true)
+        }
+        Does::Inert => {
+            let run = call.actor.does(Kind::Run).tagged("tool");
+            scene.emit(run.tagged("inert"))?;
+            Ok(true)
+        }
+    }
+}
+
+fn prompt(call: &Call<'_>) -> String {
+    shorten(&call.fields.texts(Role::Prompt).join("\n"), 4096)
+}
+
+pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let mut urls = call.fields.texts(Role::Url);
+    if urls.is_empty() {
+        let prompts = call.fields.texts(Role::Prompt);
+        urls.extend(prompts.into_iter().flat_map(shape::urls_in));
+    }
+    let mut data = Value::default();
+    for (_, value) in call.fields.all(Role::Data) {
+        match value {
+            Json::Null | Json::Bool(_) => {}
+            Json::String(text) | Json::Number(text) => data.push_text(text),
+            Json::Array(_) | Json::Object(_) => data.push_text(&value.text()),
+        }
+    }
+    let changes = call
+        .fields
+        .text(Role::Method)
+        .is_some_and(|m| !["get", "head", "options"].contains(&m.to_ascii_lowercase().as_str()));
+    let lower = call.name.to_ascii_lowercase();
+    let uploads = ["upload", "send", "post", "put"]
+        .iter()
+        .any(|w| lower.contains(w));
+    let mut files = call.fields.paths();
+    files.extend(call.fields.texts(Role::To).into_iter().map(Value::known));
+    if uploads {
+        for path in &files {
+            data.push(&scene.read(&call.actor, path)?);
+        }
+    }
+    for url in &urls {
+        let url = Value::known(*url);
+        if changes || !data.text.is_empty() {
+            scene.send(&call.actor, &url, &data)?;
+        } else {
+            scene.fetch(&call.actor, &url)?;
+        }
+    }
+    if !uploads && !urls.is_empty() {
+        let content = Value::unknown(Origins::FETCHED);
+        for path in &files {
+            scene.write(&call.actor, path, &content, false)?;
+        }
+    }
+    Ok(!urls.is_empty())
+}
+
+fn inner_calls(scene: &mut Scene<'_>, call: &Call<'_>, depth: u32) -> Done<bool> {
+    let inner: Vec<&Json<'_>> = call.fields.items().chain([call.input]).collect();
+    if depth >= MAX_NESTING || inner.len() > MAX_INNER_CALLS {
+        let effect = call.actor.does(Kind::Unreadable).tagged("too-deep");
+        scene.emit(effect.about("too many calls within one call"))?;
+        return Ok(true);
+    }
+    let mut found = false;
+    for object in inner {
+        let members = object.as_object().unwrap_or_default();
+        let name = members
+            .iter()
+            .find(|(key, _)| scene.know.tools.roles(key).has(Role::Tool))
+            .and_then(|(_, value)| value.as_str());
+        let Some(name) = name else { continue };
+        found = true;
+        let arguments = members.iter().find(|(key, value)| {
+            scene.know.tools.roles(key).has(Role::Envelope) && value.as_object().is_some()
+        });
+        let arguments = arguments.map_or(object, |(_, value)| value);
+        // A name that is one of these again, with itself as arguments, goes round at most thrice.
+        scene.apart(|scene| nested(scene, name, arguments, depth + 1))?;
+    }
+    Ok(found)
+}

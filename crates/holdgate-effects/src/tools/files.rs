@@ -1,0 +1,260 @@
+//! Tools that read and change files.
+
+use super::Role;
+use super::fields::{Call, Fields, list_of_words};
+use super::run::enter_folder;
+use crate::code::Language;
+use crate::effect::{Actor, Kind};
+use crate::json::Json;
+use crate::patch::{self, MAX_CONTENT};
+use crate::scene::{Done, Scene};
+use crate::text::{self, decode};
+use crate::value::Value;
+use std::borrow::Cow;
+
+/// Files that one text may be put into by one call.
+const MAX_TARGETS: usize = 16;
+
+pub(super) fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let mut found = false;
+    for item in call.fields.items() {
+        let fields = Fields::of(scene, item)?;
+        found |= read_all(scene, &call.actor, &fields)?;
+    }
+    found |= read_all(scene, &call.actor, &call.fields)?;
+    Ok(found)
+}
+
+fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<bool> {
+    let mut paths = fields.paths();
+    // Some are given globs of what to read.
+    let globs = fields.all(Role::Glob).filter(|(key, _)| *key != "pattern");
+    for (_, value) in globs {
+        paths.extend(list_of_words(value).unwrap_or_default());
+    }
+    for path in &paths {
+        scene.read(actor, path)?;
+    }
+    Ok(!paths.is_empty())
+}
+
+/// Names or parts of files are shown: below a folder, or here.
+pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bool> {
+    let mut actor = call.actor.clone();
+    actor.tags.push(tag.into());
+    // Names or numbers only.
+    let modes = ["files_with_matches", "count"];
+    let mode = call.input.get("output_mode").and_then(Json::as_str);
+    if mode.is_some_and(|mode| modes.contains(&mode)) {
+        actor.tags.push("list".into());
+    }
+    let mut folders = call.fields.paths();
+    if folders.is_empty() {
+        folders.push(Value::known("."));
+    }
+    // What is searched for is no glob.
+    let globs: Vec<&str> = call
+        .fields
+        .all(Role::Glob)
+        .filter(|(key, _)| tag == "list" || *key != "pattern")
+        .filter_map(|(_, value)| value.as_str())
+        .collect();
+    for folder in folders {
+        scene.touch(&actor, Kind::Read, &folder)?;
+        for glob in &globs {
+            let path = if glob.starts_with(['/', '~']) {
+                (*glob).to_owned()
+            } else {
+                format!("{}/{glob}", folder.text)
+            };
+            scene.touch(&actor, Kind::Read, &Value::known(path))?;
+        }
+    }
+    Ok(true)
+}
+
+/// New text for files: at once, or part by part.
+pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let paths = call.fields.paths();
+    let mut found = !paths.is_empty();
+    let mut content = content_of(&call.fields);
+    for item in call.fields.items() {
+        let fields = Fields::of(scene, item)?;
+        let added = content_of(&fields);
+        let own = fields.paths();
+        found |= !own.is_empty();
+        if own.is_empty() {
+            push_part(&mut content, &added);
+        } else {
+            change(scene, &call.actor, &fields, &own, &added)?;
+        }
+    }
+    let mut actor = call.actor.clone();
+    let is_whole = |key: &str| matches!(key, "content" | "contents" | "text" | "file_text");
+    if !call.fields.all(Role::Content).any(|(key, _)| is_whole(key)) {
+        actor.tag(["edit".into()]);
+    }
+    change(scene, &actor, &call.fields, &paths, &content)?;
+    Ok(found)
+}
+
+fn change(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    fields: &Fields<'_>,
+    paths: &[Value],
+    content: &str,
+) -> Done {
+    if paths.len() > MAX_TARGETS {
+        let effect = actor.does(Kind::Unreadable).tagged("too-long");
+        return scene.emit(effect.about("one text for too many files"));
+    }
+    let verb = fields.text(Role::Action).unwrap_or_default();
+    let deletes = ["delete", "remove"].iter().any(|v| verb.starts_with(v));
+    let content = decoded(fields, content);
+    for path in paths {
+        if deletes && content.is_empty() {
+            scene.delete(actor, path)?;
+        } else {
+            let content = Value::known(text::beginning(&content, MAX_CONTENT));
+            scene.write(actor, path, &content, false)?;
+        }
+    }
+    Ok(())
+}
+
+fn decoded<'t>(fields: &Fields<'_>, content: &'t str) -> Cow<'t, str> {
+    let is_base64 = fields
+        .text(Role::Encoding)
+        .is_some_and(|e| e.eq_ignore_ascii_case("base64"));
+    let bytes = is_base64.then(|| decode::base64(content)).flatten();
+    match bytes.map(String::from_utf8) {
+        Some(Ok(text)) => Cow::Owned(text),
+        Some(Err(_)) | None => Cow::Borrowed(content),
+    }
+}
+
+fn content_of(fields: &Fields<'_>) -> String {
+    let mut content = String::new();
+    for (_, value) in fields.all(Role::Content) {
+        match value {
+            Json::String(text) if patch::is_search_and_replace(text) => {
+                push_part(&mut content, &patch::added_text(text));
+            }
+            Json::String(text) => push_part(&mut content, text),
+            Json::Array(items) => {
+                for item in items {
+                    if let Json::String(line) = item {
+                        push_part(&mut content, line);
+                    }
+                }
+            }
+            Json::Object(_) => push_part(&mut content, &value.text()),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    for diff in fields.texts(Role::Diff) {
+        push_part(&mut content, &patch::added_text(diff));
+    }
+    content
+}
+
+fn push_part(content: &mut String, part: &str) {
+    if !content.is_empty() && !content.ends_with('\n') {
+        content.push('\n');
+    }
+    content.push_str(part);
+}
+
+/// Several verbs in one tool.
+pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    match call.fields.text(Role::Action).unwrap_or_default() {
+        "view" | "read" | "cat" | "open" => read(scene, call),
+        "delete" | "remove" => delete(scene, call),
+        "rename" | "move" => relocate(scene, call, Kind::Move),
+        _ => write(scene, call),
+    }
+}
+
+pub(super) fn patch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    enter_folder(scene, call);
+    let paths = call.fields.paths();
+    let patches = call.fields.texts(Role::Patch);
+    // A patch beside the name of its one file is only the hunks.
+    if !paths.is_empty() {
+        return write(scene, call);
+    }
+    for text in &patches {
+        patch::apply(scene, &call.actor, &Value::known(*text))?;
+    }
+    Ok(!patches.is_empty())
+}
+
+/// A cell's source runs when the notebook does.
+pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let found = write(scene, call)?;
+    let prose = call
+        .fields
+        .text(Role::Cell)
+        .or_else(|| call.fields.text(Role::Language))
+        .is_some_and(|cell| matches!(cell, "markdown" | "raw"));
+    let source = content_of(&call.fields);
+    if !prose && !source.is_empty() {
+        let language = call
+            .fields
+            .text(Role::Language)
+            .and_then(super::shape::language_named)
+            .unwrap_or(Language::Python);
+        scene.apart(|scene| {
+            scene.written = true;
+            scene.code(
+                language,
+                &Value::known(text::beginning(&source, MAX_CONTENT)),
+            )
+        })?;
+    }
+    Ok(found)
+}
+
+pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let mut actor = call.actor.clone();
+    actor.tags.push("folder".into());
+    let paths = call.fields.paths();
+    for path in &paths {
+        scene.touch(&actor, Kind::Write, path)?;
+    }
+    Ok(!paths.is_empty())
+}
+
+pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let mut actor = call.actor.clone();
+    let whole = call.name.to_ascii_lowercase();
+    let is_on = |key: &str| call.input.get(key) == Some(&Json::Bool(true));
+    if is_on("recursive") || ["dir", "folder", "path"].iter().any(|w| whole.contains(w)) {
+        actor.tags.push("recursive".into());
+    }
+    let paths = call.fields.paths();
+    for path in &paths {
+        scene.delete(&actor, path)?;
+    }
+    Ok(!paths.is_empty())
+}
+
+/// Something goes, or is copied, from one place to another.
+pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Done<bool> {
+    let from = call.fields.texts(Role::From);
+    let mut content = Value::default();
+    for path in &from {
+        let path = Value::known(*path);
+        if kind == Kind::Move {
+            scene.touch(&call.actor, Kind::Move, &path)?;
+            content.add_source(&scene.place(&path).text);
+        } else {
+            content.push(&scene.read(&call.actor, &path)?);
+        }
+    }
+    for path in call.fields.texts(Role::To) {
+        scene.write(&call.actor, &Value::known(path), &content, false)?;
+    }
+    Ok(!from.is_empty())
+}

@@ -1,0 +1,326 @@
+//! Tools that run commands and code.
+
+use super::fields::{Call, Fields, list_of_words};
+use super::{Role, shape};
+use crate::code::Language;
+use crate::effect::{Actor, Kind};
+use crate::json::Json;
+use crate::scene::{Done, Scene};
+use crate::text;
+use crate::value::{HOLE, Value};
+
+/// More command text than this is refused unread.
+const MAX_COMMAND: usize = 64 << 10;
+
+/// Whether the text that runs is too long to be read; says so.
+pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Done<bool> {
+    if bytes <= MAX_COMMAND {
+        return Ok(false);
+    }
+    let effect = actor.does(Kind::Unreadable).tagged("too-long");
+    scene.emit(effect.about(&format!(
+        "the command is {bytes} bytes long, more than the {MAX_COMMAND} that are read"
+    )))?;
+    Ok(true)
+}
+
+/// A call's folder is where its relative paths start.
+pub(super) fn enter_folder(scene: &mut Scene<'_>, call: &Call<'_>) {
+    if let Some(folder) = call.fields.text(Role::Folder) {
+        scene.enter(&Value::known(folder));
+    }
+}
+
+/// Command lines, and lists of words.
+pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    enter_folder(scene, call);
+    let parts: Vec<Fields<'_>> = call
+        .fields
+        .items()
+        .map(|item| Fields::of(scene, item))
+        .collect::<Done<_>>()?;
+    let all = || std::iter::once(&call.fields).chain(&parts);
+    let bytes = all()
+        .flat_map(|fields| {
+            let roles = [Role::Command, Role::Shell, Role::Arguments, Role::Stdin];
+            roles.map(|role| fields.texts(role)).concat()
+        })
+        .map(str::len)
+        .sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    for (_, variables) in call.fields.all(Role::Environment) {
+        for (name, value) in variables.as_object().unwrap_or_default() {
+            let value = Value::known(value.as_str().unwrap_or_default());
+            scene.set_environment(&call.actor, name, &value)?;
+        }
+    }
+    let mut found = false;
+    for fields in all() {
+        found |= commands(scene, call, fields)?;
+    }
+    if let Some(line) = call.fields.text(Role::Shell) {
+        if !found {
+            command_line(scene, call, &call.fields, line)?;
+            return Ok(true);
+        }
+        // The one that the client is told to use may be any program.
+        let program = [Value::known(line), Value::known("-c"), Value::known("")];
+        scene.argv(&program, None)?;
+    }
+    Ok(found)
+}
+
+fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done<bool> {
+    let mut found = false;
+    // A program's name, with its arguments beside it.
+    let is_program = |(key, _): &(&str, &Json<'_>)| key.eq_ignore_ascii_case("program");
+    let program = fields.all(Role::Code).find(is_program);
+    let has_arguments = fields.all(Role::Arguments).next().is_some();
+    if let Some((_, Json::String(program))) = program.filter(|_| has_arguments) {
+        command_line(scene, call, fields, program)?;
+        found = true;
+    }
+    let line = fields.all(Role::Command).find_map(|(_, v)| v.as_str());
+    for (key, value) in fields.all(Role::Command) {
+        if let Json::String(line) = value {
+            command_line(scene, call, fields, line)?;
+            found = true;
+            continue;
+        }
+        let Some(mut words) = list_of_words(value) else {
+            // Objects in it are parts of their own; anything else is nothing that runs.
+            continue;
+        };
+        found = true;
+        let several = ["commands", "cmds"]
+            .iter()
+            .any(|k| key.eq_ignore_ascii_case(k));
+        if several {
+            let lines: Vec<&str> = words.iter().map(|line| line.text.as_str()).collect();
+            command_line(scene, call, fields, &lines.join("\n"))?;
+        } else {
+            let only_options = words.first().is_some_and(|w| w.text.starts_with('-'));
+            if let Some(program) = line.filter(|_| only_options) {
+                words.insert(0, Value::known(program));
+            }
+            argv(scene, fields, &words)?;
+        }
+    }
+    Ok(found)
+}
+
+fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, line: &str) -> Done {
+    if text::hides_in_words(line) {
+        let effect = call
+            .actor
+            .does(Kind::Unreadable)
+            .tagged("hidden-characters");
+        scene.emit(effect.about("the command has characters in it that do not show"))?;
+    }
+    let rest = fields
+        .all(Role::Arguments)
+        .filter_map(|(_, value)| list_of_words(value))
+        .flatten();
+    let mut all: Vec<Value> = vec![Value::known(line)];
+    all.extend(rest);
+    // They come again for each spelling of the command's name that is there.
+    scene.fuel.spend(all.len() as u64)?;
+    if all.len() > 1 {
+        argv(scene, fields, &all)?;
+    }
+    // A program's name alone with arguments beside it is no command line.
+    if all.len() == 1 || line.contains(char::is_whitespace) {
+        let fed = match fields.text(Role::Stdin) {
+            None => line.to_owned(),
+            Some(stdin) => {
+                scene.fuel.spend_on(stdin.len())?;
+                let Some(fed) = fed(line, stdin) else {
+                    let effect = call.actor.does(Kind::Unreadable).tagged("stdin");
+                    return scene.emit(effect.about("what the command reads ends it"));
+                };
+                fed
+            }
+        };
+        scene.shell(&call.actor, &Value::known(fed))?;
+    }
+    Ok(())
+}
+
+/// A command line with a text that it reads, as one script.
+fn fed(line: &str, stdin: &str) -> Option<String> {
+    let mark = format!("END_OF_{}_BYTES", stdin.len());
+    (!stdin.contains(&mark)).then(|| format!("{{ {line}\n}} <<'{mark}'\n{stdin}\n{mark}\n"))
+}
+
+fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Done {
+    if !words.is_empty() {
+        let stdin = fields.text(Role::Stdin).map(Value::known);
+        scene.argv(words, stdin.as_ref())?;
+    }
+    Ok(())
+}
+
+/// Code of a language that the tool, an argument, the tool's name or the code itself tells.
+pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Done<bool> {
+    enter_folder(scene, call);
+    let texts: Vec<&str> = roles.iter().flat_map(|r| call.fields.texts(*r)).collect();
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    for text in &texts {
+        let language = shape::language(scene, call, text);
+        run_code(scene, &call.actor, language, text)?;
+    }
+    // A workflow in a file: the interpreter is told to run it.
+    let files = call.fields.paths();
+    if texts.is_empty()
+        && let (Some(path), Some(language)) = (files.first(), scene.know.tools.language(call.name))
+    {
+        let program = if language == Language::JavaScript {
+            "node"
+        } else {
+            language.word()
+        };
+        scene.argv(&[Value::known(program), path.clone()], None)?;
+    }
+    Ok(!texts.is_empty() || !files.is_empty())
+}
+
+pub(super) fn run_code(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    language: Language,
+    text: &str,
+) -> Done {
+    let code = Value::known(text);
+    if language == Language::Shell {
+        scene.shell(actor, &code)?;
+    } else {
+        scene.interpret(actor, language, &code)?;
+    }
+    Ok(())
+}
+
+/// What is typed runs as a command in whatever shell is there; nothing typed is only a look.
+pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let texts = call.fields.texts(Role::Typed);
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    let actor = &call.actor;
+    scene.emit(actor.does(Kind::Run).tagged("tool").tagged("typed"))?;
+    for keys in texts {
+        let (edited, plain) = typed_lines(keys);
+        for lines in [Some(&edited), Some(&plain).filter(|p| **p != edited)] {
+            let lines = lines.filter(|lines| !lines.trim().is_empty());
+            if let Some(lines) = lines {
+                perhaps(scene, |scene| {
+                    scene.shell(actor, &Value::known(lines.as_str()))
+                })?;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Reads what may be of that language or not: that it breaks the language's rules tells nothing.
+pub(super) fn perhaps<T>(
+    scene: &mut Scene<'_>,
+    run: impl FnOnce(&mut Scene<'_>) -> Done<T>,
+) -> Done<T> {
+    let before = scene.effects.len();
+    let result = run(scene)?;
+    let mut at = 0;
+    scene.effects.retain(|effect| {
+        at += 1;
+        at <= before || effect.kind != Kind::Unreadable || !effect.is("syntax")
+    });
+    Ok(result)
+}
+
+/// The lines that a terminal makes of keys: with what erases obeyed, and with it left out.
+pub(super) fn typed_lines(keys: &str) -> (String, String) {
+    let mut edited = String::with_capacity(keys.len());
+    let mut plain = String::with_capacity(keys.len());
+    let mut line_start = 0;
+    let mut chars = keys.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' | '\n' => {
+                edited.push('\n');
+                plain.push('\n');
+                line_start = edited.len();
+            }
+            // Completion: what it puts there cannot be known.
+            '\t' => {
+                let after_word = edited.chars().last().is_some_and(|c| !c.is_whitespace());
+                let key = if after_word { HOLE } else { ' ' };
+                edited.push(key);
+                plain.push(key);
+            }
+            '\u{8}' | '\u{7f}' => {
+                if edited.len() > line_start {
+                    edited.pop();
+                }
+            }
+            '\u{15}' => edited.truncate(line_start),
+            '\u{1b}' => {
+                // Arrows and the like: `ESC [ … letter`.
+                if chars.next_if(|c| matches!(c, '[' | 'O')).is_some() {
+                    while chars
+                        .next_if(|c| !c.is_ascii_alphabetic() && *c != '~')
+                        .is_some()
+                    {}
+                    chars.next();
+                }
+            }
+            c if c.is_control() => {}
+            c => {
+                edited.push(c);
+                plain.push(c);
+            }
+        }
+    }
+    (edited, plain)
+}
+
+/// `git_push {force: true}` as `git push --force`.
+pub(super) fn git(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    enter_folder(scene, call);
+    let name = call.name.rsplit_once("git_").map_or(call.name, |(_, n)| n);
+    let verb = match name {
+        "create_branch" => "branch".to_owned(),
+        "diff_staged" | "diff_unstaged" => "diff".to_owned(),
+        other => other.replace('_', "-"),
+    };
+    let mut words = vec![Value::known("git"), Value::known(verb)];
+    for (key, value) in call.input.as_object().unwrap_or_default() {
+        let roles = scene.know.tools.roles(key);
+        if roles.has(Role::Folder)
+            || (key == "path" && value.as_str().is_some_and(|p| p.starts_with('/')))
+        {
+            continue;
+        }
+        match value {
+            Json::Bool(true) => words.push(Value::known(format!("--{}", key.replace('_', "-")))),
+            Json::String(message) if key == "message" => {
+                words.push(Value::known("-m"));
+                words.push(Value::known(message.as_ref()));
+            }
+            Json::String(mode)
+                if matches!(mode.as_ref(), "hard" | "soft" | "mixed" | "merge" | "keep") =>
+            {
+                words.push(Value::known(format!("--{mode}")));
+            }
+            Json::String(operand) => words.push(Value::known(operand.as_ref())),
+            Json::Array(_) => words.extend(list_of_words(value).unwrap_or_default()),
+            Json::Null | Json::Bool(false) | Json::Number(_) | Json::Object(_) => {}
+        }
+    }
+    scene.argv(&words, None)?;
+    Ok(true)
+}

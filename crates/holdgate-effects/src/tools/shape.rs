@@ -1,0 +1,252 @@
+//! What an unknown tool may do, by the shape of its arguments and the words in its name.
+
+use super::fields::Call;
+use super::{Role, act, files, run};
+use crate::code::Language;
+use crate::commands::values::sql;
+use crate::effect::Kind;
+use crate::json::Json;
+use crate::scene::{Done, Scene};
+use crate::value::Value;
+
+/// Every reading that the arguments allow.
+pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
+    let name = call.name.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    run::shell(scene, call)?;
+    code(scene, call, says(RUNS))?;
+    let has_items = call.fields.items().next().is_some();
+    let has_url = call.fields.all(Role::Url).any(names_host);
+    if has_url {
+        // What is loaded down or up beside it is the fetch's own.
+        act::fetch(scene, call)?;
+    } else if !call.fields.paths().is_empty() || has_items {
+        let has_text = call
+            .fields
+            .all(Role::Content)
+            .chain(call.fields.all(Role::Diff))
+            .any(|(key, value)| value.as_str().is_some() && key != "body" && key != "data");
+        if says(&["delete", "remove", "unlink", "trash"]) {
+            files::delete(scene, call)?;
+        } else if has_text || has_items || says(WRITES) {
+            files::write(scene, call)?;
+        } else if says(&["list", "tree", "glob", "find", "exists", "stat"]) {
+            files::look(scene, call, "list")?;
+        } else if says(&["search", "grep"]) {
+            files::look(scene, call, "search")?;
+        } else {
+            files::read(scene, call)?;
+        }
+    } else if says(&["move", "rename"]) {
+        files::relocate(scene, call, Kind::Move)?;
+    }
+    let is_sql = |(key, _): (&str, &Json<'_>)| key.to_ascii_lowercase().contains("sql");
+    if says(DATABASES) || call.fields.all(Role::Query).any(is_sql) {
+        queries(scene, call)?;
+    }
+    Ok(())
+}
+
+fn names_host((key, value): (&str, &Json<'_>)) -> bool {
+    let is_url = |text: &str| {
+        let other = text.contains("://") && !text.starts_with("file://");
+        other || key.eq_ignore_ascii_case("url")
+    };
+    match value {
+        Json::String(text) => is_url(text),
+        Json::Array(items) => items.iter().filter_map(Json::as_str).any(is_url),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => false,
+    }
+}
+
+/// Words in the names of tools that run what they are given.
+const RUNS: &[&str] = &[
+    "exec", "run", "eval", "shell", "bash", "terminal", "command", "repl", "python", "script",
+    "console",
+];
+const WRITES: &[&str] = &[
+    "write",
+    "save",
+    "append",
+    "create",
+    "mkdir",
+    "screenshot",
+    "export",
+    "download",
+    "output",
+    "record",
+    "generate",
+];
+const DATABASES: &[&str] = &[
+    "sql",
+    "postgres",
+    "database",
+    "supabase",
+    "snowflake",
+    "redshift",
+    "clickhouse",
+    "duckdb",
+];
+
+fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Done {
+    let sure = [
+        "code",
+        "script",
+        "python",
+        "python_code",
+        "javascript",
+        "powershell",
+        "bash_script",
+    ];
+    let named = |key: &str| runs || sure.contains(&key.to_ascii_lowercase().as_str());
+    // New text for a file beside it is content, whatever its name.
+    let is_content = !runs && call.fields.text(Role::Path).is_some();
+    if is_content {
+        return Ok(());
+    }
+    let texts: Vec<&str> = call
+        .fields
+        .all(Role::Code)
+        .filter(|(key, _)| named(key))
+        .filter_map(|(_, value)| value.as_str())
+        .collect();
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if run::too_long(scene, &call.actor, bytes)? {
+        return Ok(());
+    }
+    for text in texts {
+        let language = language(scene, call, text);
+        run::perhaps(scene, |scene| {
+            run::run_code(scene, &call.actor, language, text)
+        })?;
+    }
+    Ok(())
+}
+
+/// The language of the code in a call.
+pub(super) fn language(scene: &Scene<'_>, call: &Call<'_>, code: &str) -> Language {
+    if let Some(language) = scene.know.tools.language(call.name) {
+        return language;
+    }
+    let said = call.fields.text(Role::Language).and_then(language_named);
+    if let Some(language) = said {
+        return language;
+    }
+    let name = call.name.to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let by_word = words.find_map(language_named);
+    by_word
+        .or_else(|| {
+            let inside = [
+                ("powershell", Language::PowerShell),
+                ("pwsh", Language::PowerShell),
+                ("python", Language::Python),
+                ("jupyter", Language::Python),
+                ("javascript", Language::JavaScript),
+                ("browser", Language::JavaScript),
+                ("bash", Language::Shell),
+                ("shell", Language::Shell),
+            ];
+            let found = inside.into_iter().find(|(word, _)| name.contains(word));
+            found.map(|(_, language)| language)
+        })
+        .unwrap_or_else(|| guess(code))
+}
+
+/// The language that a word names.
+pub(super) fn language_named(word: &str) -> Option<Language> {
+    let language = match word.trim().to_ascii_lowercase().as_str() {
+        "python" | "python3" | "py" | "ipython" | "jupyter" => Language::Python,
+        "javascript" | "js" | "node" | "nodejs" | "typescript" | "ts" | "deno" | "bun" | "tsx"
+        | "jsx" => Language::JavaScript,
+        "bash" | "sh" | "shell" | "zsh" | "terminal" => Language::Shell,
+        "powershell" | "pwsh" | "ps1" | "cmd" | "batch" => Language::PowerShell,
+        "ruby" | "rb" => Language::Ruby,
+        "perl" | "pl" => Language::Perl,
+        "php" => Language::Php,
+        "lua" => Language::Lua,
+        "awk" => Language::Awk,
+        "go" | "golang" | "rust" | "c" | "cpp" | "c++" | "java" | "csharp" | "kotlin" | "swift" => {
+            Language::Compiled
+        }
+        _ => return None,
+    };
+    Some(language)
+}
+
+/// Where nothing says which language it is.
+fn guess(code: &str) -> Language {
+    let first = code.lines().next().unwrap_or_default();
+    if let Some(program) = first.strip_prefix("#!") {
+        let mut words = program.split(|c: char| !c.is_ascii_alphanumeric());
+        if let Some(language) = words.find_map(language_named) {
+            return language;
+        }
+    }
+    let starts = |words: &[&str]| {
+        code.lines()
+            .take(200)
+            .map(str::trim_start)
+            .any(|line| words.iter().any(|w| line.starts_with(w)))
+    };
+    if starts(&["import ", "from ", "def ", "print(", "class ", "with open"])
+        && !code.contains("};")
+    {
+        Language::Python
+    } else if starts(&[
+        "const ",
+        "let ",
+        "var ",
+        "function ",
+        "await ",
+        "async ",
+        "console.",
+        "require(",
+    ]) || code.contains("=>")
+    {
+        Language::JavaScript
+    } else {
+        Language::Shell
+    }
+}
+
+/// The URLs in a text.
+pub(super) fn urls_in(text: &str) -> Vec<&str> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | ')' | ']');
+    text.split(ends)
+        .filter_map(|word| {
+            let at = ["http://", "https://"]
+                .iter()
+                .find_map(|scheme| word.find(scheme))?;
+            word.split_at_checked(at).map(|(_, url)| url)
+        })
+        .map(|url| url.trim_end_matches(['.', ',', ';', ':', '!', '?']))
+        .collect()
+}
+
+/// What is asked of a database.
+pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+    let texts = call.fields.texts(Role::Query);
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if run::too_long(scene, &call.actor, bytes)? {
+        return Ok(true);
+    }
+    for text in &texts {
+        scene.fuel.spend_on(text.len())?;
+        sql(scene, &call.actor, &Value::known(*text))?;
+    }
+    Ok(!texts.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_found_in_prose() {
+        assert_eq!(
+            urls_in("Summarise https://a.example/x?y=1, then (http://b.example)."),
+            ["https://a.example/x?y=1", "http://b.example"]
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! What calls leave behind for those after them, before any of them has run: the disk does not
+//! show it yet.
+
+use super::value::{Origins, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Links that are kept: with more, nobody knows where any path leads.
+pub(crate) const MAX_LINKS: usize = 256;
+/// Files and variables that are kept, and bytes of all of them.
+const MAX_KEPT: usize = 128;
+const MAX_BYTES: usize = 256 << 10;
+/// Folders that are kept.
+const MAX_FOLDERS: usize = 64;
+
+/// What has such content must not be taken for what was always there.
+pub(crate) const LOOSE: Origins = Origins::FETCHED.and(Origins::DECODED).and(Origins::SECRET);
+
+/// What was made, moved and set.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Names that lead to another file: symbolic links, moved folders, copies of programs.
+    pub(crate) links: Vec<(String, String)>,
+    /// Whether there were more links than are kept.
+    pub(crate) lost_links: bool,
+    /// What was written, by absolute path.
+    pub(crate) files: HashMap<String, Value>,
+    /// Where git's remotes lead that were set.
+    pub(crate) remotes: HashMap<String, Value>,
+    /// Folders whose content came from the network, with the hosts.
+    pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
+    /// Folders that an archive was unpacked in, with the host that it came from.
+    pub(crate) unpacked: Vec<(String, Arc<str>)>,
+    /// Variables that a shell which stays has, with the values that they may have.
+    pub(crate) variables: HashMap<String, Vec<Value>>,
+}
+
+impl Traces {
+    /// Whether nothing was left.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+            && !self.lost_links
+            && self.files.is_empty()
+            && self.remotes.is_empty()
+            && self.fetched_folders.is_empty()
+            && self.unpacked.is_empty()
+            && self.variables.is_empty()
+    }
+
+    /// Adds what another reading or a later call has left, as much as there is room for. Of a file
+    /// that there is no room for, it stays known that it came from the network, say.
+    pub fn add(&mut self, later: Traces) {
+        for link in later.links {
+            if self.links.contains(&link) {
+                continue;
+            }
+            if self.links.len() >= MAX_LINKS {
+                self.lost_links = true;
+                break;
+            }
+            self.links.push(link);
+        }
+        self.lost_links |= later.lost_links;
+        let mut room = MAX_BYTES.saturating_sub(self.text_bytes());
+        for (path, content) in later.files {
+            match self.files.get(&path) {
+                // It may also be what it was: then it stays what was worse to run.
+                Some(known) if loose(known) && !loose(&content) => continue,
+                Some(_) | None => {}
+            }
+            let Some(content) = fitting(content, &mut room) else {
+                self.files.remove(&path);
+                continue;
+            };
+            if self.files.len() < MAX_KEPT || self.files.contains_key(&path) {
+                self.files.insert(path, content);
+            }
+        }
+        for (name, value) in later.remotes {
+            if self.remotes.len() < MAX_KEPT
+                && let Some(value) = fitting(value, &mut room)
+            {
+                self.remotes.insert(name, value);
+            }
+        }
+        for (name, values) in later.variables {
+            let values: Vec<Value> = values
+                .into_iter()
+                .filter_map(|value| fitting(value, &mut room))
+                .collect();
+            if self.variables.len() < MAX_KEPT && !values.is_empty() {
+                self.variables.insert(name, values);
+            }
+        }
+        add_folders(&mut self.fetched_folders, later.fetched_folders);
+        add_folders(&mut self.unpacked, later.unpacked);
+    }
+
+    /// The same for a call that is not of those which left it: they may fail, and a file that they
+    /// write may hold what it held before.
+    pub(crate) fn before(&self) -> Traces {
+        let mut traces = self.clone();
+        for content in traces.files.values_mut() {
+            content.origins |= Origins::FILE;
+        }
+        traces
+    }
+
+    /// About how many bytes it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let links = self
+            .links
+            .iter()
+            .map(|(from, to)| 64 + from.len() + to.len());
+        let names = self.files.keys().chain(self.remotes.keys());
+        let names = names.chain(self.variables.keys());
+        let folders = self.fetched_folders.iter().chain(&self.unpacked);
+        let names = names.chain(folders.map(|(folder, _)| folder));
+        links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()
+    }
+
+    fn text_bytes(&self) -> usize {
+        let values = self.files.values().chain(self.remotes.values());
+        let values = values.chain(self.variables.values().flatten());
+        values.map(|value| value.text.len()).sum()
+    }
+}
+
+fn loose(content: &Value) -> bool {
+    content.origins.any(LOOSE)
+}
+
+/// The value, or what is left of it if there is no room.
+fn fitting(value: Value, room: &mut usize) -> Option<Value> {
+    if let Some(left) = room.checked_sub(value.text.len()) {
+        *room = left;
+        return Some(value);
+    }
+    loose(&value).then(|| Value {
+        sources: value.sources,
+        ..Value::unknown(value.origins)
+    })
+}
+
+fn add_folders(known: &mut Vec<(String, Arc<str>)>, later: Vec<(String, Arc<str>)>) {
+    for folder in later {
+        if known.len() < MAX_FOLDERS && !known.contains(&folder) {
+            known.push(folder);
+        }
+    }
+}
