@@ -6,6 +6,7 @@ use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::World;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::traces::Traces;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -289,7 +290,7 @@ impl Visit for &SharedSession {
 /// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
 /// than strength.
 pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
-    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
+    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
         for effect in effects {

@@ -10,6 +10,7 @@ use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Value};
 
 /// JSON nested deeper than this is nobody's settings.
@@ -42,7 +43,7 @@ struct Reader<'s, 'w, 'c> {
 
 impl Reader<'_, '_, '_> {
     /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
-    fn shell(&mut self, program: &str, command: &str, where_run: &str) -> Done {
+    fn shell(&mut self, program: &str, command: &str, where_run: Option<Tag>) -> Done {
         if command.trim().is_empty() {
             return Ok(());
         }
@@ -60,11 +61,11 @@ impl Reader<'_, '_, '_> {
     fn step(&mut self, key: &str, script: &str, language: Language) -> Done {
         let before = self.scene.effects.len();
         if language == Language::Shell {
-            self.shell(key, script, "ci")?;
+            self.shell(key, script, Some(Tag::Ci))?;
         } else {
             let code = self.code.map(templates_as_holes(script));
             self.scene.code(language, &code)?;
-            self.tag_from(before, "ci");
+            self.tag_from(before, Some(Tag::Ci));
         }
         // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
         super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
@@ -72,7 +73,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A program will run with these words.
-    fn words(&mut self, words: &[String], where_run: &str) -> Done {
+    fn words(&mut self, words: &[String], where_run: Option<Tag>) -> Done {
         let words: Vec<Value> = words
             .iter()
             .map(|word| self.code.map(templates_as_holes(word)))
@@ -88,13 +89,13 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn tag_from(&mut self, before: usize, tag: &str) {
-        if tag.is_empty() {
+    fn tag_from(&mut self, before: usize, tag: Option<Tag>) {
+        let Some(tag) = tag else {
             return;
-        }
+        };
         for effect in self.scene.effects.iter_mut().skip(before) {
             if !effect.is(tag) {
-                effect.tags.push(tag.into());
+                effect.tags.push(tag);
             }
         }
     }
@@ -105,13 +106,13 @@ impl Reader<'_, '_, '_> {
         if first.starts_with("%%bash") || first.starts_with("%%sh") || first.starts_with("%%script")
         {
             let rest = source.split_once('\n').map_or("", |(_, rest)| rest);
-            return self.shell("notebook", rest, "");
+            return self.shell("notebook", rest, None);
         }
         let mut python = String::with_capacity(source.len());
         for line in source.lines() {
             let trimmed = line.trim_start();
             if let Some(command) = trimmed.strip_prefix('!') {
-                self.shell("notebook", command, "")?;
+                self.shell("notebook", command, None)?;
             } else if !trimmed.starts_with('%') {
                 python.push_str(line);
             }
@@ -135,7 +136,7 @@ impl Reader<'_, '_, '_> {
                 .filter_map(|piece| piece.split_once("</string>"))
                 .map(|(word, _)| unescaped_xml(word))
                 .collect();
-            self.words(&words, "")?;
+            self.words(&words, None)?;
         }
         Ok(())
     }

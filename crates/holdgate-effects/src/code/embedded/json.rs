@@ -24,9 +24,9 @@ impl Reader<'_, '_, '_> {
                     let mut words = vec![command.to_owned()];
                     words.extend(arguments.iter().filter_map(Json::as_str).map(str::to_owned));
                     if command.contains(' ') {
-                        self.shell("task", &words.join(" "), "")?;
+                        self.shell("task", &words.join(" "), None)?;
                     } else {
-                        self.words(&words, "")?;
+                        self.words(&words, None)?;
                     }
                 }
                 for (name, value) in members {
@@ -35,13 +35,13 @@ impl Reader<'_, '_, '_> {
                         continue;
                     }
                     if let Some(text) = value.as_str().filter(|_| runs(key, name)) {
-                        self.shell(name, text, "")?;
+                        self.shell(name, text, None)?;
                         continue;
                     }
                     if matches!(key, "scripts" | "tasks") {
                         let lines = value.as_array().unwrap_or(&[]);
                         for line in lines.iter().filter_map(Json::as_str) {
-                            self.shell(name, line, "")?;
+                            self.shell(name, line, None)?;
                         }
                     }
                     self.json(value, name)?;

@@ -4,6 +4,7 @@ use super::Reader;
 use super::lines::json_words;
 use crate::code::Language;
 use crate::scene::Done;
+use crate::tag::Tag;
 
 /// Keys of YAML whose value is a command or a script.
 const YAML_KEYS: &[&str] = &[
@@ -91,7 +92,7 @@ impl Reader<'_, '_, '_> {
         if value.starts_with('[')
             && let Some(words) = json_words(value)
         {
-            self.words(&words, if elsewhere { "ci" } else { "" })?;
+            self.words(&words, elsewhere.then_some(Tag::Ci))?;
             return Ok(at);
         }
         self.run(key, unquoted(value), elsewhere, language)?;
@@ -102,7 +103,7 @@ impl Reader<'_, '_, '_> {
         if elsewhere {
             self.step(key, script, language)
         } else {
-            self.shell(key, script, "")
+            self.shell(key, script, None)
         }
     }
 
