@@ -1,6 +1,6 @@
 //! What a frame means, in any protocol.
 
-use crate::hold::{Fault, HeldCall};
+use crate::call::{Fault, HeldCall};
 use std::borrow::Cow;
 
 /// The number by which a protocol tells the blocks of one message apart.

@@ -1,7 +1,7 @@
 //! Decisions as they go into the ledger. The shell adds the time, the chain of hashes and the seal.
 
+use crate::answer::Answer;
 use crate::mask::Masked;
-use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::{Json, write_string};

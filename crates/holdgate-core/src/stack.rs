@@ -1,10 +1,11 @@
 //! All layers judge every call; the strictest finding wins.
 //!
-//! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
-//! call to a client needs a `Cleared`, so there is no second way out.
+//! Whatever writes a call to a client needs a [`Cleared`]. Two places make one: [`Stack::judge`], and
+//! a [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) that an
+//! answer to its question is.
 
+use crate::call::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 use crate::history::History;
-use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 pub use crate::session::Counts;
 use crate::session::{self, Session, SharedSession, Visit};
 use crate::verdict::{Finding, Verdict};

@@ -1,7 +1,7 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
 use anyhow::bail;
-use holdgate_core::hold::{CallLimits, HeldCall, Runs};
+use holdgate_core::call::{CallLimits, HeldCall, Runs};
 use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::layers::policy::Policy;
 use holdgate_core::rules::{Profile, RuleSet};

@@ -1,7 +1,7 @@
 //! Judging as work that the shell can do elsewhere: it takes time, and may look at a disk.
 
 use super::Judge;
-use crate::hold::{HeldCall, Runs};
+use crate::call::{HeldCall, Runs};
 use crate::session::{self, SharedSession};
 use crate::stack::{About, Judgement, Refusal};
 use crate::verdict::Finding;

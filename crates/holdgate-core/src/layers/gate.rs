@@ -2,7 +2,7 @@
 //!
 //! Rules over what the call does, and rate limits, which stop agents that run in circles.
 
-use crate::hold::{Runs, ToolCall};
+use crate::call::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Counts, Layer, OutOfFuel};
 use crate::verdict::{Finding, Verdict};

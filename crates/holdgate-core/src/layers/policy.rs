@@ -4,7 +4,7 @@
 //! something was done, what a person must agree to, and what is allowed though another rule of the
 //! policy speaks against it.
 
-use crate::hold::ToolCall;
+use crate::call::ToolCall;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::Finding;

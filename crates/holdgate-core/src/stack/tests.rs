@@ -1,6 +1,7 @@
 mod apart;
 
 use super::*;
+use crate::answer::Answer;
 use crate::history::History;
 use crate::layers::gate::{Gate, RateLimits};
 use holdgate_effects::json::Json;
@@ -304,9 +305,11 @@ impl Shell {
 
     fn approve(&mut self, command: &str) {
         let refusal = self.judge(command).outcome.unwrap_err();
-        let input = refusal.input().unwrap().clone();
+        let approval = Answer::Session.approval().unwrap();
+        let cleared = refusal.approved(&approval).unwrap();
+        let (call, findings) = (cleared.call(), cleared.findings());
         self.session
-            .approve(refusal.tool().unwrap(), &input, refusal.findings());
+            .approve(call, findings, &approval, Duration::ZERO);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::listing::Listing;
 use super::scan::Weight;
+use crate::call::{Runs, ToolCall};
 use crate::history::History;
-use crate::hold::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};

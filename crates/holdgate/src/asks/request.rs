@@ -183,7 +183,9 @@ impl Peer {
     /// The question whether to lift the gate was answered.
     pub(super) fn lift(&mut self, answer: Answer, shared: &Shared) -> Json<'static> {
         match self.lifting.take() {
-            Some(lifting) if answer.lets_pass() => (shared.operator.expert)(&lifting.wanted),
+            Some(lifting) if answer.approval().is_some() => {
+                (shared.operator.expert)(&lifting.wanted)
+            }
             _ => error(format!("the gate stays as it is ({})", answer.word())),
         }
     }

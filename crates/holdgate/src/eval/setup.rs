@@ -4,7 +4,7 @@ use super::{Bench, Options, PROJECT, Rules};
 use crate::args::WrongUse;
 use crate::config::{Config, Flags};
 use crate::judging;
-use holdgate_core::hold::ToolCall;
+use holdgate_core::call::ToolCall;
 use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::stack::{Context, Counts, Layer, OutOfFuel};
 use holdgate_core::verdict::Finding;

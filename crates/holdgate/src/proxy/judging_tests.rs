@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Flags;
-use holdgate_core::hold::ToolCall;
+use holdgate_core::call::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use holdgate::judging;
 use holdgate::script::{self, Step, StreamOptions};
+use holdgate_core::call::CallLimits;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::request::RequestFacts;

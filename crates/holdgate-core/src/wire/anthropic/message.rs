@@ -4,10 +4,10 @@ use super::super::{carries_calls, is_call};
 use super::read::{MAX_DEPTH, could_act};
 use super::write::notice;
 use super::{BlockKind, Declared};
+use crate::answer::Answer;
+use crate::call::{Fault, HeldCall, Runs};
 use crate::canonical::Canonical;
 use crate::event::Violation;
-use crate::hold::{Fault, HeldCall, Runs};
-use crate::question::Answer;
 use crate::stack::{Cleared, Refusal};
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 

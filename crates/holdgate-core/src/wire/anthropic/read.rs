@@ -2,8 +2,8 @@
 
 use super::super::{carries_calls, is_call};
 use super::{BlockKind, Declared};
+use crate::call::{Fault, Runs};
 use crate::event::{Block, Event, Part, Violation};
-use crate::hold::{Fault, Runs};
 use crate::request::RequestFacts;
 use crate::sse::Fields;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
