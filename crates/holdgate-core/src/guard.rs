@@ -143,7 +143,7 @@ impl StreamGuard {
         let event = self.reader.read(&fields)?;
         let canonical = || {
             let frame = Canonical::of_frame(raw, &fields);
-            frame.ok_or(Violation::from("an event has no name or no data"))
+            frame.ok_or(Violation::Incomplete("an event has no name or no data"))
         };
         match event {
             Event::Silent => {
@@ -198,7 +198,9 @@ impl StreamGuard {
             Event::Stray(what) => self.leave_out(what, sink)?,
         }
         if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
-            return Err("more is held for one response than its limit allows".into());
+            return Err(Violation::TooMuch(
+                "more is held for one response than its limit allows",
+            ));
         }
         Ok(())
     }
@@ -207,7 +209,9 @@ impl StreamGuard {
     fn leave_out(&mut self, what: &'static str, sink: &mut Sink<'_>) -> Result<(), Violation> {
         self.strays += 1;
         if self.strays > MAX_STRAYS {
-            return Err("too many events that have no meaning where they stand".into());
+            return Err(Violation::TooMuch(
+                "too many events that have no meaning where they stand",
+            ));
         }
         if self.strays == 1 {
             let mut record = self.ruling.stream_record("stray-event", what);

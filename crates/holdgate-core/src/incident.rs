@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::mask::Masked;
 use crate::stack::Judgement;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::{Json, write_string};
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ impl Record {
             session,
             door: "proxy",
             subject: Subject::Response,
-            findings: vec![Finding::block("reader", rule, reason)],
+            findings: vec![Finding::block(LayerName::Reader, rule, reason)],
             verdict: Verdict::Block,
             action: Action::ResponseEnded,
             expert: false,

@@ -2,9 +2,8 @@
 
 pub use crate::answer::Answer;
 use crate::incident::Record;
-use crate::mask::{Masked, has_secret};
-use crate::rules::shown;
-use crate::verdict::{Finding, Verdict};
+use crate::mask::has_secret;
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::value::HOLE;
@@ -50,7 +49,7 @@ pub enum NoAllowance {
         /// The rule that asks.
         rule: String,
         /// Its layer.
-        layer: &'static str,
+        layer: LayerName,
     },
     /// What it asks about cannot be written down.
     #[error(
@@ -75,14 +74,11 @@ pub(crate) fn allowances(
 
 fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllowance> {
     let rule = finding.rule.to_string();
-    if finding.layer != "policy" {
+    if finding.layer != LayerName::Policy {
         let layer = finding.layer;
         return Err(NoAllowance::Layer { rule, layer });
     }
-    let asked = |effect: &&Effect| {
-        finding.evidence == Some(Masked::start(&shown(effect), crate::rules::MAX_EVIDENCE))
-    };
-    let Some(effect) = effects.iter().find(asked) else {
+    let Some(effect) = &finding.effect else {
         return Err(NoAllowance::Unknown(rule));
     };
     let path = effect.path.as_ref().map(|path| path.text.clone());

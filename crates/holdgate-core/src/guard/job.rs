@@ -4,7 +4,7 @@ use super::Judge;
 use crate::call::{HeldCall, Runs};
 use crate::session::{self, SharedSession};
 use crate::stack::{About, Judgement, Refusal};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, LayerName};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Unjudged {
             Unjudged::Late => ("judging-too-slow", "no verdict came in time"),
             Unjudged::Failed => ("judging-failure", "judging this call failed"),
         };
-        Finding::block("stack", rule, reason)
+        Finding::block(LayerName::Stack, rule, reason)
     }
 }
 

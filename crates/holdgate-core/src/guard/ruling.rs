@@ -42,7 +42,9 @@ impl Ruling {
     pub(super) fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
-            return Err("more tool calls in one response than its limit allows".into());
+            return Err(Violation::TooMuch(
+                "more tool calls in one response than its limit allows",
+            ));
         }
         if let Some(id) = &held.id
             && !self.ids.insert(id.clone())

@@ -6,7 +6,7 @@ use super::socket::{NAME, Shared};
 use super::{Asks, Attended, Shown, Ticket};
 use crate::expert;
 use holdgate_core::question::Answer;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName};
 use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -93,10 +93,7 @@ impl Peer {
         let pid = self.pid;
         let record = |rule: &'static str, what: String| {
             let reason = format!("process {pid} gave {what} at {NAME}");
-            let finding = Finding {
-                verdict: Verdict::Audit,
-                ..Finding::block("operator", rule, &reason)
-            };
+            let finding = Finding::audit(LayerName::Operator, rule, reason);
             let recorded = (shared.operator.record)(&finding);
             recorded.map_err(|e| error(format!("the ledger cannot be written: {e}")))
         };

@@ -46,7 +46,7 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], RateLimits::default()).unwrap();
+    let layers = judging::layers(rules, &[], RateLimits::default());
     Judge {
         history: Arc::default(),
         expert: false,
