@@ -50,30 +50,8 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         .iter()
         .filter(|a| !a.text.starts_with('-') || a.text == "-")
         .collect();
-    match program {
-        "basename" if options.is_empty() => return basename(&operands),
-        "dirname" if options.is_empty() => return dirname(&operands),
-        "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
-        "seq" if options.is_empty() => return seq(&operands),
-        "mktemp" => return Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
-        "which" => {
-            return operands
-                .first()
-                .map(|p| Value::known(format!("/usr/bin/{}\n", p.text)));
-        }
-        "expr" if operands.first().is_some_and(|o| o.text == "substr") => {
-            let number = |at: usize| operands.get(at)?.text.parse::<usize>().ok();
-            let text = operands.get(1)?;
-            let cut: String = text
-                .text
-                .chars()
-                .skip(number(2)?.saturating_sub(1))
-                .take(number(3)?)
-                .collect();
-            return Some(text.map(cut + "\n"));
-        }
-        "basename" | "dirname" | "seq" | "expr" => return None,
-        _ => {}
+    if let Some(printed) = from_arguments(program, &options, &operands) {
+        return printed;
     }
     let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
     let decoded = |bytes: Vec<u8>| {
@@ -119,6 +97,34 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         _ => return None,
     };
     Some(stdin.map(printed))
+}
+
+/// What follows from the arguments alone. `None` for programs that read their input.
+fn from_arguments(program: &str, options: &str, operands: &[&Value]) -> Option<Option<Value>> {
+    Some(match program {
+        "basename" if options.is_empty() => basename(operands),
+        "dirname" if options.is_empty() => dirname(operands),
+        "realpath" | "readlink" => operands.first().map(|p| (*p).clone()),
+        "seq" if options.is_empty() => seq(operands),
+        "mktemp" => Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
+        "which" => operands
+            .first()
+            .map(|p| Value::known(format!("/usr/bin/{}\n", p.text))),
+        "expr" => substring(operands),
+        "basename" | "dirname" | "seq" => None,
+        _ => return None,
+    })
+}
+
+/// `expr substr TEXT FROM LENGTH`
+fn substring(operands: &[&Value]) -> Option<Value> {
+    let [verb, text, from, length] = operands else {
+        return None;
+    };
+    let from: usize = from.text.parse().ok().filter(|_| verb.text == "substr")?;
+    let kept = text.text.chars().skip(from.saturating_sub(1));
+    let cut: String = kept.take(length.text.parse().ok()?).collect();
+    Some(text.map(cut + "\n"))
 }
 
 fn basename(operands: &[&Value]) -> Option<Value> {
