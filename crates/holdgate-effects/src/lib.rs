@@ -7,6 +7,7 @@
 
 pub mod code;
 pub mod commands;
+pub mod decode;
 pub mod effect;
 pub mod fuel;
 pub mod host;
