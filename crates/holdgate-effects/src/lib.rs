@@ -16,6 +16,7 @@ mod knowledge;
 pub(crate) mod patch;
 pub mod path;
 pub mod pattern;
+pub(crate) mod programs;
 pub(crate) mod scene;
 pub(crate) mod shell;
 pub mod text;

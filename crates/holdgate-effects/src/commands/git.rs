@@ -3,33 +3,9 @@
 use super::args::Parsed;
 use crate::effect::{Actor, Kind, Tag};
 use crate::path::PathClass;
+use crate::programs;
 use crate::scene::{Done, Scene};
 use crate::value::{HOLE, Value};
-
-/// Settings whose value is a program that git runs, by their last part.
-const RUNS: [&str; 21] = [
-    "sshcommand",
-    "pager",
-    "editor",
-    "fsmonitor",
-    "askpass",
-    "helper",
-    "external",
-    "textconv",
-    "command",
-    "program",
-    "smudge",
-    "clean",
-    "process",
-    "hookspath",
-    "gitproxy",
-    "sshvariant",
-    "cmd",
-    "driver",
-    "proxycommand",
-    "localcommand",
-    "knownhostscommand",
-];
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
 pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
@@ -173,7 +149,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
         None if alias => return Ok(()),
         None => content.clone(),
     };
-    if alias || RUNS.contains(&last) {
+    if alias || programs::git_setting_runs(&lower) {
         let program = command
             .text
             .split_whitespace()

@@ -6,6 +6,7 @@ use super::{Call, find, folder, packages, reads, transfer};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
 use crate::path::PathClass;
+use crate::programs;
 use crate::scene::{Done, Scene};
 use crate::shell;
 use crate::value::{Origins, Value};
@@ -121,25 +122,11 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done 
 
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
 pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
-    const RUN_BY_WRAPPERS: [&str; 24] = [
-        "rm", "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node",
-        "nc", "ncat", "curl", "wget", "dd", "chmod", "chown", "find", "shred", "sudo", "mkfs",
-        "tar", "env",
-    ];
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {
-        matches!(
-            w.text.as_str(),
-            "/bin/sh"
-                | "/bin/bash"
-                | "/bin/zsh"
-                | "/bin/dash"
-                | "/usr/bin/bash"
-                | "/usr/bin/sh"
-                | "cmd.exe"
-                | "powershell.exe"
-        )
+        let named = w.text.starts_with('/') || w.text.ends_with(".exe");
+        named && programs::is_shell(&w.text)
     };
     let is_address = |w: &&Value| {
         let known = scene.know.hosts.host(w);
@@ -168,9 +155,8 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
         });
     }
     for (at, word) in words.iter().enumerate().skip(1) {
-        let name = word.text.rsplit('/').next().unwrap_or("");
         let next = words.get(at + 1).map_or("", |w| w.text.as_str());
-        if RUN_BY_WRAPPERS.contains(&name) && next.starts_with('-') {
+        if programs::is_telling(&word.text) && next.starts_with('-') {
             scene.argv(words.get(at..).unwrap_or(&[]), call.stdin)?;
             break;
         }

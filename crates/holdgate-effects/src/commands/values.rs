@@ -2,6 +2,7 @@
 
 use super::role::Role;
 use crate::effect::{Actor, Kind, Tag};
+use crate::programs;
 use crate::scene::{Done, Scene};
 use crate::value::{HOLE, Value};
 
@@ -10,21 +11,8 @@ pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
     if program != "crontab" {
         return stdin.clone();
     }
-    let command = |line: &str| {
-        let fields = if line.trim_start().starts_with('@') {
-            1
-        } else {
-            5
-        };
-        let mut rest = line.trim_start();
-        for _ in 0..fields {
-            rest = rest
-                .split_once([' ', '\t'])
-                .map_or("", |(_, rest)| rest.trim_start());
-        }
-        rest.to_owned()
-    };
-    let lines: Vec<String> = stdin.text.lines().map(command).collect();
+    let command = |line| programs::schedule(line).map_or("", |(_, command)| command);
+    let lines: Vec<&str> = stdin.text.lines().map(command).collect();
     stdin.map(lines.join("\n"))
 }
 
