@@ -12,6 +12,7 @@ use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Value};
 use std::collections::HashSet;
 use tree::Format;
@@ -55,11 +56,12 @@ impl Reader<'_, '_, '_> {
     /// where it may be something else as well: settings of git, lines of JSON, a Dockerfile.
     fn parsed(&mut self) -> Done {
         let text = &self.code.text;
-        let tree = parse::toml(text).map(|tree| (tree, Format::Toml));
-        let tree = tree.or_else(|| Some((parse::hcl(text)?, Format::Hcl)));
-        if let Some((tree, format)) = tree {
-            self.tree(&tree, format)?;
+        if let Some(tree) = parse::toml(text) {
+            self.tree(&tree, Format::Toml)?;
             return self.lines(text);
+        }
+        if let Some(tree) = parse::hcl(text) {
+            return self.tree(&tree, Format::Hcl);
         }
         let first = text.trim_start().chars().next().unwrap_or(' ');
         let yaml = parse::yaml(text);
@@ -82,7 +84,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
-    fn shell(&mut self, program: &str, command: &str, where_run: &str) -> Done {
+    fn shell(&mut self, program: &str, command: &str, where_run: Option<Tag>) -> Done {
         if command.trim().is_empty() || !self.seen.insert(vec![command.trim().to_owned()]) {
             return Ok(());
         }
@@ -103,11 +105,11 @@ impl Reader<'_, '_, '_> {
             return Ok(());
         }
         if language == Language::Shell {
-            self.shell(key, script, "ci")?;
+            self.shell(key, script, Some(Tag::Ci))?;
         } else {
             let code = self.code.map(templates_as_holes(script));
             self.scene.code(language, &code)?;
-            self.tag_from(before, "ci");
+            self.tag_from(before, Some(Tag::Ci));
         }
         // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
         super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
@@ -115,7 +117,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A program will run with these words.
-    fn words(&mut self, words: &[String], where_run: &str) -> Done {
+    fn words(&mut self, words: &[String], where_run: Option<Tag>) -> Done {
         if words.is_empty() || !self.seen.insert(words.to_vec()) {
             return Ok(());
         }
@@ -131,13 +133,13 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn tag_from(&mut self, before: usize, tag: &str) {
-        if tag.is_empty() {
+    fn tag_from(&mut self, before: usize, tag: Option<Tag>) {
+        let Some(tag) = tag else {
             return;
-        }
+        };
         for effect in self.scene.effects.iter_mut().skip(before) {
             if !effect.is(tag) {
-                effect.tags.push(tag.into());
+                effect.tags.push(tag);
             }
         }
     }
@@ -148,13 +150,13 @@ impl Reader<'_, '_, '_> {
         if first.starts_with("%%bash") || first.starts_with("%%sh") || first.starts_with("%%script")
         {
             let rest = source.split_once('\n').map_or("", |(_, rest)| rest);
-            return self.shell("notebook", rest, "");
+            return self.shell("notebook", rest, None);
         }
         let mut python = String::with_capacity(source.len());
         for line in source.lines() {
             let trimmed = line.trim_start();
             if let Some(command) = trimmed.strip_prefix('!') {
-                self.shell("notebook", command, "")?;
+                self.shell("notebook", command, None)?;
             } else if !trimmed.starts_with('%') {
                 python.push_str(line);
             }
@@ -178,7 +180,7 @@ impl Reader<'_, '_, '_> {
                 .filter_map(|piece| piece.split_once("</string>"))
                 .map(|(word, _)| unescaped_xml(word))
                 .collect();
-            self.words(&words, "")?;
+            self.words(&words, None)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::lines::json_words;
 use super::tree::{Format, elsewhere};
 use crate::code::Language;
 use crate::scene::Done;
+use crate::tag::Tag;
 
 /// Keys of YAML whose value is a command or a script.
 pub(super) const YAML_KEYS: &[&str] = &[
@@ -92,7 +93,7 @@ impl Reader<'_, '_, '_> {
         if value.starts_with('[')
             && let Some(words) = json_words(value)
         {
-            self.words(&words, if elsewhere { "ci" } else { "" })?;
+            self.words(&words, elsewhere.then_some(Tag::Ci))?;
             return Ok(at);
         }
         self.run(key, unquoted(value), elsewhere, language)?;
@@ -103,7 +104,7 @@ impl Reader<'_, '_, '_> {
         if elsewhere {
             self.step(key, script, language)
         } else {
-            self.shell(key, script, "")
+            self.shell(key, script, None)
         }
     }
 

@@ -6,6 +6,7 @@ use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
 use crate::programs;
 use crate::scene::Done;
+use crate::tag::Tag;
 
 impl Reader<'_, '_, '_> {
     pub(super) fn lines(&mut self, text: &str) -> Done {
@@ -22,17 +23,17 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if let Some(command) = cron_command(trimmed) {
-                self.shell("cron", command, "")?;
+                self.shell("cron", command, None)?;
             } else if let Some(command) = unit_command(trimmed) {
-                self.shell("unit", command, "")?;
+                self.shell("unit", command, None)?;
             } else if let Some((key, value)) = yaml_key(line) {
                 at = self.yaml(line, key, value, &lines, at)?;
             } else if let Some(command) = git_command(trimmed) {
-                self.shell("git", command, "")?;
+                self.shell("git", command, None)?;
             } else if let Some((key, value)) = json_member(trimmed)
                 && (super::tree::runs_in_json("", key) || looks_like_script(key, &value))
             {
-                self.shell(key, &value, "")?;
+                self.shell(key, &value, None)?;
             }
         }
         Ok(())
@@ -60,7 +61,7 @@ impl Reader<'_, '_, '_> {
             if rest.starts_with('[')
                 && let Some(words) = json_words(rest)
             {
-                self.words(&words, "container")?;
+                self.words(&words, Some(Tag::Container))?;
                 continue;
             }
             if let Some(word) = rest.strip_prefix("<<") {
@@ -74,10 +75,10 @@ impl Reader<'_, '_, '_> {
                     script.push_str(next);
                     script.push('\n');
                 }
-                self.shell("docker", &script, "container")?;
+                self.shell("docker", &script, Some(Tag::Container))?;
                 continue;
             }
-            self.shell("docker", rest, "container")?;
+            self.shell("docker", rest, Some(Tag::Container))?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::Reader;
 use crate::code::Language;
 use crate::json::Json;
 use crate::scene::Done;
+use crate::tag::Tag;
 
 /// Commands that stand deeper than this are run by nobody.
 const MAX_DEPTH: usize = 64;
@@ -96,7 +97,7 @@ impl Reader<'_, '_, '_> {
         let interpreter = node.get("interpreter").and_then(texts);
         if let (Some(mut words), Some(code)) = (interpreter, command.and_then(Json::as_str)) {
             words.push(code.to_owned());
-            self.words(&words, "")?;
+            self.words(&words, None)?;
             return Ok(true);
         }
         let Some(arguments) = node.get("args").and_then(Json::as_array) else {
@@ -113,9 +114,9 @@ impl Reader<'_, '_, '_> {
             .is_some_and(|c| c.contains(' '));
         words.extend(arguments);
         if script {
-            self.shell("task", &words.join(" "), "")?;
+            self.shell("task", &words.join(" "), None)?;
         } else {
-            self.words(&words, "")?;
+            self.words(&words, None)?;
         }
         Ok(true)
     }
@@ -142,7 +143,7 @@ impl Reader<'_, '_, '_> {
             Json::Object(members) if name.ends_with("Command") => {
                 for (name, value) in members {
                     if let Some(words) = texts(value) {
-                        self.words(&words, "")?;
+                        self.words(&words, None)?;
                     } else if let Some(text) = value.as_str() {
                         self.script(name, text, at)?;
                     }
@@ -155,7 +156,7 @@ impl Reader<'_, '_, '_> {
 
     /// A list of texts that is one program with its arguments, or a list of commands: tools differ.
     fn words_or_commands(&mut self, name: &str, words: &[String], at: At<'_>) -> Done {
-        self.words(words, if elsewhere(at.format, name) { "ci" } else { "" })?;
+        self.words(words, elsewhere(at.format, name).then_some(Tag::Ci))?;
         let only_argv = at.format == Format::Json || !elsewhere(at.format, name);
         for word in words.iter().filter(|w| !only_argv && w.contains(' ')) {
             self.script(name, word, at)?;
@@ -167,7 +168,7 @@ impl Reader<'_, '_, '_> {
         if elsewhere(at.format, name) {
             self.step(name, text, at.language)
         } else {
-            self.shell(name, text, "")
+            self.shell(name, text, None)
         }
     }
 }
