@@ -238,7 +238,7 @@ fn to_json(rule: &Rule) -> Json<'static> {
     };
     let mut json = Json::object([
         ("id", rule.id.clone().into()),
-        ("layer", rule.layer.word().into()),
+        ("layer", rule.layer.name().word().into()),
         ("from", rule.tier.word().into()),
         ("category", rule.category.clone().into()),
         ("stage", rule.stage.word().into()),
@@ -273,7 +273,7 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     }
     let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
     writeln!(out, "  verdict   {}", verdicts.join(", "))?;
-    let (layer, from) = (rule.layer.word(), rule.tier.word());
+    let (layer, from) = (rule.layer.name().word(), rule.tier.word());
     writeln!(out, "  layer     {layer}, {from}")?;
     writeln!(out, "  category  {}", rule.category)?;
     writeln!(out, "  stage     {}", rule.stage.word())?;

@@ -1,7 +1,7 @@
 //! What one message of a conversation says about calls.
 
+use crate::call::{CallLimits, HeldCall, Runs};
 use crate::history::{Outcome, Step};
-use crate::hold::{CallLimits, HeldCall, Runs};
 use crate::request;
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::fuel::Fuel;

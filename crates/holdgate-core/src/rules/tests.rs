@@ -209,17 +209,15 @@ fn a_finding_tells_what_where_and_what_else_to_do() {
         let set = set.in_profile(profile);
         findings(&set, &effects, FUEL).unwrap()
     };
+    let [finding] = &findings(Profile::Workstation)[..] else {
+        panic!("one rule, one finding");
+    };
     assert_eq!(
-        findings(Profile::Workstation),
-        [Finding {
-            layer: "policy",
-            rule: "a-rule".into(),
-            verdict: Verdict::Ask,
-            reason: "it reads".into(),
-            evidence: Some("read b".into()),
-            instead: Some("write".into()),
-        }]
+        finding.to_json().text(),
+        r#"{"layer":"policy","rule":"a-rule","verdict":"ask","reason":"it reads","evidence":"read b","instead":"write"}"#
     );
+    let about = finding.effect.as_ref().unwrap();
+    assert_eq!(*about.evidence, *effects[1].evidence);
     assert_eq!(findings(Profile::Strict)[0].verdict, Verdict::Block);
     assert!(findings(Profile::Container).is_empty(), "off there");
 }

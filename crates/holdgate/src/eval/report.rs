@@ -129,7 +129,7 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     let mut layers = Table::new(&[&["<layer"], &columns[..]].concat());
     for (layer, spoke) in &tally.layers {
         layers.row([
-            (*layer).to_owned(),
+            layer.to_string(),
             spoke.allow.to_string(),
             spoke.block.to_string(),
             spoke.flag.to_string(),
@@ -139,7 +139,7 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     for (layer, rule, verdict, spoke) in tally.loudest_rules() {
         rules.row([
             shorten(rule, NAME),
-            layer.to_owned(),
+            layer.to_string(),
             verdict.word().to_owned(),
             spoke.allow.to_string(),
             spoke.block.to_string(),

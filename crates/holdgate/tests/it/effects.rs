@@ -26,7 +26,7 @@ impl Clock for Stopped {
 
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], limits).unwrap();
+    let layers = judging::layers(rules, &[], limits);
     let know = Knowledge::built_in().unwrap();
     Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
 }
