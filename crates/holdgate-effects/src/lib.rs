@@ -26,7 +26,9 @@ pub mod traces;
 mod understand;
 pub mod value;
 pub(crate) mod views;
+mod vocabulary;
 pub mod worded;
 
 pub use knowledge::Knowledge;
 pub use understand::{Invocation, Understood, shell_syntax, understand, understand_all};
+pub use vocabulary::vocabulary;

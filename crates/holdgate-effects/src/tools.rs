@@ -171,7 +171,8 @@ struct TableFile {
 impl ToolTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        let file: TableFile = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+        let file: TableFile =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("tools.yaml: {e}"))?;
         let mut tools = HashMap::new();
         for (does, names) in file.does {
             for name in names {

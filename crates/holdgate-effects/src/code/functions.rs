@@ -1,141 +1,73 @@
 //! `functions.yaml`: what well-known functions do with their arguments.
 
 use crate::code::Language;
+use crate::worded::worded;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-macro_rules! roles {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// What a function does with its arguments. `A`, `B`: the first, the second argument named.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Role { $($(#[$doc])* $name,)* }
-
-        impl Role {
-            fn from_word(word: &str) -> Option<Role> {
-                match word { $($word => Some(Role::$name),)* _ => None }
-            }
-        }
-    };
-}
-
-roles! {
-    /// Reads the file A, and returns its content.
-    Read = "read",
-    /// Writes B to the file A.
-    Write = "write",
-    /// Adds B to the file A.
-    Append = "append",
-    /// Opens the file A in the mode B.
-    Open = "open",
-    /// Perl's `open`: the mode may stand before the path, and may be a pipe.
-    PerlOpen = "perl-open",
-    /// Writes A to the file that the object has opened.
-    WriteTo = "write-to",
-    /// Deletes the file A.
-    Delete = "delete",
-    /// Deletes the folder A with all that is in it.
-    DeleteTree = "delete-tree",
-    /// Deletes A, as a tree if B says so.
-    DeleteMaybe = "delete-maybe",
-    /// Moves A to B.
-    Move = "move",
-    /// Copies A to B.
-    Copy = "copy",
-    /// Makes B a link to A.
-    Link = "link",
-    /// Changes who may do what with A to B.
-    Mode = "mode",
-    /// Asks the host of the URL A, and returns the answer.
-    Fetch = "fetch",
-    /// Asks the host of the URL A, and writes the answer to B.
-    Download = "download",
-    /// Sends B and all further arguments to the URL A.
-    Send = "send",
-    /// Fetches from A, or sends to it where the options have a body.
-    Request = "request",
-    /// Connects to the host A.
-    Connect = "connect",
-    /// Connects to the host in A, if A is a pair of host and port.
-    ConnectPair = "connect-pair",
-    /// Names a host that will be connected to.
-    Host = "host",
-    /// Opens a port.
-    Listen = "listen",
-    /// Returns what came over the connection.
-    Receive = "receive",
-    /// Sends A over the connection.
-    SendOver = "send-over",
-    /// A shell runs A, and its output is printed.
-    System = "system",
-    /// A shell runs A, and its output is returned.
-    Shell = "shell",
-    /// A program runs with all arguments, or with the items of A.
-    Program = "program",
-    /// A program A runs with the items of B.
-    ProgramWith = "program-with",
-    /// A list is a program with its arguments; a text is run by a shell if B says so.
-    Command = "command",
-    /// One text is run by a shell; several are a program with its arguments.
-    ShellOrProgram = "shell-or-program",
-    /// Code of the same language runs.
-    Code = "code",
-    /// The file A is run as code of the same language.
-    RunFile = "run-file",
-    /// Native code is loaded from A.
-    Load = "load",
-    /// A is made to an object, which may run code.
-    Deserialise = "deserialise",
-    /// A process is stopped.
-    Kill = "kill",
-    /// The variable A of the environment is set to B.
-    SetVariable = "set-variable",
-    /// The variable A of the environment.
-    Variable = "variable",
-    /// The whole environment.
-    Environment = "environment",
-    /// Rights change.
-    Elevate = "elevate",
-    /// The process is doubled.
-    Fork = "fork",
-    /// Standard streams are tied to something else.
-    Redirect = "redirect",
-    /// A shell is tied to this terminal.
-    Terminal = "terminal",
-    /// The folder becomes A.
-    Folder = "folder",
-    /// A statement A is run by a database.
-    Sql = "sql",
-    /// A patch A is applied to files.
-    Patch = "patch",
-    /// Arguments are printed.
-    Print = "print",
-    /// What stands in standard input.
-    Input = "input",
-    /// The module A.
-    Module = "module",
-    /// The member B of A.
-    Member = "member",
-    /// The function A is called with the other arguments.
-    Call = "call",
-    /// The function A is called with the items of B.
-    CallWith = "call-with",
-    /// The same as A.
-    Same = "same",
-    /// The arguments, joined to a path.
-    Join = "join",
-    /// The same, but each absolute one starts anew.
-    Resolve = "resolve",
-    /// The folder that A is in.
-    Parent = "parent",
-    /// A constant that stands in the table.
-    Constant = "constant",
-    /// A is decoded from what the table says.
-    Decode = "decode",
-    /// An object whose type stands in the table, for the path, URL or host A.
-    Makes = "makes",
-    /// Names an origin for what is made: nothing else happens.
-    Nothing = "nothing",
+worded! {
+    /// What a function does with its arguments. `A`, `B`: the first, the second argument named.
+    pub(super) enum Role as "role" {
+        Read = "read": "Reads the file A, and returns its content.",
+        Write = "write": "Writes B to the file A.",
+        Append = "append": "Adds B to the file A.",
+        Open = "open": "Opens the file A in the mode B.",
+        PerlOpen = "perl-open": "Perl's `open`: the mode may stand before the path, and may be a pipe.",
+        WriteTo = "write-to": "Writes A to the file that the object has opened.",
+        Delete = "delete": "Deletes the file A.",
+        DeleteTree = "delete-tree": "Deletes the folder A with all that is in it.",
+        DeleteMaybe = "delete-maybe": "Deletes A, as a tree if B says so.",
+        Move = "move": "Moves A to B.",
+        Copy = "copy": "Copies A to B.",
+        Link = "link": "Makes B a link to A.",
+        Mode = "mode": "Changes who may do what with A to B.",
+        Fetch = "fetch": "Asks the host of the URL A, and returns the answer.",
+        Download = "download": "Asks the host of the URL A, and writes the answer to B.",
+        Send = "send": "Sends B and all further arguments to the URL A.",
+        Request = "request": "Fetches from A, or sends to it where the options have a body.",
+        Connect = "connect": "Connects to the host A.",
+        ConnectPair = "connect-pair": "Connects to the host in A, if A is a pair of host and port.",
+        Host = "host": "Names a host that will be connected to.",
+        Listen = "listen": "Opens a port.",
+        Receive = "receive": "Returns what came over the connection.",
+        SendOver = "send-over": "Sends A over the connection.",
+        System = "system": "A shell runs A, and its output is printed.",
+        Shell = "shell": "A shell runs A, and its output is returned.",
+        Program = "program": "A program runs with all arguments, or with the items of A.",
+        ProgramWith = "program-with": "A program A runs with the items of B.",
+        Command = "command": "A list is a program with its arguments; a text is run by a shell if B says so.",
+        ShellOrProgram = "shell-or-program": "One text is run by a shell; several are a program with its arguments.",
+        Code = "code": "Code of the same language runs.",
+        RunFile = "run-file": "The file A is run as code of the same language.",
+        Load = "load": "Native code is loaded from A.",
+        Deserialise = "deserialise": "A is made to an object, which may run code.",
+        Kill = "kill": "A process is stopped.",
+        SetVariable = "set-variable": "The variable A of the environment is set to B.",
+        Variable = "variable": "The variable A of the environment.",
+        Environment = "environment": "The whole environment.",
+        Elevate = "elevate": "Rights change.",
+        Fork = "fork": "The process is doubled.",
+        Redirect = "redirect": "Standard streams are tied to something else.",
+        Terminal = "terminal": "A shell is tied to this terminal.",
+        Folder = "folder": "The folder becomes A.",
+        Sql = "sql": "A statement A is run by a database.",
+        Patch = "patch": "A patch A is applied to files.",
+        Print = "print": "Arguments are printed.",
+        Input = "input": "What stands in standard input.",
+        Module = "module": "The module A.",
+        Member = "member": "The member B of A.",
+        Call = "call": "The function A is called with the other arguments.",
+        CallWith = "call-with": "The function A is called with the items of B.",
+        Same = "same": "The same as A.",
+        Join = "join": "The arguments, joined to a path.",
+        Resolve = "resolve": "The same, but each absolute one starts anew.",
+        Parent = "parent": "The folder that A is in.",
+        Constant = "constant": "A constant that stands in the table.",
+        Decode = "decode": "A is decoded from what the table says.",
+        Makes = "makes": "An object whose type stands in the table, for the path, URL or host A.",
+        Nothing = "nothing": "Names an origin for what is made: nothing else happens.",
+    }
 }
 
 impl Role {
@@ -250,7 +182,8 @@ struct Written {
 impl FunctionTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        let written: Written = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+        let written: Written =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
         let mut by_language = Vec::new();
         for (language, functions) in [
             (Language::Python, written.python),
@@ -302,7 +235,7 @@ pub(super) fn plain_name(name: &str) -> String {
 fn read_act(written: &str) -> Result<Act, String> {
     let mut words = written.split_whitespace();
     let word = words.next().ok_or("nothing is said about it")?;
-    let role = Role::from_word(word).ok_or_else(|| format!("unknown role `{word}`"))?;
+    let role = Role::read(word)?;
     let takes_word = matches!(role, Role::Constant | Role::Decode | Role::Makes);
     let word = if takes_word {
         words.next().ok_or("a word is missing")?.to_owned()
@@ -311,7 +244,7 @@ fn read_act(written: &str) -> Result<Act, String> {
     };
     let arguments = words
         .map(|places| places.split('|').map(read_which).collect())
-        .collect();
+        .collect::<Result<_, _>>()?;
     Ok(Act {
         role,
         arguments,
@@ -319,18 +252,17 @@ fn read_act(written: &str) -> Result<Act, String> {
     })
 }
 
-fn read_which(place: &str) -> Which {
-    if place == "self" {
-        return Which::Receiver;
-    }
-    if place == "last" {
-        return Which::Last;
-    }
+fn read_which(place: &str) -> Result<Which, String> {
     if let Some(from) = place.strip_suffix('*') {
-        return Which::From(from.parse().unwrap_or(0));
+        let from = from.parse();
+        return from
+            .map(Which::From)
+            .map_err(|_| format!("`{place}` is not a position"));
     }
-    match place.parse() {
-        Ok(at) => Which::At(at),
-        Err(_) => Which::Named(place.to_owned()),
-    }
+    Ok(match (place, place.parse()) {
+        ("self", _) => Which::Receiver,
+        ("last", _) => Which::Last,
+        (_, Ok(at)) => Which::At(at),
+        (name, Err(_)) => Which::Named(name.to_owned()),
+    })
 }

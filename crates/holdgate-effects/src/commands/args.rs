@@ -112,7 +112,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         }
     }
     for level in &levels {
-        parsed.tags.extend(level.tags.iter().cloned());
+        parsed.tags.extend(level.tags.iter().copied());
     }
     parsed
 }

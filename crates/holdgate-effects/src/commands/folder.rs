@@ -53,7 +53,7 @@ pub(super) fn runs_what_lies_here(
     else {
         return Ok(());
     };
-    if parsed.tags.iter().any(|t| *t == Tag::DryRun) {
+    if parsed.tags.contains(&Tag::DryRun) {
         return Ok(());
     }
     for file in *files {

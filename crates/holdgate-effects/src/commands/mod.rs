@@ -5,6 +5,7 @@ mod argument;
 mod find;
 mod folder;
 mod git;
+mod handler;
 mod network;
 mod outcome;
 mod packages;
@@ -56,10 +57,14 @@ struct Gathered {
 /// Runs a program. Returns what it prints.
 pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let know = scene.know;
-    let Some(spec) = know.commands.get(call.program) else {
-        return unknown(scene, call, actor);
-    };
-    run_spec(scene, spec, call, actor)
+    match know.commands.get(call.program) {
+        Some(Ok(spec)) => run_spec(scene, spec, call, actor),
+        Some(Err(error)) => {
+            scene.emit(actor.does(Kind::Unreadable).about(error))?;
+            unknown(scene, call, actor)
+        }
+        None => unknown(scene, call, actor),
+    }
 }
 
 /// A program that nothing is known of: it runs, and what it prints may hold what it was given.
@@ -93,14 +98,11 @@ fn run_spec(
     let words = network::with_config(scene, call);
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
-    actor.tag(parsed.tags.iter().cloned());
-    if call.program == "git" && actor.is(Tag::Config) {
-        git::config_command(scene, &parsed, &actor)?;
-    }
+    actor.tag(parsed.tags.iter().copied());
     actor.tag(git::tags(call.program, &parsed));
     actor.tag(reads::tags(call.program, &parsed));
     packages::usual_index(scene, &parsed, &mut actor);
-    if let Some(handler) = parsed.spec.handler.as_ref().or(spec.handler.as_ref())
+    if let Some(handler) = parsed.spec.handler.or(spec.handler)
         && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
     {
         return Ok(output);
@@ -115,7 +117,7 @@ fn run_spec(
     {
         chosen = Some(spec);
     }
-    actor.tag(chosen.iter().flat_map(|s| s.tags.iter().cloned()));
+    actor.tag(chosen.iter().flat_map(|s| s.tags.iter().copied()));
     for given in &parsed.options {
         if let Some((Role::ModeBits, value)) = &given.value {
             actor.tags.extend(values::mode_tags(&value.text));

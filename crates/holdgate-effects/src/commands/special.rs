@@ -1,8 +1,9 @@
 //! Programs that a table cannot tell: wrappers, environments, links, processes.
 
 use super::args::{Given, Parsed};
+use super::handler::Handler;
 use super::role::Role;
-use super::{Call, find, folder, packages, reads, transfer};
+use super::{Call, find, folder, git, packages, reads, transfer};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
 use crate::path::PathClass;
@@ -15,25 +16,25 @@ use crate::value::{Origins, Value};
 /// Programs whose arguments a table cannot tell. `None`: the table goes on.
 pub(super) fn handle(
     scene: &mut Scene<'_>,
-    handler: &str,
+    handler: Handler,
     parsed: &Parsed,
     call: &Call<'_>,
     actor: &Actor,
 ) -> Done<Option<Value>> {
     match handler {
-        "find" => find::run(scene, call, actor).map(Some),
-        "env" => env(scene, parsed, call, actor).map(Some),
-        "socat" => transfer::socat(scene, call, actor).map(Some),
-        "tmux" => commands_of_tmux(scene, call),
+        Handler::Find => find::run(scene, call, actor).map(Some),
+        Handler::Env => env(scene, parsed, call, actor).map(Some),
+        Handler::Socat => transfer::socat(scene, call, actor).map(Some),
+        Handler::Tmux => commands_of_tmux(scene, call),
         // Whoever is called may run what stands in the arguments.
-        "dbus" => wrapped(scene, call, actor).map(|()| None),
-        "vim" => vim(scene, call, actor).map(|()| None),
-        "jq" => reads::named_files(scene, call, actor).map(|()| None),
-        "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
-        "go-run" => packages::run_module(scene, parsed, actor).map(|()| None),
-        "serves" => folder::serves(scene, parsed, actor).map(|()| None),
-        "put-lines" => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
-        _ => Ok(None),
+        Handler::Dbus => wrapped(scene, call, actor).map(|()| None),
+        Handler::Vim => vim(scene, call, actor).map(|()| None),
+        Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
+        Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
+        Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
+        Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),
+        Handler::GitConfig => git::config_command(scene, parsed, actor).map(|()| None),
+        Handler::PutLines => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
     }
 }
 

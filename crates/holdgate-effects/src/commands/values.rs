@@ -125,14 +125,22 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
         return Ok(());
     }
     let place = scene.place(&value.map(source.to_owned()));
-    scene.emit(
-        actor
-            .does(Kind::Container)
-            .tagged(Tag::Mount)
-            .at(place)
-            .about(text),
-    )
+    let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
+    // By whatever path: some engines keep it in a folder of their own.
+    let is_socket = |path: &str| SOCKETS.iter().any(|name| path.ends_with(name));
+    if text.split([':', ',', '=']).any(is_socket) {
+        effect = effect.tagged(Tag::DockerSocket);
+    }
+    scene.emit(effect.at(place).about(text))
 }
+
+/// The sockets over which container engines take orders.
+const SOCKETS: [&str; 4] = [
+    "/docker.sock",
+    "/podman.sock",
+    "/containerd.sock",
+    "/crio.sock",
+];
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {

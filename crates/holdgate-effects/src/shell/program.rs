@@ -51,7 +51,7 @@ impl Shell<'_, '_> {
             .know
             .commands
             .get(base)
-            .is_some_and(|s| s.tags.iter().any(|t| *t == Tag::Interpreter));
+            .is_some_and(|spec| spec.is_ok_and(|spec| spec.tags.contains(&Tag::Interpreter)));
         if interpreter && is_bare(words) {
             run = run.tagged(Tag::Bare);
         }
@@ -83,7 +83,7 @@ impl Shell<'_, '_> {
             return Ok(output);
         }
         let know = self.scene.know;
-        if let Some(spec) = know.commands.get(base) {
+        if let Some(Ok(spec)) = know.commands.get(base) {
             actor.tags.clone_from(&spec.tags);
             if actor.is(Tag::Interpreter) && is_bare(words) {
                 self.bare = true;
