@@ -158,7 +158,8 @@ pub(crate) fn runs_its_arguments(program: &str) -> bool {
 /// Whether a program, where it is named, is meant to run and worth a look.
 pub(crate) fn is_telling(program: &str) -> bool {
     let name = base_name(program);
-    is_general(program) || HARMFUL.contains(&name) || RUNNERS.contains(&name)
+    // `lua` is a command of editors too.
+    is_general(program) && name != "lua" || HARMFUL.contains(&name) || RUNNERS.contains(&name)
 }
 
 /// Interpreters of languages for programs. `make` and `sed` are ordinary words and ordinary filters.
