@@ -5,21 +5,24 @@
 //! read what runs; `commands/` knows what programs do with their arguments; all of them say it in
 //! the `Scene`.
 
-pub mod code;
-pub mod commands;
+pub(crate) mod code;
+pub(crate) mod commands;
 pub mod effect;
 pub mod fuel;
 pub mod host;
+mod interpreter;
 pub mod json;
 mod knowledge;
+pub(crate) mod language;
 pub(crate) mod patch;
 pub mod path;
 pub mod pattern;
 pub(crate) mod scene;
 pub(crate) mod shell;
+pub(crate) mod syntax;
 pub mod tag;
 pub mod text;
-pub mod tools;
+pub(crate) mod tools;
 pub mod traces;
 mod understand;
 pub mod value;
@@ -28,5 +31,6 @@ mod vocabulary;
 pub mod worded;
 
 pub use knowledge::Knowledge;
-pub use understand::{Invocation, Understood, shell_syntax, understand, understand_all};
+pub use understand::{Understood, shell_syntax, understand, understand_all};
+pub use views::Invocation;
 pub use vocabulary::vocabulary;

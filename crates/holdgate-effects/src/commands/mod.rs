@@ -5,25 +5,21 @@ mod argument;
 mod find;
 mod folder;
 mod git;
-mod handler;
 mod network;
 mod outcome;
 mod packages;
 mod reads;
-mod role;
-mod spec;
 mod special;
 mod transfer;
 pub(crate) mod values;
 
-pub(crate) use role::Role;
-pub use spec::CommandTable;
-
 use crate::effect::{Actor, Kind};
+use crate::knowledge::{commands as spec, handler, role};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use args::Parsed;
+use role::Role;
 use spec::Spec;
 use std::sync::Arc;
 
