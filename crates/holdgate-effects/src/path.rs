@@ -10,7 +10,8 @@ mod table;
 pub use class::{Classes, PathClass};
 pub use lexical::{absolute, is_under};
 pub(super) use table::SAMPLED;
-pub use table::{PathTable, glob};
+pub(crate) use table::PathTable;
+pub use table::glob;
 
 use super::traces::Traces;
 use std::fmt;

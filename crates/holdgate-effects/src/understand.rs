@@ -27,7 +27,10 @@ pub struct Understood {
     pub traces: Traces,
 }
 
-/// What `call` does, in every reading of it.
+/// What `call` does, in every reading of it: as written, as a client may decode it, and as it looks.
+///
+/// The work is paid for with `fuel`; a call that needs more than there is must not be taken for
+/// harmless. The [crate](crate)'s page has an example.
 pub fn understand(
     call: Invocation<'_>,
     world: &World,

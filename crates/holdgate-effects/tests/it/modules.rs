@@ -1,7 +1,5 @@
 //! The modules of each crate use each other only in the order that ARCHITECTURE.md states.
 
-#![expect(clippy::disallowed_methods, reason = "it reads the sources")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
