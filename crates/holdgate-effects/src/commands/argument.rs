@@ -207,7 +207,7 @@ pub(super) fn act(
         Role::Shell => gathered.commands.push(value.clone()),
         Role::Code(language) => {
             // What is piped in is what the code reads from its standard input.
-            let name = crate::code::STANDARD_INPUT;
+            let name = crate::scene::STANDARD_INPUT;
             if let Some(stdin) = call.stdin {
                 scene.variables.insert(name.to_owned(), vec![stdin.clone()]);
             }

@@ -6,10 +6,9 @@ use super::handler::Handler;
 use super::role::Role;
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
+use crate::language::programs;
 use crate::path::PathClass;
-use crate::programs;
 use crate::scene::{Done, Scene};
-use crate::shell;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -103,7 +102,7 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     // A whole pipeline as one argument: what runs it does not matter if it opens the machine.
     for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {
         let before = scene.effects.len();
-        shell::suspect(scene, actor, word)?;
+        scene.suspect(actor, word)?;
         let opens = |e: &Effect| {
             matches!(
                 e.kind,
@@ -214,7 +213,7 @@ pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
                     let run = command.map(run.to_owned());
                     scene.apart(|scene| scene.shell(actor, &run))?;
                 }
-                _ => shell::suspect(scene, actor, &command)?,
+                _ => scene.suspect(actor, &command)?,
             }
         }
     }

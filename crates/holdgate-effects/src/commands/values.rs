@@ -4,7 +4,7 @@ use super::args::Parsed;
 use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
-use crate::programs;
+use crate::language::programs;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};

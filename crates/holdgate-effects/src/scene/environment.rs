@@ -2,8 +2,8 @@
 
 use super::{Done, Scene};
 use crate::effect::{Actor, Kind};
+use crate::language::programs;
 use crate::path;
-use crate::programs;
 use crate::value::Value;
 
 /// The longest path that a kernel takes.

@@ -1,9 +1,9 @@
 //! Programs: from words to what the tables know about them.
 
 use super::Shell;
-use crate::code::Language;
 use crate::commands::{self, Call, evidence};
 use crate::effect::{Actor, Kind};
+use crate::language::Language;
 use crate::scene::Done;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};

@@ -1,6 +1,6 @@
 //! The second, careful reading of a text that is no valid script.
 
-use crate::programs;
+use crate::language::programs;
 
 /// Pieces that are looked at, at the most.
 const MAX_PIECES: usize = 64;

@@ -2,11 +2,11 @@
 
 use super::fields::Call;
 use super::{Role, act, files, run};
-use crate::code::Language;
 use crate::commands::values::sql;
 use crate::effect::Kind;
 use crate::json::Json;
-use crate::programs;
+use crate::language::Language;
+use crate::language::programs;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::Value;

@@ -6,7 +6,7 @@ use crate::code::functions::Role;
 use crate::code::read::Reader;
 use crate::code::thing::{Object, Thing};
 use crate::effect::{Actor, Kind};
-use crate::programs;
+use crate::language::programs;
 use crate::scene::Done;
 use crate::value::{Origins, Value};
 use std::rc::Rc;

@@ -149,7 +149,7 @@ fn step_language(lines: &[&str], from: usize) -> Language {
 
 /// The language of scripts that a step gives to `shell`, if it is not a shell's own.
 pub(super) fn shell_language(shell: &str) -> Option<Language> {
-    crate::programs::interpreter(shell).filter(|language| *language != Language::Shell)
+    crate::language::programs::interpreter(shell).filter(|language| *language != Language::Shell)
 }
 
 fn indent(line: &str) -> usize {

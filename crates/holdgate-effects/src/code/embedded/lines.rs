@@ -4,7 +4,7 @@ use super::Reader;
 use super::fragment::yaml_key;
 use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
-use crate::programs;
+use crate::language::programs;
 use crate::scene::Done;
 use crate::tag::Tag;
 

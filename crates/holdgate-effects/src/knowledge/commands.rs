@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 /// A program or sub-command as written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Written {
+struct Written {
     /// Options without a value, by the tag that they put on all effects: `force: -f --force`.
     flags: BTreeMap<String, String>,
     /// Options with a value, by the value's role: `write: -o --output`.
@@ -47,7 +47,7 @@ pub(super) struct Written {
 /// One role or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Roles {
+enum Roles {
     One(String),
     Many(Vec<String>),
 }

@@ -1,7 +1,7 @@
 //! What the names of programs, variables and git's settings say, wherever they stand: in a command, in
 //! code, in the first line of a script or in a file of settings.
 
-use crate::code::Language;
+use super::Language;
 
 /// Interpreters, without the version that may follow the name.
 const INTERPRETERS: [(&str, Language); 33] = [

@@ -160,5 +160,5 @@ fn by_first_line(content: &str) -> Option<Language> {
     if program.ends_with("/env") {
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
-    crate::programs::interpreter(program)
+    crate::language::programs::interpreter(program)
 }

@@ -1,6 +1,6 @@
 //! `functions.yaml`: what well-known functions do with their arguments.
 
-use crate::code::Language;
+use crate::language::Language;
 use crate::worded::worded;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use std::fmt;
 
 worded! {
     /// What a function does with its arguments. `A`, `B`: the first, the second argument named.
-    pub(super) enum Role as "role" {
+    pub(crate) enum Role as "role" {
         Read = "read": "Reads the file A, and returns its content.",
         Write = "write": "Writes B to the file A.",
         Append = "append": "Adds B to the file A.",
@@ -72,7 +72,7 @@ worded! {
 
 impl Role {
     /// Whether it only makes something of its arguments.
-    pub(super) fn is_pure(self) -> bool {
+    pub(crate) fn is_pure(self) -> bool {
         matches!(
             self,
             Role::Print
@@ -92,7 +92,7 @@ impl Role {
 
 /// Which argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(crate) enum Which {
     /// By position.
     At(usize),
     /// All from a position.
@@ -107,12 +107,12 @@ pub(super) enum Which {
 
 /// One thing that a function does.
 #[derive(Clone, Debug)]
-pub(super) struct Act {
-    pub(super) role: Role,
+pub(crate) struct Act {
+    pub(crate) role: Role,
     /// For each argument of the role, where it may stand.
-    pub(super) arguments: Vec<Vec<Which>>,
+    pub(crate) arguments: Vec<Vec<Which>>,
     /// A word of the table: a type, a constant, an encoding.
-    pub(super) word: String,
+    pub(crate) word: String,
 }
 
 /// The functions of all languages.
@@ -122,7 +122,7 @@ pub struct FunctionTable {
 
 /// The functions of one language.
 #[derive(Default)]
-pub(super) struct Functions {
+pub(crate) struct Functions {
     by_name: HashMap<String, Vec<Act>>,
     /// Methods of whatever it may be, by what stands behind the `*.`.
     by_method: HashMap<String, Vec<Act>>,
@@ -133,21 +133,21 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    pub(super) fn named(&self, name: &str) -> Option<&[Act]> {
+    pub(crate) fn named(&self, name: &str) -> Option<&[Act]> {
         self.by_name.get(name).map(Vec::as_slice)
     }
 
-    pub(super) fn method(&self, name: &str) -> Option<&[Act]> {
+    pub(crate) fn method(&self, name: &str) -> Option<&[Act]> {
         self.by_method.get(name).map(Vec::as_slice)
     }
 
     /// Whether any name ends with this part.
-    pub(super) fn ends_with(&self, part: &str) -> bool {
+    pub(crate) fn ends_with(&self, part: &str) -> bool {
         self.last_parts.contains(part)
     }
 
     /// Whether a function of this last part does something, and of what it may be a member.
-    pub(super) fn acts_under(&self, part: &str) -> Option<&[String]> {
+    pub(crate) fn acts_under(&self, part: &str) -> Option<&[String]> {
         self.acting.get(part).map(Vec::as_slice)
     }
 
@@ -209,7 +209,7 @@ impl FunctionTable {
         Ok(FunctionTable { by_language })
     }
 
-    pub(super) fn of(&self, language: Language) -> Option<&Functions> {
+    pub(crate) fn of(&self, language: Language) -> Option<&Functions> {
         let found = self.by_language.iter().find(|(l, _)| *l == language)?;
         Some(&found.1)
     }
@@ -226,7 +226,7 @@ impl fmt::Debug for FunctionTable {
 }
 
 /// One spelling for all languages: `Net::HTTP.get`, `$db->query` and `os.system` alike.
-pub(super) fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     name.replace("::", ".")
         .replace("->", ".")
         .replace('\\', ".")
