@@ -17,7 +17,7 @@ mod judges;
 mod judging_tests;
 mod records;
 mod reload;
-mod route;
+pub(crate) mod route;
 mod stall;
 pub(crate) mod upstream;
 mod whole;
