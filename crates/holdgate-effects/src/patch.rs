@@ -5,6 +5,7 @@ mod unified;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::text;
 use crate::value::Value;
 
@@ -29,12 +30,12 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done
         return scene.emit(
             actor
                 .does(Kind::Unreadable)
-                .tagged("patch")
+                .tagged(Tag::Patch)
                 .about("a patch that cannot be read"),
         );
     };
     let mut editor = actor.clone();
-    editor.tag(["edit".into()]);
+    editor.tag([Tag::Edit]);
     for change in changes {
         match change {
             Change::Write(path, added) => {

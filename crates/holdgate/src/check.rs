@@ -201,7 +201,8 @@ fn print(
             line.push_str(&format!("  {name} {dim}({class}){dim:#}"));
         }
         if !effect.tags.is_empty() {
-            let tags = effect.tags.join(", ");
+            let tags: Vec<&str> = effect.tags.iter().map(|tag| tag.word()).collect();
+            let tags = tags.join(", ");
             line.push_str(&format!("  {dim}[{}]{dim:#}", shorten(&tags, 100)));
         }
         let origins: Vec<&str> = effect.origins.names().collect();

@@ -12,11 +12,12 @@ use crate::rulebook;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::rules::{
-    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, nearest, try_examples,
+    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, try_examples,
 };
 use holdgate_core::watch::Commands;
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::worded::nearest;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use crate::call::ToolCall;
 use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::tag::Tag;
 
 /// Tells whether two calls are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) struct Fingerprint(u64);
 /// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
 /// than strength.
 pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
-    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
+    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
         for effect in effects {

@@ -2,7 +2,6 @@
 
 mod act;
 mod awk;
-mod decode;
 mod embedded;
 mod file;
 mod fold;
@@ -18,6 +17,7 @@ pub use functions::FunctionTable;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Under this name the scene's variables hold what a program is fed with.
@@ -119,7 +119,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         | Language::Compiled => {
             if types_into_terminals(&code.text) {
                 let actor = Actor::new(language.word(), "TIOCSTI");
-                let types = actor.does(Kind::System).tagged("keystrokes");
+                let types = actor.does(Kind::System).tagged(Tag::Keystrokes);
                 scene.emit(types.about("TIOCSTI"))?;
             }
             read::run(scene, language, code)

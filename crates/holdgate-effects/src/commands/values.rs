@@ -1,8 +1,9 @@
 //! Arguments that need more than a role: modes, mounts, SQL, lines that others add.
 
 use super::role::Role;
-use crate::effect::{Actor, Kind, Tag};
+use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
 /// The lines of a table of times, without the times.
@@ -86,16 +87,16 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
                 .unwrap_or(0)
         };
         if special.is_some_and(|d| d & 6 != 0) {
-            tags.push("setuid".into());
+            tags.push(Tag::Setuid);
         }
         if digit(1) & 2 != 0 {
-            tags.push("world-writable".into());
+            tags.push(Tag::WorldWritable);
         }
         if digit(3) & 1 != 0 {
-            tags.push("executable".into());
+            tags.push(Tag::Executable);
         }
         if digits.iter().rev().take(3).all(|d| *d == 0) {
-            tags.push("locked".into());
+            tags.push(Tag::Locked);
         }
         return tags;
     }
@@ -108,13 +109,13 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
             continue;
         }
         if what.contains('s') && who != "o" {
-            tags.push("setuid".into());
+            tags.push(Tag::Setuid);
         }
         if what.contains('w') && (who.contains('o') || who.contains('a')) {
-            tags.push("world-writable".into());
+            tags.push(Tag::WorldWritable);
         }
         if what.contains('x') {
-            tags.push("executable".into());
+            tags.push(Tag::Executable);
         }
     }
     tags
@@ -139,7 +140,7 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
     scene.emit(
         actor
             .does(Kind::Container)
-            .tagged("mount")
+            .tagged(Tag::Mount)
             .at(place)
             .about(text),
     )
@@ -183,25 +184,25 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
         || text.contains("flushall")
         || text.contains("flushdb")
     {
-        effect = effect.tagged("drop");
+        effect = effect.tagged(Tag::Drop);
     }
     if words.first() == Some(&"truncate") || follows("truncate", &["table"]) {
-        effect = effect.tagged("drop");
+        effect = effect.tagged(Tag::Drop);
     }
     let deletes = follows("delete", &["from"]);
     if deletes && !words.contains(&"where") || text.contains("deletemany({})") {
-        effect = effect.tagged("delete-all");
+        effect = effect.tagged(Tag::DeleteAll);
     }
     if follows("from", &["program"])
         || follows("to", &["program"])
         || text.contains("xp_cmdshell")
         || text.contains("sys_exec")
     {
-        effect = effect.tagged("shell");
+        effect = effect.tagged(Tag::Shell);
     }
     if text.contains("into outfile") || text.contains("load_file(") || text.contains("pg_read_file")
     {
-        effect = effect.tagged("file");
+        effect = effect.tagged(Tag::File);
     }
     scene.emit(effect)?;
     for path in files_read(&value.text) {
