@@ -6,6 +6,7 @@
 
 mod code;
 mod commands;
+pub mod decode;
 pub mod effect;
 pub mod fuel;
 pub mod host;

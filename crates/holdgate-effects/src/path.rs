@@ -9,8 +9,8 @@ mod table;
 
 pub use class::{Classes, PathClass};
 pub use lexical::{absolute, is_under};
-pub(super) use table::SAMPLED;
 pub(crate) use table::PathTable;
+pub(super) use table::SAMPLED;
 pub use table::glob;
 
 use super::traces::Traces;

@@ -2,7 +2,6 @@
 
 mod act;
 mod awk;
-mod decode;
 mod embedded;
 mod fold;
 mod lex;

@@ -3,13 +3,14 @@
 use super::Role;
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
+use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::language::Language;
 use crate::patch::{self, MAX_CONTENT};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
-use crate::text::{self, decode};
+use crate::text;
 use crate::value::Value;
 use std::borrow::Cow;
 
@@ -129,10 +130,7 @@ fn decoded<'t>(fields: &Fields<'_>, content: &'t str) -> Cow<'t, str> {
         .text(Role::Encoding)
         .is_some_and(|e| e.eq_ignore_ascii_case("base64"));
     let bytes = is_base64.then(|| decode::base64(content)).flatten();
-    match bytes.map(String::from_utf8) {
-        Some(Ok(text)) => Cow::Owned(text),
-        Some(Err(_)) | None => Cow::Borrowed(content),
-    }
+    bytes.map_or(Cow::Borrowed(content), |b| Cow::Owned(decode::text_of(b)))
 }
 
 fn content_of(fields: &Fields<'_>) -> String {

@@ -1,7 +1,7 @@
-//! Commands in files of lines: Dockerfiles, units, crontabs, git settings, and YAML by `yaml.rs`.
+//! Commands in files of lines: Dockerfiles, units, crontabs, git settings, and pieces of YAML and JSON.
 
 use super::Reader;
-use super::yaml::yaml_key;
+use super::fragment::yaml_key;
 use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::Done;
@@ -33,18 +33,10 @@ const GIT_KEYS: &[&str] = &[
 ];
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn lines(&mut self) -> Done {
-        let code = self.code;
-        let lines: Vec<&str> = code.text.lines().collect();
-        let dockerfile = lines.iter().any(|line| {
-            let word = line.split_whitespace().next().unwrap_or("");
-            matches!(
-                word,
-                "FROM" | "RUN" | "ENTRYPOINT" | "CMD" | "COPY" | "WORKDIR"
-            )
-        });
-        if dockerfile {
-            return self.dockerfile();
+    pub(super) fn lines(&mut self, text: &str) -> Done {
+        let lines: Vec<&str> = text.lines().collect();
+        if is_dockerfile(text) {
+            return self.dockerfile(text);
         }
         let mut at = 0;
         while let Some(line) = lines.get(at).copied() {
@@ -63,7 +55,7 @@ impl Reader<'_, '_, '_> {
             } else if let Some(command) = git_command(trimmed) {
                 self.shell("git", command, None)?;
             } else if let Some((key, value)) = json_member(trimmed)
-                && (super::json::runs("", key) || looks_like_script(key, &value))
+                && (super::tree::runs_in_json("", key) || looks_like_script(key, &value))
             {
                 self.shell(key, &value, None)?;
             }
@@ -71,9 +63,8 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn dockerfile(&mut self) -> Done {
-        let text = self.code.text.clone();
-        let lines = joined_lines(&text);
+    fn dockerfile(&mut self, text: &str) -> Done {
+        let lines = joined_lines(text);
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             self.scene.fuel.spend(1)?;
@@ -115,6 +106,15 @@ impl Reader<'_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether a line begins with an instruction of a Dockerfile.
+pub(super) fn is_dockerfile(text: &str) -> bool {
+    let words = ["FROM", "RUN", "ENTRYPOINT", "CMD", "COPY", "WORKDIR"];
+    text.lines().any(|line| {
+        let first = line.split_whitespace().next();
+        first.is_some_and(|word| words.contains(&word))
+    })
 }
 
 fn split_word(text: &str) -> (&str, &str) {
