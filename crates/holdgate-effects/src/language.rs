@@ -1,6 +1,7 @@
 //! The languages whose code is read.
 
 mod file;
+pub(crate) mod programs;
 
 use crate::worded::worded;
 

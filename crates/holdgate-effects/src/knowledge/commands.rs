@@ -29,6 +29,10 @@ struct Written {
     style: Style,
     /// What runs inside acts on another machine or a container: a tag for its effects.
     inside: Option<Tag>,
+    /// The files of the folder that it runs: `Makefile`.
+    builds: String,
+    /// Whether it writes what it reads, to the letter.
+    copies: bool,
     /// Code of our own that knows more.
     handler: Option<Handler>,
     /// Sub-commands.
@@ -61,6 +65,8 @@ pub(crate) enum Prints {
     /// Something made of what it reads: where that came from, its output comes from.
     #[default]
     Input,
+    /// What it reads, to the letter.
+    Same,
     /// Nothing of what it reads: counts, names, sums, reports.
     Report,
     /// The environment.
@@ -101,6 +107,8 @@ pub(crate) struct Spec {
     pub(crate) tags: Vec<Tag>,
     pub(crate) style: Style,
     pub(crate) inside: Option<Tag>,
+    pub(crate) builds: Vec<String>,
+    pub(crate) copies: bool,
     pub(crate) handler: Option<Handler>,
     pub(crate) sub: HashMap<String, Arc<Spec>>,
     pub(crate) when: Vec<(Vec<String>, Spec)>,
@@ -290,6 +298,12 @@ fn compile(written: &Written) -> Result<Spec, String> {
         tags: written.tags.clone(),
         style: written.style,
         inside: written.inside,
+        builds: written
+            .builds
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        copies: written.copies,
         handler: written.handler,
         sub,
         when,
