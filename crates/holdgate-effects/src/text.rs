@@ -114,11 +114,6 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether `text` has a control that shows what follows in another order than it is read.
-pub(crate) fn has_bidi_override(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(is_bidi_control)
-}
-
 /// Whether a word of a command has characters in it that a reader of the command cannot see.
 ///
 /// Only words outside of quotes count, and only where the hidden character touches ASCII: joined
@@ -171,10 +166,6 @@ fn in_word(c: char) -> bool {
 
 fn is_tag(c: char) -> bool {
     matches!(c, '\u{E0000}'..='\u{E007F}')
-}
-
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Characters that show nothing by themselves (Unicode: `Default_Ignorable_Code_Point`).
