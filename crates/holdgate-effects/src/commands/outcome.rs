@@ -23,11 +23,10 @@ pub(super) fn finish(
         writes,
         transfers,
         commands,
-        output,
+        mut output,
         connections,
         ..
     } = gathered;
-    let mut output = output;
     if !commands.is_empty() {
         let mut code = Value::default();
         for (at, command) in commands.iter().enumerate() {
@@ -39,9 +38,8 @@ pub(super) fn finish(
         output = Some(scene.shell(actor, &code)?);
         if actor.is(Tag::Network) && (!connections.is_empty() || actor.is(Tag::Listen)) {
             // What it runs, it joins to the connection.
-            let host = connections.first().map(|c| scene.know.hosts.host(c));
             let mut effect = actor.does(Kind::RemoteShell);
-            effect.host = host;
+            effect.host = connections.first().map(|c| scene.know.hosts.host(c));
             scene.emit(effect)?;
         }
     }
