@@ -391,7 +391,10 @@ mod tests {
             chosen(&entry.read().unwrap(), &mut found);
         }
         for handler in Handler::ALL {
-            assert!(found.contains(handler), "no entry has the handler `{handler}`");
+            assert!(
+                found.contains(handler),
+                "no entry has the handler `{handler}`"
+            );
         }
     }
 

@@ -279,7 +279,10 @@ mod tests {
             .flat_map(|f| f.by_name.values().chain(f.by_method.values()).flatten())
             .collect();
         for role in Role::ALL {
-            assert!(acts.iter().any(|act| act.role == *role), "nothing is `{role}`");
+            assert!(
+                acts.iter().any(|act| act.role == *role),
+                "nothing is `{role}`"
+            );
         }
     }
 
