@@ -59,6 +59,26 @@ fn every_entry_can_be_read() {
 }
 
 #[test]
+fn every_handler_is_chosen_by_an_entry() {
+    fn chosen(spec: &Spec, found: &mut Vec<Handler>) {
+        found.extend(spec.handler);
+        spec.sub.values().for_each(|sub| chosen(sub, found));
+        spec.when.iter().for_each(|(_, spec)| chosen(spec, found));
+    }
+    let table = CommandTable::read(include_str!("../../commands.yaml")).unwrap();
+    let mut found = Vec::new();
+    for entry in &table.entries {
+        chosen(&entry.read().unwrap(), &mut found);
+    }
+    for handler in Handler::ALL {
+        assert!(
+            found.contains(handler),
+            "no entry has the handler `{handler}`"
+        );
+    }
+}
+
+#[test]
 fn a_bad_entry_is_an_error_that_names_file_line_and_word() {
     for (yaml, error) in [
         (
