@@ -3,9 +3,9 @@
 use crate::client::{calls, summary};
 use crate::guarding::{Seen, judge, settings};
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, MessageGuard, Output, Progress, StreamGuard};
-use holdgate_core::incident::Action;
-use holdgate_core::question::{Answer, Question};
+use holdgate_core::{
+    Action, Answer, GuardSettings, MessageGuard, Output, Progress, Question, StreamGuard,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -295,7 +295,7 @@ proptest! {
                 if let Some(id) = id {
                     let asked = play.questions.last().unwrap();
                     prop_assert_eq!(&asked.record.id, &id);
-                    let holdgate_core::incident::Subject::Call { call, .. } = &asked.record.subject
+                    let holdgate_core::Subject::Call { call, .. } = &asked.record.subject
                     else { panic!("no call") };
                     prop_assert!(!play.sent().contains(call.as_ref().unwrap()));
                 }

@@ -4,7 +4,7 @@ use crate::corpus::commands;
 use crate::grammar::Writer;
 use crate::random::Random;
 use crate::total::{judge_command, stack};
-use holdgate_core::stack::Stack;
+use holdgate_core::Stack;
 use holdgate_effects::effect::Kind;
 use holdgate_effects::shell_syntax;
 use holdgate_effects::value::HOLE;

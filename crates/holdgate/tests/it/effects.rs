@@ -3,11 +3,8 @@
 use crate::guarding::settings;
 use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
-use holdgate_core::history::History;
-use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, Occasion, Stack};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;

@@ -3,14 +3,11 @@
 use bytes::Bytes;
 use holdgate::judging;
 use holdgate::script::{self, Step, StreamOptions};
-use holdgate_core::call::CallLimits;
-use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::protocol::anthropic::ANTHROPIC;
-use holdgate_core::request::RequestFacts;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use holdgate_core::{
+    ANTHROPIC, Action, CallLimits, Clock, GuardSettings, Judge, JudgeLimits, OnBlock, Output,
+    RateLimits, Record, RequestFacts, Stack, StreamGuard, Subject,
+};
 use holdgate_effects::Knowledge;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::client::calls;
 use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, post};
 use holdgate::asks::Operator;
 use holdgate::incidents::{self, Filter};
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use std::path::Path;
 use std::time::Duration;
 
