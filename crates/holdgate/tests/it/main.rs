@@ -12,7 +12,6 @@
 
 mod answers;
 mod approve;
-mod asking;
 mod bash;
 mod budget;
 mod chaos;
@@ -25,17 +24,11 @@ mod errors;
 mod eval;
 mod expert;
 mod families;
-mod gate;
 mod grammar;
-mod guarding;
-mod hostile;
 mod judge;
 mod judge_faults;
 mod judge_server;
-mod judging_apart;
-mod keep_alive;
 mod monitor;
-mod one_message;
 mod own;
 mod person;
 mod proxy;
@@ -49,6 +42,8 @@ mod run_way;
 mod sealing;
 mod secrets;
 mod setup;
-mod streams;
 mod tls;
 mod total;
+
+#[path = "../../../holdgate-core/tests/it/responses.rs"]
+mod responses;

@@ -1,12 +1,11 @@
 //! A guard for tests, and what came out of it.
 
+use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
-use holdgate::judging;
-use holdgate::script::{self, Step, StreamOptions};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Action, CallLimits, Clock, GuardSettings, Judge, JudgeLimits, OnBlock, Output,
-    RateLimits, Record, RequestFacts, Stack, StreamGuard, Subject,
+    ANTHROPIC, Action, CallLimits, Clock, Gate, GuardSettings, Judge, JudgeLimits, Layer, OnBlock,
+    Output, Policy, RateLimits, Record, RequestFacts, Stack, StreamGuard, Subject,
 };
 use holdgate_effects::Knowledge;
 use std::sync::{Arc, OnceLock};
@@ -44,7 +43,8 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], RateLimits::default());
+    let gate = Gate::new(RateLimits::default(), rules.clone());
+    let layers: Vec<Box<dyn Layer>> = vec![Box::new(gate), Box::new(Policy::new(rules))];
     Judge {
         protocol: ANTHROPIC,
         history: Arc::default(),

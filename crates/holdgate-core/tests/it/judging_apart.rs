@@ -1,8 +1,8 @@
 //! Guards that hand their judging out. Virtual time.
 
-use crate::asking::{PUSH, message};
 use crate::client::{calls, summary};
 use crate::guarding::{Frames, Seen, all_scripted, judge, run, settings};
+use crate::responses::{PUSH, message};
 use bytes::Bytes;
 use holdgate_core::{
     Action, Answer, GuardSettings, Job, MessageGuard, Output, Progress, StreamGuard, Unjudged,
