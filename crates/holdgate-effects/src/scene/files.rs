@@ -1,8 +1,8 @@
 //! Files and folders: where paths lead, what is read, written and deleted.
 
 use super::{Done, Scene};
-use crate::code;
 use crate::effect::{Actor, Kind};
+use crate::language::Language;
 use crate::path::{self, PathClass, Place};
 use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
@@ -150,7 +150,7 @@ impl Scene<'_> {
         if content.text.is_empty() || self.written {
             return Ok(());
         }
-        let Some(language) = code::language_of_file(&place.short, &content.text) else {
+        let Some(language) = Language::of_file(&place.short, &content.text) else {
             return Ok(());
         };
         if self.depth == 0 {

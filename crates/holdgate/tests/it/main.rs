@@ -12,19 +12,18 @@
 
 mod answers;
 mod approve;
-mod bash;
 mod budget;
 mod chaos;
 mod cli;
 mod client;
 mod continuing;
+#[path = "../../../holdgate-effects/tests/it/corpus.rs"]
 mod corpus;
 mod effects;
 mod errors;
 mod eval;
 mod expert;
 mod families;
-mod grammar;
 mod judge;
 mod judge_faults;
 mod judge_server;
@@ -32,6 +31,7 @@ mod monitor;
 mod own;
 mod person;
 mod proxy;
+#[path = "../../../holdgate-effects/tests/it/random.rs"]
 mod random;
 mod reload;
 mod removal;

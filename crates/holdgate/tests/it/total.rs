@@ -28,7 +28,7 @@ const PIECES: &[&str] = &[
     "function(){", "EOF",
 ];
 
-pub(crate) fn stack() -> Stack {
+fn stack() -> Stack {
     judging::stack(Profile::default(), &[], RateLimits::default()).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
     )
 }
 
-pub(crate) fn judge_command(stack: &Stack, command: &str) -> Judgement {
+fn judge_command(stack: &Stack, command: &str) -> Judgement {
     judge(
         stack,
         "Bash",
