@@ -63,6 +63,8 @@ worded! {
         Remote = "remote",
         /// Another agent is started.
         Agent = "agent",
+        /// The guard's own program is run, copied or removed.
+        Guard = "guard",
         /// It exhausts the machine: a fork bomb, an endless write.
         Exhaust = "exhaust",
         /// A command that cannot be read.

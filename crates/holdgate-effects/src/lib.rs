@@ -12,6 +12,7 @@ pub mod fuel;
 pub mod host;
 pub mod json;
 mod knowledge;
+pub mod own;
 pub(crate) mod patch;
 pub mod path;
 pub mod pattern;

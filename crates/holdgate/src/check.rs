@@ -14,7 +14,6 @@ use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::mask::Masked;
 use holdgate_core::stack::{Judgement, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use holdgate_effects::path::World;
@@ -81,7 +80,7 @@ pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<W
         Some(dir) => here.join(dir),
         None => here,
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let place = Place {
         project: project.to_str().map(str::to_owned),
         ..Place::of(config, None)

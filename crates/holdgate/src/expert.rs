@@ -25,7 +25,7 @@ pub(crate) const HEADER: &str = "x-expert-mode";
 /// The longest that the gate can be lifted for.
 pub const MAX: Duration = Duration::from_hours(1);
 /// What has to be typed.
-const PHRASE: &str = "lift the gate";
+pub(crate) const PHRASE: &str = "lift the gate";
 const MAX_LINE: u64 = 4096;
 
 /// Whether a request asks for expert mode.

@@ -70,7 +70,7 @@ impl InForce {
 
     /// These settings and these rules.
     pub(crate) fn new(config: Config, operator: Arc<[RuleText]>) -> anyhow::Result<InForce> {
-        let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+        let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
         Ok(InForce {

@@ -15,7 +15,6 @@ use holdgate_core::rules::{
     Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, nearest, try_examples,
 };
 use holdgate_core::watch::Commands;
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
 use std::io::Write;
 use std::path::PathBuf;
@@ -91,7 +90,7 @@ fn check_here(
         return Ok(false);
     };
     let mut hold = try_all(&set, |_| true, verbose, out)?;
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let patterns = rulebook::patterns(dirs, &Commands::new(set, know, Arc::default()));
     match printed(patterns, out)? {
         Some(patterns) => writeln!(out, "{} patterns for output", patterns.iter().count())?,
@@ -137,7 +136,7 @@ fn try_all(
     verbose: bool,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let tried = try_examples(set, &know, &which);
     let rules = set.rules().filter(|rule| which(rule)).count();
     if verbose {

@@ -135,7 +135,8 @@ fn by_extension(name: &str) -> Option<Language> {
         "mk" | "mak" => Language::Make,
         "service" | "timer" | "desktop" | "ipynb" | "cron" | "plist" => Language::Embedded,
         "go" | "java" | "kt" | "kts" | "scala" | "groovy" | "gradle" | "c" | "cc" | "cpp"
-        | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" => Language::Compiled,
+        | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" | "exp" | "expect"
+        | "tcl" => Language::Compiled,
         _ => return None,
     };
     Some(language)

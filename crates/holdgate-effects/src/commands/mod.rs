@@ -7,6 +7,7 @@ mod folder;
 mod git;
 mod network;
 mod outcome;
+mod own;
 mod packages;
 mod reads;
 mod role;
@@ -55,10 +56,23 @@ struct Gathered {
 /// Runs a program. Returns what it prints.
 pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let know = scene.know;
-    let Some(spec) = know.commands.get(call.program) else {
+    if call.program == know.own.program {
+        return own::run(scene, call, actor);
+    }
+    let spec = know.commands.get(call.program);
+    own::notice(scene, call, actor, spec.is_some())?;
+    if let Some(tag) = own::takes_over(call, actor) {
+        scene.emit(actor.does(Kind::System).tagged(&tag).about(&actor.evidence))?;
+    }
+    let Some(spec) = spec else {
         return unknown(scene, call, actor);
     };
-    run_spec(scene, spec, call, actor)
+    let mut actor = actor.clone();
+    actor.tag(own::merges(call, &know.own.program));
+    if actor.is("editor") {
+        own::edits(scene, call, &actor)?;
+    }
+    run_spec(scene, spec, call, &actor)
 }
 
 /// A program that nothing is known of: it runs, and what it prints may hold what it was given.

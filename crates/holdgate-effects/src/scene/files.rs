@@ -3,6 +3,7 @@
 use super::{Done, Scene};
 use crate::code;
 use crate::effect::{Actor, Kind};
+use crate::patch;
 use crate::path::{self, PathClass, Place};
 use crate::traces::{self, MAX_LINKS};
 use crate::value::{HOLE, Origins, Value};
@@ -148,6 +149,12 @@ impl Scene<'_> {
     fn read_written(&mut self, place: &Place, content: &Value) -> Done {
         if content.text.is_empty() || self.written {
             return Ok(());
+        }
+        if matches!(
+            place.short.rsplit('.').next(),
+            Some("patch" | "diff" | "mbox" | "eml")
+        ) {
+            return patch::announce(self, content);
         }
         let Some(language) = code::language_of_file(&place.short, &content.text) else {
             return Ok(());

@@ -5,7 +5,6 @@ use crate::rulebook::{self, RuleText};
 use anyhow::Context as _;
 use holdgate_core::question::Allowance;
 use holdgate_core::rules::{Profile, Tier};
-use holdgate_effects::Knowledge;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -121,7 +120,7 @@ pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
         text,
         tier: Tier::Operator,
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     rulebook::set(Profile::default(), std::slice::from_ref(&whole), &know)
         .context("the rule would not hold, so it is not written; answer once or session instead")?;
     let new = file.with_extension("yaml.new");

@@ -8,6 +8,9 @@ use std::io::{self, Read as _, Write};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
+/// What a person types to let a call pass.
+pub(crate) const ANSWERS: [&str; 8] = ["o", "once", "s", "session", "r", "rule", "y", "yes"];
+
 /// What is typed sooner after a question came up was not meant for it.
 const TOO_SOON: Duration = Duration::from_millis(400);
 
@@ -75,6 +78,7 @@ pub(super) fn run(
                     Some((word, code)) if manner.codes => (word, Some(code)),
                     _ => (line.trim(), None),
                 };
+                // `ANSWERS` lists those that let a call pass.
                 let given = match (word, &shown.rule) {
                     ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
                     ("o" | "once", _) => Answer::Once,

@@ -26,7 +26,7 @@ impl Origin {
         text: Option<String>,
     ) -> Self {
         let own = |(key, _): &&(String, String)| {
-            key.starts_with("HOLDGATE_") || VARIABLES.contains(&key.as_str())
+            key.starts_with(super::VARIABLES) || VARIABLES.contains(&key.as_str())
         };
         Origin {
             flags: flags.clone(),

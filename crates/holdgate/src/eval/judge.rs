@@ -12,7 +12,6 @@ use holdgate_core::incident::Subject as Recorded;
 use holdgate_core::session::Session;
 use holdgate_core::stack::{Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
@@ -117,7 +116,7 @@ impl Bench {
     /// A bench with this stack, for agents that work in `project`.
     pub fn new(stack: Arc<Stack>, guard: GuardSettings, project: &str) -> Bench {
         // A resident proxy has read all of it long before the first call.
-        if let Ok(know) = Knowledge::built_in() {
+        if let Ok(know) = crate::own::knowledge() {
             know.commands.warm();
         }
         Bench {

@@ -10,7 +10,6 @@ use anyhow::Context as _;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{RuleSet, Tier};
 use holdgate_core::verdict::Verdict;
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
@@ -100,7 +99,7 @@ fn side(name: &str, args: &DiffArgs) -> anyhow::Result<Arc<RuleSet>> {
         };
         vec![rulebook::read(path, tier)?]
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let set = rulebook::set(args.profile, &files, &know);
     Ok(set.map_err(|errors| WrongUse(errors.to_string()))?)
 }

@@ -8,7 +8,6 @@ use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, Occasion, Stack};
 use holdgate_core::verdict::{Finding, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -27,7 +26,7 @@ impl Clock for Stopped {
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits).unwrap();
-    let know = Knowledge::built_in().unwrap();
+    let know = holdgate::own::knowledge().unwrap();
     Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
 }
 
