@@ -12,7 +12,7 @@ mod readers;
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::hold::CallLimits;
+use holdgate_core::call::CallLimits;
 use holdgate_core::incident::{Action, Subject};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use libfuzzer_sys::fuzz_target;

@@ -7,7 +7,7 @@ use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
 use holdgate_core::history::History;
-use holdgate_core::hold::CallLimits;
+use holdgate_core::call::CallLimits;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use holdgate_core::request::Request;
 use libfuzzer_sys::fuzz_target;

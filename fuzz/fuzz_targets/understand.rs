@@ -3,7 +3,7 @@
 use holdgate_effects::path::World;
 use holdgate_effects::{Knowledge, understand};
 use holdgate_effects::fuel::Fuel;
-use holdgate_core::hold::{Runs, ToolCall};
+use holdgate_core::call::{Runs, ToolCall};
 use holdgate_effects::json::Json;
 use std::sync::{Arc, LazyLock};
 

@@ -1,7 +1,8 @@
 //! What a frame means, in any protocol.
 
-use crate::hold::{Fault, HeldCall};
-use std::borrow::Cow;
+use crate::call::{Fault, HeldCall};
+use crate::sse::SseError;
+use holdgate_effects::json::JsonError;
 
 /// The number by which a protocol tells the blocks of one message apart.
 pub type Block = u64;
@@ -48,25 +49,61 @@ pub enum Part {
     Other,
 }
 
-/// The stream breaks its protocol in a way that could hide a call. Nothing more of it is passed on.
+/// The response breaks its protocol in a way that could hide a call. Nothing more of it is passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Violation(pub Cow<'static, str>);
-
-impl From<&'static str> for Violation {
-    fn from(what: &'static str) -> Self {
-        Violation(Cow::Borrowed(what))
-    }
-}
-
-impl From<String> for Violation {
-    fn from(what: String) -> Self {
-        Violation(Cow::Owned(what))
-    }
-}
-
-impl From<crate::sse::SseError> for Violation {
-    fn from(error: crate::sse::SseError) -> Self {
-        Violation(Cow::Owned(error.to_string()))
-    }
+pub enum Violation {
+    /// A frame cannot be read.
+    #[error(transparent)]
+    Frame(#[from] SseError),
+    /// A part of it is not acceptable JSON.
+    #[error("{what} is not acceptable JSON: {error}")]
+    Json {
+        /// Which part.
+        what: &'static str,
+        /// What is wrong with it.
+        error: JsonError,
+    },
+    /// Something lacks a part that it must have.
+    #[error("{0}")]
+    Incomplete(&'static str),
+    /// Something stands where it must not.
+    #[error("{0}")]
+    OutOfOrder(&'static str),
+    /// Clients go by the name, other tools by the type: they must agree.
+    #[error("an event is named `{name}` but its type is `{kind}`")]
+    OtherName {
+        /// The frame's name.
+        name: String,
+        /// The type that its data has.
+        kind: String,
+    },
+    /// An event that has no meaning here and is not harmless.
+    #[error("the event `{0}` is not known and could carry an action")]
+    UnknownEvent(String),
+    /// A delta of another kind than its block's.
+    #[error("a `{delta}` inside {block}")]
+    WrongDelta {
+        /// The delta's type.
+        delta: String,
+        /// What kind of block it stands in.
+        block: &'static str,
+    },
+    /// A tool call inside of an event that is not one.
+    #[error("a tool call inside of the event `{0}`")]
+    HiddenCall(String),
+    /// A response that is not a message, and not harmless either.
+    #[error("the response is no message and {0}")]
+    NotAMessage(&'static str),
+    /// A member of the response that only the content may be like.
+    #[error("the response has tool calls, or keys that differ in case only, in `{0}`")]
+    HiddenInMember(String),
+    /// Two keys that some clients take for one.
+    #[error("the key `{0}` stands beside another one from which it differs in case only")]
+    AmbiguousKey(String),
+    /// More than its limit allows.
+    #[error("{0}")]
+    TooMuch(&'static str),
+    /// The shell cannot go on with it.
+    #[error("{0}")]
+    Stopped(&'static str),
 }

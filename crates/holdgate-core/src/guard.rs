@@ -12,15 +12,18 @@ mod settings;
 mod sink;
 mod whole;
 
+pub use asking::Progress;
 pub use job::{Job, JobDone, Unjudged};
 pub use settings::{GuardSettings, Judge, OnBlock};
 pub use whole::{MessageGuard, guard_message};
 
+use crate::answer::Answer;
+use crate::call::Runs;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
-use crate::hold::{Hold, Runs, Waiting};
+use crate::hold::{Hold, Waiting};
 use crate::incident::{Action, Record};
-use crate::question::{Answer, Question};
+use crate::question::Question;
 use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
 use crate::wire::anthropic::{self, Reader, Writer};
@@ -140,7 +143,7 @@ impl StreamGuard {
         let event = self.reader.read(&fields)?;
         let canonical = || {
             let frame = Canonical::of_frame(raw, &fields);
-            frame.ok_or(Violation::from("an event has no name or no data"))
+            frame.ok_or(Violation::Incomplete("an event has no name or no data"))
         };
         match event {
             Event::Silent => {
@@ -195,7 +198,9 @@ impl StreamGuard {
             Event::Stray(what) => self.leave_out(what, sink)?,
         }
         if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
-            return Err("more is held for one response than its limit allows".into());
+            return Err(Violation::TooMuch(
+                "more is held for one response than its limit allows",
+            ));
         }
         Ok(())
     }
@@ -204,7 +209,9 @@ impl StreamGuard {
     fn leave_out(&mut self, what: &'static str, sink: &mut Sink<'_>) -> Result<(), Violation> {
         self.strays += 1;
         if self.strays > MAX_STRAYS {
-            return Err("too many events that have no meaning where they stand".into());
+            return Err(Violation::TooMuch(
+                "too many events that have no meaning where they stand",
+            ));
         }
         if self.strays == 1 {
             let mut record = self.ruling.stream_record("stray-event", what);
@@ -219,13 +226,18 @@ impl StreamGuard {
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
         let ended = self.state == State::Complete;
-        if self.is_waiting() || hold_all && ended && !self.judge_set(now, sink) {
+        let mut progress = self.progress();
+        if hold_all && ended && progress == Progress::Decided {
+            progress = self.judge_all(now, sink);
+        }
+        if progress == Progress::Waiting {
             return;
         }
         while let Some(next) = self.hold.front() {
             if let Waiting::Call(call) = next {
                 let waits_for_end = hold_all && !ended && call.held.runs == Runs::AtClient;
-                if !call.whole || waits_for_end || self.judge_at(0, now, sink) {
+                if !call.whole || waits_for_end || self.judge_at(0, now, sink) == Progress::Waiting
+                {
                     return;
                 }
             }

@@ -1,9 +1,9 @@
 //! Decisions as they go into the ledger. The shell adds the time, the chain of hashes and the seal.
 
+use crate::answer::Answer;
 use crate::mask::Masked;
-use crate::question::Answer;
 use crate::stack::Judgement;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::{Json, write_string};
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ impl Record {
             session,
             door: "proxy",
             subject: Subject::Response,
-            findings: vec![Finding::block("reader", rule, reason)],
+            findings: vec![Finding::block(LayerName::Reader, rule, reason)],
             verdict: Verdict::Block,
             action: Action::ResponseEnded,
             expert: false,

@@ -1,12 +1,14 @@
 //! The part of Holdgate that decides. Bytes and times go in, [`guard::Output`]s come out; the
 //! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
 
+pub mod answer;
+pub mod call;
 pub mod canonical;
 pub mod conversation;
 pub mod event;
 pub mod guard;
 pub mod history;
-pub mod hold;
+mod hold;
 pub mod incident;
 pub mod layers;
 pub mod mask;

@@ -1,9 +1,9 @@
-//! A call that a person has to decide about, and what is answered.
+//! A call that a person has to decide about.
 
+pub use crate::answer::Answer;
 use crate::incident::Record;
-use crate::mask::{Masked, has_secret};
-use crate::rules::shown;
-use crate::verdict::{Finding, Verdict};
+use crate::mask::has_secret;
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::value::HOLE;
@@ -18,60 +18,6 @@ pub struct Question {
     pub deadline: Duration,
     /// What a rule would have to allow so that the same is not asked again, or why none can.
     pub allowances: Result<Vec<Allowance>, NoAllowance>,
-}
-
-/// What became of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// A person lets this call pass.
-    Once,
-    /// A person lets the same pass for the rest of the session.
-    Session,
-    /// A person lets it pass and has written a rule that does so from now on.
-    Rule,
-    /// A person says no.
-    Deny,
-    /// Nobody answered in time.
-    Timeout,
-    /// Nobody was there to be asked.
-    Nobody,
-    /// Nobody could be asked: no terminal shows questions, and no PIN is set to answer elsewhere.
-    NoPin,
-    /// The client went away, or the response broke, before anybody answered.
-    Withdrawn,
-}
-
-impl Answer {
-    /// The word for it in records and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Answer::Once => "once",
-            Answer::Session => "session",
-            Answer::Rule => "rule",
-            Answer::Deny => "deny",
-            Answer::Timeout => "timeout",
-            Answer::Nobody => "nobody",
-            Answer::NoPin => "no-pin",
-            Answer::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// The answer of a person that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Answer> {
-        [Answer::Once, Answer::Session, Answer::Rule, Answer::Deny]
-            .into_iter()
-            .find(|answer| answer.word() == word)
-    }
-
-    /// Whether the call may go on.
-    pub fn lets_pass(self) -> bool {
-        match self {
-            Answer::Once | Answer::Session | Answer::Rule => true,
-            Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => {
-                false
-            }
-        }
-    }
 }
 
 /// Bytes of what an effect is about that a written rule can hold.
@@ -103,7 +49,7 @@ pub enum NoAllowance {
         /// The rule that asks.
         rule: String,
         /// Its layer.
-        layer: &'static str,
+        layer: LayerName,
     },
     /// What it asks about cannot be written down.
     #[error(
@@ -128,14 +74,11 @@ pub(crate) fn allowances(
 
 fn allowance(finding: &Finding, effects: &[Effect]) -> Result<Allowance, NoAllowance> {
     let rule = finding.rule.to_string();
-    if finding.layer != "policy" {
+    if finding.layer != LayerName::Policy {
         let layer = finding.layer;
         return Err(NoAllowance::Layer { rule, layer });
     }
-    let asked = |effect: &&Effect| {
-        finding.evidence == Some(Masked::start(&shown(effect), crate::rules::MAX_EVIDENCE))
-    };
-    let Some(effect) = effects.iter().find(asked) else {
+    let Some(effect) = &finding.effect else {
         return Err(NoAllowance::Unknown(rule));
     };
     let path = effect.path.as_ref().map(|path| path.text.clone());

@@ -1,11 +1,13 @@
 //! What one agent has done so far: the only state that outlives a response.
 
+use crate::answer::Approval;
+use crate::call::ToolCall;
 use crate::conversation::SharedConversations;
 use crate::history::History;
-use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::World;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::traces::Traces;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +28,7 @@ const MAX_FOLDERS: usize = 3;
 
 /// What a person has approved: a rule's question about one call, made from the same folders.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Approval {
+struct Approved {
     rule: String,
     tool: String,
     input: String,
@@ -57,7 +59,7 @@ pub struct Session {
     /// Where the agent's shell may be besides the folder that the client names, latest last.
     folders: Vec<String>,
     /// What a person has approved for the session.
-    approved: HashSet<Approval>,
+    approved: HashSet<Approved>,
     /// What calls will change that have been cleared and whose results have not come.
     pending: Pending,
 }
@@ -112,15 +114,23 @@ impl Session {
         self.refusals_in_a_row
     }
 
-    /// Remembers that a person let this call pass, whatever `findings` asked about. Only the very
-    /// same call is let pass again: a part of another one may do more there than it did here.
-    pub fn approve(&mut self, tool: &str, input: &str, findings: &[Finding]) {
-        if input.len() > MAX_APPROVED_BYTES {
+    /// A person has let this call pass, which was noted as refused. If the approval lasts, the very
+    /// same call passes again, whatever `findings` asked about: a part of another call may do more
+    /// there than it did here.
+    pub(crate) fn approve(
+        &mut self,
+        call: &ToolCall,
+        findings: &[Finding],
+        approval: &Approval,
+        now: Duration,
+    ) {
+        self.note(None, true, now);
+        if !approval.lasts() || call.text.len() > MAX_APPROVED_BYTES {
             return;
         }
         for finding in findings.iter().filter(|f| f.verdict == Verdict::Ask) {
             if self.approved.len() < MAX_APPROVALS {
-                self.approved.insert(self.approval(tool, input, finding));
+                self.approved.insert(self.approved_by(call, finding));
             }
         }
     }
@@ -132,16 +142,14 @@ impl Session {
             && call.text.len() <= MAX_APPROVED_BYTES
             && from.folders == self.folders
             && from.world.cwd == self.world.cwd
-            && self
-                .approved
-                .contains(&self.approval(&call.name, &call.text, finding))
+            && self.approved.contains(&self.approved_by(call, finding))
     }
 
-    fn approval(&self, tool: &str, input: &str, finding: &Finding) -> Approval {
-        Approval {
+    fn approved_by(&self, call: &ToolCall, finding: &Finding) -> Approved {
+        Approved {
             rule: finding.rule.to_string(),
-            tool: tool.to_owned(),
-            input: input.to_owned(),
+            tool: call.name.clone(),
+            input: call.text.to_string(),
             cwd: self.world.cwd.clone(),
             folders: self.folders.clone(),
         }
@@ -215,11 +223,6 @@ impl Session {
         self.folders.drain(..old);
     }
 
-    /// A call that was noted as refused goes on after all: a person has approved it.
-    pub fn note_approval(&mut self, now: Duration) {
-        self.note(None, true, now);
-    }
-
     /// Remembers a judged call; `None` stands for one that was not understood.
     pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
         if print.is_some() {
@@ -289,7 +292,7 @@ impl Visit for &SharedSession {
 /// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
 /// than strength.
 pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
-    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is("tool");
+    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
         for effect in effects {

@@ -1,13 +1,14 @@
 //! All layers judge every call; the strictest finding wins.
 //!
-//! [`Stack::judge`] is the only place that makes a [`Cleared`] or a [`Refusal`]: whatever writes a
-//! call to a client needs a `Cleared`, so there is no second way out.
+//! Whatever writes a call to a client needs a [`Cleared`]. Two places make one: [`Stack::judge`], and
+//! a [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) that an
+//! answer to its question is.
 
+use crate::call::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 use crate::history::History;
-use crate::hold::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 pub use crate::session::Counts;
 use crate::session::{self, Session, SharedSession, Visit};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 pub use holdgate_effects::fuel::{Clock, OutOfFuel};
@@ -23,8 +24,8 @@ mod outcome;
 
 /// One way of looking at a call.
 pub trait Layer: Send + Sync {
-    /// Its plain name.
-    fn name(&self) -> &'static str;
+    /// Its name.
+    fn name(&self) -> LayerName;
     /// All that it has to say about `call`.
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel>;
     /// What it says because of how many calls have come. It is asked before the call is understood,
@@ -270,7 +271,7 @@ impl Stack {
             };
             findings.extend(ask(layer.as_ref(), call, &context));
             let new = findings.get_mut(from..).unwrap_or_default();
-            let has_run = call.runs == Runs::AtProvider && layer.name() != "policy";
+            let has_run = call.runs == Runs::AtProvider && layer.name() != LayerName::Policy;
             if has_run {
                 // What has run already, only the operator's policy can want to hide.
                 lower(new);
@@ -283,7 +284,7 @@ impl Stack {
         if !late.is_zero() {
             let took = (self.limits.deadline + late).as_millis();
             let reason = format!("judging took {took} ms");
-            findings.push(Finding::block("stack", "judging-too-slow", reason));
+            findings.push(Finding::block(LayerName::Stack, "judging-too-slow", reason));
         }
     }
 
@@ -302,7 +303,7 @@ impl Stack {
             Ok(Err(OutOfFuel)) if fuel.is_late() => (Understood::default(), Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
-                let finding = Finding::block("reader", "judging-too-costly", reason);
+                let finding = Finding::block(LayerName::Reader, "judging-too-costly", reason);
                 let instead = "do the same in several smaller calls";
                 (Understood::default(), vec![finding.instead(instead)])
             }
@@ -310,7 +311,7 @@ impl Stack {
                 let reason = "the reader failed on this call";
                 (
                     Understood::default(),
-                    vec![Finding::block("reader", "reader-failure", reason)],
+                    vec![Finding::block(LayerName::Reader, "reader-failure", reason)],
                 )
             }
         }
@@ -355,7 +356,7 @@ fn unreadable(fault: &Fault) -> Finding {
         ),
     };
     Finding::block(
-        "reader",
+        LayerName::Reader,
         rule,
         format!("the call cannot be judged: {fault}"),
     )
@@ -371,7 +372,7 @@ fn lower(findings: &mut [Finding]) {
 
 impl std::fmt::Debug for Stack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.layers.iter().map(|l| l.name()).collect();
+        let names: Vec<_> = self.layers.iter().map(|l| l.name().word()).collect();
         f.debug_struct("Stack")
             .field("layers", &names)
             .finish_non_exhaustive()

@@ -1,8 +1,10 @@
 //! What is said about a call: verdicts and the findings behind them.
 
 use crate::mask::Masked;
+use holdgate_effects::effect::Effect;
 use holdgate_effects::json::Json;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What shall become of a call. Ordered: the strictest finding wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,11 +55,60 @@ impl Verdict {
     }
 }
 
+/// Who says something about a call, or about an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LayerName {
+    /// The operator, who has lifted the gate for a while.
+    Expert,
+    /// The layer that finds what is dangerous in itself.
+    Gate,
+    /// The monitor of what an agent prints.
+    Monitor,
+    /// The operator, who has answered or set a PIN.
+    Operator,
+    /// The layer that finds what the operator does not want.
+    Policy,
+    /// Whoever reads requests, responses and calls.
+    Reader,
+    /// Whoever reads rules and settings again.
+    Rules,
+    /// Whoever runs an agent.
+    Run,
+    /// Whoever has the layers judge, within limits.
+    Stack,
+    /// The patterns for what an agent prints.
+    Watch,
+}
+
+impl LayerName {
+    /// The word for it in records and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            LayerName::Expert => "expert",
+            LayerName::Gate => "gate",
+            LayerName::Monitor => "monitor",
+            LayerName::Operator => "operator",
+            LayerName::Policy => "policy",
+            LayerName::Reader => "reader",
+            LayerName::Rules => "rules",
+            LayerName::Run => "run",
+            LayerName::Stack => "stack",
+            LayerName::Watch => "watch",
+        }
+    }
+}
+
+impl std::fmt::Display for LayerName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// One thing that a layer has to say about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Finding {
     /// The layer that says it.
-    pub layer: &'static str,
+    pub layer: LayerName,
     /// The rule's name.
     pub rule: Cow<'static, str>,
     /// What the rule wants.
@@ -68,11 +119,17 @@ pub struct Finding {
     pub evidence: Option<Masked>,
     /// A safer way.
     pub instead: Option<Cow<'static, str>>,
+    /// The effect that it is about, if it is about one.
+    pub effect: Option<Arc<Effect>>,
 }
 
 impl Finding {
     /// A finding that blocks.
-    pub fn block(layer: &'static str, rule: &'static str, reason: impl Into<String>) -> Self {
+    pub fn block(
+        layer: LayerName,
+        rule: impl Into<Cow<'static, str>>,
+        reason: impl Into<String>,
+    ) -> Self {
         Finding {
             layer,
             rule: rule.into(),
@@ -80,6 +137,19 @@ impl Finding {
             reason: reason.into(),
             evidence: None,
             instead: None,
+            effect: None,
+        }
+    }
+
+    /// A finding that is only noted.
+    pub fn audit(
+        layer: LayerName,
+        rule: impl Into<Cow<'static, str>>,
+        reason: impl Into<String>,
+    ) -> Self {
+        Finding {
+            verdict: Verdict::Audit,
+            ..Finding::block(layer, rule, reason)
         }
     }
 
@@ -93,7 +163,7 @@ impl Finding {
     /// The finding as it stands in a record.
     pub fn to_json(&self) -> Json<'static> {
         let mut json = Json::object([
-            ("layer", self.layer.into()),
+            ("layer", self.layer.word().into()),
             ("rule", self.rule.to_string().into()),
             ("verdict", self.verdict.word().into()),
             ("reason", Masked::of(&self.reason).into_string().into()),

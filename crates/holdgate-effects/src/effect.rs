@@ -3,77 +3,45 @@
 use crate::host::Host;
 use crate::json::Json;
 use crate::path::Place;
+use crate::tag::Tag;
 use crate::value::Origins;
 use crate::worded::worded;
 use std::sync::Arc;
 
 worded! {
     /// What kind of thing is done.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Kind {
-        /// A program runs.
-        Run = "run",
-        /// A file or folder is read.
-        Read = "read",
-        /// A file is created or changed.
-        Write = "write",
-        /// A file or folder is deleted.
-        Delete = "delete",
-        /// A file or folder goes away from where it was.
-        Move = "move",
-        /// Permissions, owners or attributes change.
-        Mode = "mode",
-        /// Something is asked of a host.
-        Fetch = "fetch",
-        /// Data leaves for a host.
-        Send = "send",
-        /// A raw connection to a host.
-        Connect = "connect",
-        /// A port is opened for others.
-        Listen = "listen",
-        /// A shell whose input or output is a network connection.
-        RemoteShell = "remote-shell",
-        /// Code runs that came from the network.
-        ExecuteFetched = "execute-fetched",
-        /// Code runs that was decoded from something else.
-        ExecuteDecoded = "execute-decoded",
-        /// Code runs that cannot be known.
-        ExecuteOpaque = "execute-opaque",
-        /// Rights are raised.
-        Elevate = "elevate",
-        /// Something will run again later: at login, at boot, by time.
-        Persist = "persist",
-        /// A process is stopped.
-        Kill = "kill",
-        /// An environment variable is set for what follows.
-        Env = "env",
-        /// A version control system changes something.
-        Vcs = "vcs",
-        /// A package is installed.
-        Install = "install",
-        /// A container is started or changed.
-        Container = "container",
-        /// A database is changed.
-        Database = "database",
-        /// A system service is controlled.
-        Service = "service",
-        /// The system's own configuration changes: users, kernel, network, mounts, firewall.
-        System = "system",
-        /// Something is published or changed in the cloud, a cluster or a registry.
-        Remote = "remote",
-        /// Another agent is started.
-        Agent = "agent",
-        /// The guard's own program is run, copied or removed.
-        Guard = "guard",
-        /// It exhausts the machine: a fork bomb, an endless write.
-        Exhaust = "exhaust",
-        /// A command that cannot be read.
-        Unreadable = "unreadable",
+    pub enum Kind as "effect" {
+        Run = "run": "A program runs.",
+        Read = "read": "A file or folder is read.",
+        Write = "write": "A file is created or changed.",
+        Delete = "delete": "A file or folder is deleted.",
+        Move = "move": "A file or folder goes away from where it was.",
+        Mode = "mode": "Permissions, owners or attributes change.",
+        Fetch = "fetch": "Something is asked of a host.",
+        Send = "send": "Data leaves for a host.",
+        Connect = "connect": "A raw connection to a host.",
+        Listen = "listen": "A port is opened for others.",
+        RemoteShell = "remote-shell": "A shell whose input or output is a network connection.",
+        ExecuteFetched = "execute-fetched": "Code runs that came from the network.",
+        ExecuteDecoded = "execute-decoded": "Code runs that was decoded from something else.",
+        ExecuteOpaque = "execute-opaque": "Code runs that cannot be known.",
+        Elevate = "elevate": "Rights are raised.",
+        Persist = "persist": "Something will run again later: at login, at boot, by time.",
+        Kill = "kill": "A process is stopped.",
+        Env = "env": "An environment variable is set for what follows.",
+        Vcs = "vcs": "A version control system changes something.",
+        Install = "install": "A package is installed.",
+        Container = "container": "A container is started or changed.",
+        Database = "database": "A database is changed.",
+        Service = "service": "A system service is controlled.",
+        System = "system": "The system's own configuration changes: users, kernel, network, mounts, firewall.",
+        Remote = "remote": "Something is published or changed in the cloud, a cluster or a registry.",
+        Agent = "agent": "Another agent is started.",
+        Guard = "guard": "Holdgate's own program is run, copied or removed.",
+        Exhaust = "exhaust": "It exhausts the machine: a fork bomb, an endless write.",
+        Unreadable = "unreadable": "A command that cannot be read.",
     }
 }
-
-/// A word that tells more about an effect: `recursive`, `force`, `push`.
-pub type Tag = Arc<str>;
 
 /// Who does something: a program in a command, a function in code, a tool.
 #[derive(Clone, Debug, Default)]
@@ -97,14 +65,14 @@ impl Actor {
     }
 
     /// Whether it has a tag.
-    pub fn is(&self, tag: &str) -> bool {
-        self.tags.iter().any(|t| &**t == tag)
+    pub fn is(&self, tag: Tag) -> bool {
+        self.tags.contains(&tag)
     }
 
     /// Adds tags that it does not have yet.
     pub fn tag(&mut self, tags: impl IntoIterator<Item = Tag>) {
         for tag in tags {
-            if !self.is(&tag) {
+            if !self.is(tag) {
                 self.tags.push(tag);
             }
         }
@@ -163,15 +131,15 @@ pub struct Effect {
 
 impl Effect {
     /// Whether it has a tag.
-    pub fn is(&self, tag: &str) -> bool {
-        self.tags.iter().any(|t| &**t == tag)
+    pub fn is(&self, tag: Tag) -> bool {
+        self.tags.contains(&tag)
     }
 
     /// The same with one more tag.
     #[must_use]
-    pub fn tagged(mut self, tag: &str) -> Self {
+    pub fn tagged(mut self, tag: Tag) -> Self {
         if !self.is(tag) {
-            self.tags.push(tag.into());
+            self.tags.push(tag);
         }
         self
     }
@@ -231,7 +199,6 @@ impl Effect {
                 bytes += allocated(text.len() + 16);
             }
         }
-        // Most tags are those of the tables, which are there anyway.
         bytes += allocated(self.tags.capacity() * size_of::<Tag>());
         if let Some(path) = &self.path {
             bytes += allocated(path.text.capacity()) + allocated(path.short.capacity());

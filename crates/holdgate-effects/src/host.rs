@@ -8,24 +8,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 worded! {
     /// What kind of host.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum HostClass {
-        /// This machine.
-        Loopback = "loopback",
-        /// The network around it.
-        Private = "private",
-        /// A cloud's metadata service.
-        Metadata = "metadata",
-        /// A well-known installer: a host, or a path on one.
-        Installer = "installer",
-        /// A well-known source of packages and code.
-        Registry = "registry",
-        /// A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.
-        Drop = "drop",
-        /// Any other host.
-        External = "external",
-        /// It cannot be known.
-        Unknown = "unknown",
+    pub enum HostClass as "host class" {
+        Loopback = "loopback": "This machine.",
+        Private = "private": "The network around it.",
+        Metadata = "metadata": "A cloud's metadata service.",
+        Installer = "installer": "A well-known installer: a host, or a path on one.",
+        Registry = "registry": "A well-known source of packages and code.",
+        Drop = "drop": "A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.",
+        External = "external": "Any other host.",
+        Unknown = "unknown": "It cannot be known.",
     }
 }
 

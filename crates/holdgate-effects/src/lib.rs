@@ -7,6 +7,7 @@
 
 pub mod code;
 pub mod commands;
+pub mod decode;
 pub mod effect;
 pub mod fuel;
 pub mod host;
@@ -18,13 +19,14 @@ pub mod path;
 pub mod pattern;
 pub(crate) mod scene;
 pub(crate) mod shell;
+pub mod tag;
 pub mod text;
 pub mod tools;
 pub mod traces;
 mod understand;
 pub mod value;
 pub(crate) mod views;
-mod worded;
+pub mod worded;
 
 pub use knowledge::Knowledge;
 pub use understand::{Invocation, Understood, shell_syntax, understand, understand_all};

@@ -2,6 +2,7 @@
 //! here lists them.
 
 use crate::effect::{Effect, Kind};
+use crate::tag::Tag;
 use crate::value::Value;
 
 /// Words that stand for the Enter key, after what is typed.
@@ -70,12 +71,12 @@ pub enum OwnRole {
 }
 
 impl OwnRole {
-    pub(crate) fn tag(self) -> &'static str {
+    pub(crate) fn tag(self) -> Tag {
         match self {
-            OwnRole::Shows => "shows",
-            OwnRole::Runs => "runs",
-            OwnRole::Serves => "serves",
-            OwnRole::Operator => "operator",
+            OwnRole::Shows => Tag::Shows,
+            OwnRole::Runs => Tag::Runs,
+            OwnRole::Serves => Tag::SecondGuard,
+            OwnRole::Operator => Tag::Operator,
         }
     }
 }
@@ -201,7 +202,7 @@ impl OwnNames {
         clippy::wildcard_enum_match_arm,
         reason = "an effect of another kind names nothing"
     )]
-    pub(crate) fn tags(&self, effect: &Effect) -> Vec<&'static str> {
+    pub(crate) fn tags(&self, effect: &Effect) -> Vec<Tag> {
         let text = effect.text.as_deref().unwrap_or("");
         let mut tags = Vec::new();
         match effect.kind {
@@ -209,38 +210,40 @@ impl OwnNames {
             Kind::Env => {
                 let name = text.split('=').next().unwrap_or("");
                 if name.starts_with(&self.variables) || name == self.lifts[0] {
-                    tags.push("guard-variable");
+                    tags.push(Tag::GuardVariable);
                 }
                 if name == "*" || self.routes.iter().any(|route| route == name) {
-                    tags.push("guard-route");
+                    tags.push(Tag::GuardRoute);
                 }
                 if HOMES.contains(&name) {
-                    tags.push("settings-home");
+                    tags.push(Tag::SettingsHome);
                 }
                 if self.lifts_gate(text) {
-                    tags.push("lifts-gate");
+                    tags.push(Tag::LiftsGate);
                 }
             }
             Kind::Write => {
                 if mentions(text, &self.variables, is_set) {
-                    tags.push("guard-variable");
+                    tags.push(Tag::GuardVariable);
                 }
                 let unset = |name: &String| mentions(text, name, is_unset);
                 let unsets = text.contains("unset") && self.routes.iter().any(unset);
                 if unsets || mentions(text, &self.address, is_set) {
-                    tags.push("guard-route");
+                    tags.push(Tag::GuardRoute);
                 }
                 if self.lifts_gate(text) {
-                    tags.push("lifts-gate");
+                    tags.push(Tag::LiftsGate);
                 }
             }
             Kind::Kill | Kind::Service => {
                 let is_port = |word: &str| word == self.port;
                 if contains(text, &self.program) || words(text).any(is_port) {
-                    tags.push("of-guard");
+                    tags.push(Tag::OfGuard);
                 }
             }
-            Kind::System if effect.is("keystrokes") && self.is_answer(text) => tags.push("answer"),
+            Kind::System if effect.is(Tag::Keystrokes) && self.is_answer(text) => {
+                tags.push(Tag::Answer)
+            }
             Kind::Run
             | Kind::Connect
             | Kind::Send
@@ -248,10 +251,10 @@ impl OwnNames {
             | Kind::Listen
             | Kind::RemoteShell => {
                 if text.contains(&self.socket) {
-                    tags.push("guard-socket");
+                    tags.push(Tag::GuardSocket);
                 }
                 if self.lifts_gate(text) || self.lifts_gate(&effect.evidence) {
-                    tags.push("lifts-gate");
+                    tags.push(Tag::LiftsGate);
                 }
             }
             _ => {}

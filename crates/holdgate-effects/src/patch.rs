@@ -6,6 +6,7 @@ mod unified;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::text;
 use crate::value::Value;
 
@@ -30,12 +31,12 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done
         return scene.emit(
             actor
                 .does(Kind::Unreadable)
-                .tagged("patch")
+                .tagged(Tag::Patch)
                 .about("a patch that cannot be read"),
         );
     };
     let mut editor = actor.clone();
-    editor.tag(["edit".into()]);
+    editor.tag([Tag::Edit]);
     for change in changes {
         match change {
             Change::Write(path, added) => {
@@ -79,7 +80,7 @@ pub(crate) fn announce(scene: &mut Scene<'_>, patch: &Value) -> Done {
             });
             if own {
                 let effect = Actor::new("patch", line).does(Kind::Guard);
-                return scene.emit(effect.tagged("patch").about(path));
+                return scene.emit(effect.tagged(Tag::Patch).about(path));
             }
         }
     }

@@ -7,10 +7,11 @@ mod files;
 mod network;
 
 use crate::Knowledge;
-use crate::effect::{Effect, Tag};
+use crate::effect::Effect;
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::path::{Place, World};
 use crate::shell::syntax::Node;
+use crate::tag::Tag;
 use crate::traces::Traces;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -122,10 +123,10 @@ impl<'a> Scene<'a> {
         }
         let mut effect = effect;
         if self.written {
-            effect = effect.tagged("written");
+            effect = effect.tagged(Tag::Written);
         }
         for mark in &self.marks {
-            effect = effect.tagged(mark);
+            effect = effect.tagged(*mark);
         }
         self.fuel
             .spend(effect.text.as_ref().map_or(0, |t| t.len() as u64 / 1024))?;

@@ -2,8 +2,6 @@
 //!
 //! These forms are for judging only. What is sent, recorded and shown stays as it was written.
 
-pub mod decode;
-
 use crate::value::HOLE;
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;

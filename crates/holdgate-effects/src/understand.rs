@@ -1,10 +1,11 @@
 //! The front door: a call goes in, its effects come out.
 
-use crate::effect::{self, Effect, Kind};
+use crate::effect::{Effect, Kind};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::json::Json;
 use crate::path::{self, PathClass, Place, World};
 use crate::scene::Scene;
+use crate::tag::Tag;
 use crate::traces::Traces;
 use crate::views::{self, View};
 use crate::{Knowledge, shell, tools, value};
@@ -105,7 +106,7 @@ pub fn understand_all(
         fuel.spend_on(call.text.len())?;
         for effect in read(&views::without_holes(input))? {
             // How something looks is a guess: if it cannot be read, it tells nothing.
-            let idle = tag == views::UNICODE && effect.kind == Kind::Unreadable;
+            let idle = tag == Tag::UnicodeView && effect.kind == Kind::Unreadable;
             if !idle && seen.insert(Same::of(&effect)) {
                 effects.push(effect.tagged(tag));
             }
@@ -138,7 +139,7 @@ struct Same {
     path: Option<String>,
     host: Option<String>,
     text: Option<Arc<str>>,
-    tags: Vec<effect::Tag>,
+    tags: Vec<Tag>,
     origins: Vec<&'static str>,
 }
 

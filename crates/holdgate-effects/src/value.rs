@@ -1,5 +1,6 @@
 //! What is known of a text before it runs: the characters, the holes, and where it came from.
 
+use crate::worded::unknown;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 use std::sync::Arc;
@@ -35,19 +36,44 @@ impl Origins {
     /// From outside of the call: a variable that nothing in the call sets.
     pub const UNKNOWN: Origins = Origins(64);
 
-    const NAMES: [(Origins, &'static str); 7] = [
-        (Origins::FETCHED, "fetched"),
-        (Origins::FILE, "file"),
-        (Origins::SECRET, "secret"),
-        (Origins::ENVIRONMENT, "environment"),
-        (Origins::DECODED, "decoded"),
-        (Origins::OUTPUT, "output"),
-        (Origins::UNKNOWN, "unknown"),
+    const NAMES: [(Origins, &'static str, &'static str); 7] = [
+        (Origins::FETCHED, "fetched", "From the network."),
+        (Origins::FILE, "file", "The content of a file."),
+        (
+            Origins::SECRET,
+            "secret",
+            "A secret: the content of a key file, a password store.",
+        ),
+        (
+            Origins::ENVIRONMENT,
+            "environment",
+            "The environment as a whole, or a variable that holds a secret by its name.",
+        ),
+        (
+            Origins::DECODED,
+            "decoded",
+            "Decoded from base64, hex or the like.",
+        ),
+        (
+            Origins::OUTPUT,
+            "output",
+            "Printed by a program whose output cannot be known.",
+        ),
+        (
+            Origins::UNKNOWN,
+            "unknown",
+            "From outside of the call: a variable that nothing in the call sets.",
+        ),
     ];
 
     /// Both together.
     pub(crate) const fn and(self, other: Origins) -> Origins {
         Origins(self.0 | other.0)
+    }
+
+    /// What is in here, but not in `other`.
+    pub(crate) fn without(self, other: Origins) -> Origins {
+        Origins(self.0 & !other.0)
     }
 
     /// Whether any of `other` is in here.
@@ -57,19 +83,22 @@ impl Origins {
 
     /// The names of all that is in here.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let here = move |&(origin, name)| self.any(origin).then_some(name);
+        let here = move |&(origin, name, _)| self.any(origin).then_some(name);
         Self::NAMES.iter().filter_map(here)
     }
 
-    /// The one that `name` stands for.
-    pub fn from_name(name: &str) -> Option<Origins> {
-        let found = Self::NAMES.iter().find(|(_, n)| *n == name)?;
-        Some(found.0)
+    /// The origin that `name` stands for; otherwise a message that suggests another word.
+    pub fn read(name: &str) -> Result<Origins, String> {
+        let found = Self::NAMES.iter().find(|(_, n, _)| *n == name);
+        let known = || Self::NAMES.map(|(_, name, _)| name);
+        found.map_or_else(|| Err(unknown("origin", name, &known())), |one| Ok(one.0))
     }
 
-    /// All names, for messages.
-    pub fn all_names() -> impl Iterator<Item = &'static str> {
-        Self::NAMES.iter().map(|(_, name)| *name)
+    /// All names, each with what it means.
+    pub fn meanings() -> impl Iterator<Item = (&'static str, &'static str)> {
+        Self::NAMES
+            .iter()
+            .map(|(_, name, meaning)| (*name, *meaning))
     }
 }
 

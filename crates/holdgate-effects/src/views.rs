@@ -10,6 +10,7 @@
 use crate::Invocation;
 use crate::json::{Json, LoneSurrogates};
 use crate::path::World;
+use crate::tag::Tag;
 use crate::text;
 use crate::tools::{Does, ToolTable};
 use std::borrow::Cow;
@@ -23,13 +24,8 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) input: Json<'static>,
-    pub(crate) tag: &'static str,
+    pub(crate) tag: Tag,
 }
-
-/// What a client makes of it.
-pub(crate) const CLIENT: &str = "client-view";
-/// What it looks like.
-pub(crate) const UNICODE: &str = "unicode-view";
 
 /// All readings of `call` other than the one written: at most seven, all different from it and from
 /// each other.
@@ -89,7 +85,7 @@ pub(crate) fn others(call: Invocation<'_>, world: &World, tools: &ToolTable) -> 
     if let Some(mut fully) = decoded {
         // What Claude Code makes of it, and what others might.
         if let Some(once) = mapped(written, &decode_once) {
-            add(&edited(once), CLIENT);
+            add(&edited(once), Tag::ClientView);
         }
         for _ in 1..MAX_ROUNDS {
             let Some(next) = mapped(&fully, &decode) else {
@@ -102,12 +98,12 @@ pub(crate) fn others(call: Invocation<'_>, world: &World, tools: &ToolTable) -> 
         last = Some(edited(written.clone()));
     }
     for view in [structured, tidied, trimmed, last.clone()].iter().flatten() {
-        add(view, CLIENT);
+        add(view, Tag::ClientView);
     }
     if !call.text.is_ascii() || last.is_some() {
         for view in [Some(written), last.as_ref()].into_iter().flatten() {
             if let Some(looks) = mapped(view, &look) {
-                add(&looks, UNICODE);
+                add(&looks, Tag::UnicodeView);
             }
         }
     }

@@ -12,8 +12,8 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
+use holdgate_core::call::CallLimits;
 use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
-use holdgate_core::hold::CallLimits;
 use holdgate_core::request::Request;
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;

@@ -10,8 +10,8 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
+use holdgate_core::call::CallLimits;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::hold::CallLimits;
 use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};

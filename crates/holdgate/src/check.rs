@@ -8,8 +8,8 @@ use crate::incidents::verdict_style;
 use crate::judging;
 use anstyle::Style;
 use anyhow::Context as _;
+use holdgate_core::call::HeldCall;
 use holdgate_core::history::History;
-use holdgate_core::hold::HeldCall;
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::mask::Masked;
 use holdgate_core::stack::{Judgement, Occasion, Stack};
@@ -200,7 +200,8 @@ fn print(
             line.push_str(&format!("  {name} {dim}({class}){dim:#}"));
         }
         if !effect.tags.is_empty() {
-            let tags = effect.tags.join(", ");
+            let tags: Vec<&str> = effect.tags.iter().map(|tag| tag.word()).collect();
+            let tags = tags.join(", ");
             line.push_str(&format!("  {dim}[{}]{dim:#}", shorten(&tags, 100)));
         }
         let origins: Vec<&str> = effect.origins.names().collect();

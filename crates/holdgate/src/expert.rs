@@ -11,7 +11,7 @@ use crate::asks::line::Line;
 use anyhow::bail;
 use holdgate_core::incident::{Record, Subject};
 use holdgate_core::mask::Masked;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName};
 use holdgate_effects::json::{Json, shorten};
 use hyper::HeaderMap;
 use std::fs::OpenOptions;
@@ -107,17 +107,11 @@ impl Grant {
                 let Some(seconds) = seconds else {
                     return refused(format!("write 0 to {} seconds", MAX.as_secs()));
                 };
-                let finding = Finding {
-                    layer: "expert",
-                    rule: "expert-mode".into(),
-                    verdict: Verdict::Audit,
-                    reason: match seconds {
-                        0 => "the operator has put the gate back".to_owned(),
-                        seconds => format!("the operator has lifted the gate for {seconds} s"),
-                    },
-                    evidence: None,
-                    instead: None,
+                let reason = match seconds {
+                    0 => "the operator has put the gate back".to_owned(),
+                    seconds => format!("the operator has lifted the gate for {seconds} s"),
                 };
+                let finding = Finding::audit(LayerName::Expert, "expert-mode", reason);
                 if let Err(error) = record(&finding) {
                     return refused(format!("the ledger cannot be written: {error}"));
                 }

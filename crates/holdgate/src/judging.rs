@@ -1,19 +1,19 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
-use anyhow::bail;
-use holdgate_core::hold::{CallLimits, HeldCall, Runs};
+use holdgate_core::call::{CallLimits, HeldCall, Runs};
 use holdgate_core::layers::gate::{Gate, RateLimits};
 use holdgate_core::layers::policy::Policy;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::session::Session;
 use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
+use holdgate_core::verdict::LayerName;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The layers that a stack has.
-pub const LAYERS: &[&str] = &["gate", "policy"];
+pub const LAYERS: [LayerName; 2] = [LayerName::Gate, LayerName::Policy];
 
 /// The bounds on a judgement, unless the settings say otherwise.
 pub const LIMITS: JudgeLimits = JudgeLimits {
@@ -25,40 +25,34 @@ pub const LIMITS: JudgeLimits = JudgeLimits {
     deadline: Duration::from_millis(250),
 };
 
-/// A stack with the built-in rules, without the layers named in `without`.
-pub fn stack(profile: Profile, without: &[String], limits: RateLimits) -> anyhow::Result<Stack> {
+/// A stack with the built-in rules, without the layers in `without`.
+pub fn stack(profile: Profile, without: &[LayerName], limits: RateLimits) -> anyhow::Result<Stack> {
     let rules = RuleSet::built_in(profile)?;
     stack_with(rules, without, limits, LIMITS)
 }
 
-/// A stack with these rules, without the layers named in `without`.
+/// A stack with these rules, without the layers in `without`.
 pub fn stack_with(
     rules: Arc<RuleSet>,
-    without: &[String],
+    without: &[LayerName],
     limits: RateLimits,
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
-    stack_of(layers(rules, without, limits)?, judge)
+    stack_of(layers(rules, without, limits), judge)
 }
 
-/// All layers but those named in `without`.
+/// All layers but those in `without`.
 pub fn layers(
     rules: Arc<RuleSet>,
-    without: &[String],
+    without: &[LayerName],
     limits: RateLimits,
-) -> anyhow::Result<Vec<Box<dyn Layer>>> {
-    if let Some(unknown) = without.iter().find(|name| !LAYERS.contains(&name.as_str())) {
-        bail!(
-            "`{unknown}` is no layer, the layers are {}",
-            LAYERS.join(", ")
-        );
-    }
+) -> Vec<Box<dyn Layer>> {
     let mut layers: Vec<Box<dyn Layer>> = vec![
         Box::new(Gate::new(limits, rules.clone())),
         Box::new(Policy::new(rules)),
     ];
-    layers.retain(|layer| !without.iter().any(|name| name == layer.name()));
-    Ok(layers)
+    layers.retain(|layer| !without.contains(&layer.name()));
+    layers
 }
 
 /// A stack of these layers, with a clock that runs.

@@ -7,7 +7,7 @@ use crate::asks::typed::Tty;
 use crate::config::Config;
 use crate::ledger::Ledger;
 use anyhow::{Context as _, bail};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName};
 use std::io::Write;
 
 /// Asks for the old PIN if there is one, and for the new one twice. All of it is recorded.
@@ -23,10 +23,7 @@ pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Res
     let ledger = Ledger::open(&config.state_dir, config.ledger)
         .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
     let record = |rule: &'static str, reason: &str| {
-        let finding = Finding {
-            verdict: Verdict::Audit,
-            ..Finding::block("operator", rule, reason)
-        };
+        let finding = Finding::audit(LayerName::Operator, rule, reason);
         ledger.append_event("operator", "told", &finding)
     };
     let old = Pin::load(path)?;

@@ -12,10 +12,11 @@ use crate::rulebook;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::rules::{
-    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, nearest, try_examples,
+    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, try_examples,
 };
 use holdgate_core::watch::Commands;
 use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::worded::nearest;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -232,7 +233,7 @@ fn to_json(rule: &Rule) -> Json<'static> {
     };
     let mut json = Json::object([
         ("id", rule.id.clone().into()),
-        ("layer", rule.layer.word().into()),
+        ("layer", rule.layer.name().word().into()),
         ("from", rule.tier.word().into()),
         ("category", rule.category.clone().into()),
         ("stage", rule.stage.word().into()),
@@ -267,7 +268,7 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     }
     let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
     writeln!(out, "  verdict   {}", verdicts.join(", "))?;
-    let (layer, from) = (rule.layer.word(), rule.tier.word());
+    let (layer, from) = (rule.layer.name().word(), rule.tier.word());
     writeln!(out, "  layer     {layer}, {from}")?;
     writeln!(out, "  category  {}", rule.category)?;
     writeln!(out, "  stage     {}", rule.stage.word())?;

@@ -1,12 +1,13 @@
 //! What one message of a conversation says about calls.
 
+use crate::call::{CallLimits, HeldCall, Runs};
 use crate::history::{Outcome, Step};
-use crate::hold::{CallLimits, HeldCall, Runs};
 use crate::request;
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use holdgate_effects::path::World;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::{self, Knowledge};
 use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
@@ -187,7 +188,7 @@ impl CallReader<'_> {
 
 /// A command with a slip is still read in pieces; what else is unreadable was not read.
 fn is_readable(effect: &Effect) -> bool {
-    effect.kind != Kind::Unreadable || effect.is("syntax")
+    effect.kind != Kind::Unreadable || effect.is(Tag::Syntax)
 }
 
 fn is_providers_result(kind: &str) -> bool {

@@ -1,7 +1,7 @@
 mod random;
 
 use super::*;
-use crate::hold::CallLimits;
+use crate::call::CallLimits;
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Kind;
@@ -257,7 +257,7 @@ fn what_was_refused_is_known_once() {
 
 #[test]
 fn the_notice_is_read_as_it_is_written() {
-    use crate::hold::{HeldCall, Runs};
+    use crate::call::{HeldCall, Runs};
     use crate::session::Session;
     use crate::stack::{Clock, JudgeLimits, Occasion, Stack};
     use holdgate_effects::json::{Json, LoneSurrogates};

@@ -3,12 +3,21 @@
 use super::job::Away;
 use super::sink::Sink;
 use super::{JobDone, Output, StreamGuard, Unjudged};
+use crate::answer::Answer;
 use crate::hold::Waiting;
-use crate::question::Answer;
 use crate::stack::Judgement;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
+
+/// How far the judging of a response has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All calls that were handed to judging are decided.
+    Decided,
+    /// A verdict or a person's answer must come first.
+    Waiting,
+}
 
 /// A question that is open.
 #[derive(Debug)]
@@ -20,9 +29,8 @@ pub(super) struct Asked {
 }
 
 impl StreamGuard {
-    /// Has the call at this place of the queue judged, and tells whether that has to be waited for,
-    /// or a person.
-    pub(super) fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> bool {
+    /// Has the call at this place of the queue judged, if one is there.
+    pub(super) fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> Progress {
         if let Some(call) = self.hold.take_call(at) {
             let job = self.ruling.job(call.held, now);
             let away = Away::new(&job, at, call.since);
@@ -33,7 +41,7 @@ impl StreamGuard {
                 self.rule(away, job.run().judgement, now, sink);
             }
         }
-        self.is_waiting()
+        self.progress()
     }
 
     /// The verdict on the call that is away, or why there is none.
@@ -91,17 +99,24 @@ impl StreamGuard {
 
     /// Whether a verdict or an answer has to come before anything that is held can leave.
     pub fn is_waiting(&self) -> bool {
-        self.question.is_some() || self.away.is_some()
+        self.progress() == Progress::Waiting
     }
 
-    /// Judges all calls that wait, before any leaves, and tells whether all are decided.
-    /// Explanations go before the calls that stay.
-    pub(super) fn judge_set(&mut self, now: Duration, sink: &mut Sink<'_>) -> bool {
+    pub(super) fn progress(&self) -> Progress {
+        if self.question.is_some() || self.away.is_some() {
+            Progress::Waiting
+        } else {
+            Progress::Decided
+        }
+    }
+
+    /// Judges all calls that wait, before any leaves. Explanations go before the calls that stay.
+    pub(super) fn judge_all(&mut self, now: Duration, sink: &mut Sink<'_>) -> Progress {
         let from = self.judged;
         for at in from..self.hold.len() {
             self.judged = at + 1;
-            if self.judge_at(at, now, sink) {
-                return false;
+            if self.judge_at(at, now, sink) == Progress::Waiting {
+                return Progress::Waiting;
             }
         }
         let mut notices = VecDeque::new();
@@ -116,7 +131,7 @@ impl StreamGuard {
         }
         notices.append(&mut rest);
         self.hold.put(notices);
-        true
+        Progress::Decided
     }
 
     /// What a person says to the question about `incident`, or that nobody does. An answer to a

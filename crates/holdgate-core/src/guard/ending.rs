@@ -53,7 +53,7 @@ impl StreamGuard {
     pub fn stop(&mut self, why: &'static str, out: &mut Vec<Output>) {
         if !self.is_over() {
             let mut sink = Sink::new(&Bytes::new(), out);
-            self.fail(&why.into(), &mut sink);
+            self.fail(&Violation::Stopped(why), &mut sink);
             sink.finish();
         }
     }

@@ -1,10 +1,10 @@
 //! Judging as work that the shell can do elsewhere: it takes time, and may look at a disk.
 
 use super::Judge;
-use crate::hold::{HeldCall, Runs};
+use crate::call::{HeldCall, Runs};
 use crate::session::{self, SharedSession};
 use crate::stack::{About, Judgement, Refusal};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, LayerName};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Unjudged {
             Unjudged::Late => ("judging-too-slow", "no verdict came in time"),
             Unjudged::Failed => ("judging-failure", "judging this call failed"),
         };
-        Finding::block("stack", rule, reason)
+        Finding::block(LayerName::Stack, rule, reason)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::sink::Sink;
 use super::{Job, Judge, OnBlock};
+use crate::answer::Answer;
+use crate::call::{Fault, HeldCall, Runs};
 use crate::event::Violation;
-use crate::hold::{Fault, HeldCall, Runs};
 use crate::incident::{Action, Record};
-use crate::question::{Answer, Question, allowances};
+use crate::question::{Question, allowances};
 use crate::session;
 use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
@@ -41,7 +42,9 @@ impl Ruling {
     pub(super) fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
-            return Err("more tool calls in one response than its limit allows".into());
+            return Err(Violation::TooMuch(
+                "more tool calls in one response than its limit allows",
+            ));
         }
         if let Some(id) = &held.id
             && !self.ids.insert(id.clone())
@@ -111,22 +114,12 @@ impl Ruling {
         };
         judged.answer = Some((answer, now.saturating_sub(asked)));
         if let Err(refusal) = &judged.judgement.outcome
-            && answer.lets_pass()
+            && let Some(approval) = answer.approval()
+            && let Some(cleared) = refusal.approved(&approval)
         {
-            let approved = refusal.clone().approve();
-            if approved.is_ok() {
-                let mut session = session::lock(&self.judge.session);
-                session.note_approval(now);
-                if matches!(answer, Answer::Session | Answer::Rule) {
-                    let input = refusal.input().map_or("", |input| input.as_str());
-                    session.approve(
-                        refusal.tool().unwrap_or_default(),
-                        input,
-                        refusal.findings(),
-                    );
-                }
-            }
-            judged.judgement.outcome = approved.map_err(|refusal| *refusal);
+            let (call, findings) = (cleared.call(), cleared.findings());
+            session::lock(&self.judge.session).approve(call, findings, &approval, now);
+            judged.judgement.outcome = Ok(cleared);
         }
         self.record(judged, now, sink);
     }

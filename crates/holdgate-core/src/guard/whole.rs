@@ -3,10 +3,10 @@
 use super::job::Away;
 use super::ruling::{Judged, Ruling};
 use super::sink::Sink;
-use super::{JobDone, Judge, Output, Unjudged};
+use super::{JobDone, Judge, Output, Progress, Unjudged};
+use crate::answer::Answer;
 use crate::canonical::Canonical;
 use crate::event::Violation;
-use crate::question::Answer;
 use crate::stack::Judgement;
 use crate::wire::anthropic::{self, Declared, GuardedMessage, MessageBlock, ReadMessage};
 use bytes::Bytes;
@@ -68,15 +68,14 @@ impl<'b> MessageGuard<'b> {
         self
     }
 
-    /// Judges on, until all calls are decided (`false`), or a person is asked or a verdict is awaited
-    /// (`true`).
-    pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<bool, Violation> {
+    /// Judges on, until all calls are decided, or a person is asked or a verdict is awaited.
+    pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<Progress, Violation> {
         while self.asked.is_none() && self.away.is_none() {
             let Message::Calls(message, blocks) = &mut self.message else {
-                return Ok(false);
+                return Ok(Progress::Decided);
             };
             match blocks.next() {
-                None => return Ok(false),
+                None => return Ok(Progress::Decided),
                 Some(MessageBlock::Inert(block)) => message.inert(block),
                 Some(MessageBlock::Call(mut held)) => {
                     if let Err(violation) = self.ruling.admit(&mut held) {
@@ -94,7 +93,7 @@ impl<'b> MessageGuard<'b> {
                 }
             }
         }
-        Ok(true)
+        Ok(Progress::Waiting)
     }
 
     /// Takes the verdict of a [`Job`](super::Job).
@@ -184,7 +183,7 @@ pub fn guard_message(
     out: &mut Vec<Output>,
 ) -> Result<Canonical, Violation> {
     let mut guard = MessageGuard::new(judge, body, out)?;
-    while guard.advance(now, out)? {
+    while guard.advance(now, out)? == Progress::Waiting {
         guard.answer(Answer::Nobody, now, out);
     }
     Ok(guard.finish())

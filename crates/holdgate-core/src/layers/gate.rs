@@ -2,13 +2,11 @@
 //!
 //! Rules over what the call does, and rate limits, which stop agents that run in circles.
 
-use crate::hold::{Runs, ToolCall};
+use crate::call::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Counts, Layer, OutOfFuel};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use std::sync::Arc;
-
-const NAME: &str = "gate";
 
 /// The gate's limits. A limit of 0 is no limit.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +60,8 @@ impl Gate {
 }
 
 impl Layer for Gate {
-    fn name(&self) -> &'static str {
-        NAME
+    fn name(&self) -> LayerName {
+        LayerName::Gate
     }
 
     fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
@@ -101,7 +99,7 @@ impl RateLimits {
         let (calls, times) = (counts.in_last_minute, counts.in_a_row);
         if self.calls_per_minute > 0 && calls >= self.calls_per_minute {
             let finding = Finding::block(
-                NAME,
+                LayerName::Gate,
                 "call-rate",
                 format!(
                     "the session has made {calls} tool calls within a minute, and the limit is {}",
@@ -112,7 +110,7 @@ impl RateLimits {
         }
         if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
             let finding = Finding::block(
-                NAME,
+                LayerName::Gate,
                 "repeated-call",
                 format!(
                     "the same call has come {times} times in a row, and the limit is {}",

@@ -4,10 +4,10 @@
 //! something was done, what a person must agree to, and what is allowed though another rule of the
 //! policy speaks against it.
 
-use crate::hold::ToolCall;
+use crate::call::ToolCall;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
-use crate::verdict::Finding;
+use crate::verdict::{Finding, LayerName};
 use std::sync::Arc;
 
 /// The policy.
@@ -24,8 +24,8 @@ impl Policy {
 }
 
 impl Layer for Policy {
-    fn name(&self) -> &'static str {
-        RuleLayer::Policy.word()
+    fn name(&self) -> LayerName {
+        LayerName::Policy
     }
 
     fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {

@@ -1,13 +1,14 @@
 //! Rules from their written form: everything is checked here, so that matching has nothing to ask.
 
 use super::condition::{Each, Reader, is_name};
-use super::report::{Mark, RuleError, Source, suggestion};
+use super::report::{Mark, RuleError, Source};
 use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
 use super::{Example, Expect, Profile, Rule, RuleFile, Stage};
 use crate::verdict::Verdict;
 use holdgate_effects::json::Json;
+use holdgate_effects::worded::suggestion;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Conditions from their written form.
 
 use super::reach::Sample;
-use super::report::{Mark, RuleError, Source, suggestion};
+use super::report::{Mark, RuleError, Source};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
@@ -9,6 +9,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::{self, PathClass};
+use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
@@ -120,8 +121,7 @@ impl Reader<'_> {
         }
         let mut kinds = Kinds::ALL;
         if let Some(words) = &condition.effect {
-            let known = || Kind::ALL.iter().map(|k| k.word());
-            let found = self.words(words, "effect", Kind::from_word, known);
+            let found = self.words(words, "effect", Kind::read);
             kinds = Kinds::of(found.into_iter());
         }
         let any: Vec<Pattern> = match &condition.any {
@@ -138,12 +138,12 @@ impl Reader<'_> {
         let mut is = self.tags(condition.is.as_ref());
         let mut is_not = self.tags(condition.is_not.as_ref());
         for (flag, tag) in [
-            (condition.recursive, "recursive"),
-            (condition.force, "force"),
+            (condition.recursive, Tag::Recursive),
+            (condition.force, Tag::Force),
         ] {
             match flag {
-                Some(true) => is.push(tag.to_owned()),
-                Some(false) => is_not.push(tag.to_owned()),
+                Some(true) => is.push(tag),
+                Some(false) => is_not.push(tag),
                 None => {}
             }
         }
@@ -179,9 +179,8 @@ impl Reader<'_> {
     }
 
     fn path_classes(&mut self, words: Option<&Spanned<Words>>) -> Vec<PathClass> {
-        let known = || PathClass::ALL.iter().map(|c| c.word());
         words.map_or_else(Vec::new, |words| {
-            self.words(words, "path class", PathClass::from_word, known)
+            self.words(words, "path class", PathClass::read)
         })
     }
 
@@ -190,10 +189,9 @@ impl Reader<'_> {
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {
-        let known = || HostClass::ALL.iter().map(|c| c.word());
         let mut classes = |words: &Option<Spanned<Words>>| {
             words.as_ref().map_or_else(Vec::new, |words| {
-                self.words(words, "host class", HostClass::from_word, known)
+                self.words(words, "host class", HostClass::read)
             })
         };
         HostTest {
@@ -204,23 +202,12 @@ impl Reader<'_> {
     }
 
     fn origins(&mut self, words: Option<&Spanned<Words>>) -> Option<Origins> {
-        let found = self.words(words?, "origin", Origins::from_name, Origins::all_names);
+        let found = self.words(words?, "origin", Origins::read);
         Some(found.into_iter().fold(Origins::NONE, |all, o| all | o))
     }
 
-    fn tags(&mut self, words: Option<&Spanned<Words>>) -> Vec<String> {
-        let Some(words) = words else {
-            return Vec::new();
-        };
-        let mut tags = Vec::new();
-        for (tag, at) in words.each() {
-            if is_name(&tag) {
-                tags.push(tag);
-            } else {
-                self.error(at, format!("`{tag}` is no tag: tags look like `dry-run`"));
-            }
-        }
-        tags
+    fn tags(&mut self, words: Option<&Spanned<Words>>) -> Vec<Tag> {
+        words.map_or_else(Vec::new, |words| self.words(words, "tag", Tag::read))
     }
 
     fn names(&mut self, words: &Spanned<Words>) -> Names {
@@ -278,23 +265,19 @@ impl Reader<'_> {
         Some(regex)
     }
 
-    /// Words out of a fixed set.
-    fn words<T, I: Iterator<Item = &'static str>>(
+    /// Words out of a closed set.
+    fn words<T>(
         &mut self,
         words: &Spanned<Words>,
         what: &str,
-        read: impl Fn(&str) -> Option<T>,
-        known: impl Fn() -> I,
+        read: impl Fn(&str) -> Result<T, String>,
     ) -> Vec<T> {
         let mut found = Vec::new();
         for (word, at) in words.each() {
-            if let Some(value) = read(&word) {
-                found.push(value);
-                continue;
+            match read(&word) {
+                Ok(value) => found.push(value),
+                Err(error) => self.error(at, error),
             }
-            let known: Vec<&str> = known().collect();
-            let nearest = suggestion(&word, &known);
-            self.error(at, format!("unknown {what} `{word}`, {nearest}"));
         }
         if words.value.is_empty() {
             self.error(words.referenced.into(), format!("no {what} is named here"));

@@ -3,8 +3,8 @@
 use super::report::{Mark, RuleError};
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
+use crate::call::ToolCall;
 use crate::history::{History, Outcome, Step};
-use crate::hold::ToolCall;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};

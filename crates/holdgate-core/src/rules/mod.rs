@@ -36,10 +36,9 @@ mod when;
 pub(crate) use condition::is_name;
 pub use examples::{Tried, try_examples};
 pub(crate) use file::{Entry, FileSpec};
-pub(crate) use report::{Mark, Source, suggestion};
-pub use report::{RuleError, RuleErrors, nearest};
+pub(crate) use report::{Mark, Source};
+pub use report::{RuleError, RuleErrors};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};
-pub(crate) use rule::{MAX_EVIDENCE, shown};
 pub use set::{RuleFile, RuleSet};
 
 /// What kind of machine the agent works on.

@@ -3,8 +3,8 @@
 mod over_time;
 
 use super::*;
+use crate::call::ToolCall;
 use crate::history::{History, Outcome, Step};
-use crate::hold::ToolCall;
 use crate::verdict::Verdict;
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::Json;

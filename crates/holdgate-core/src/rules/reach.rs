@@ -7,6 +7,7 @@
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::{Place, is_under};
 use holdgate_effects::pattern::Pattern as ShellPattern;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::value::{HOLE, HOLE_STR};
 
 /// A file that a rule's glob finds.
@@ -43,7 +44,7 @@ pub(super) fn surely_was(earlier: &str, now: &str) -> bool {
 
 /// Whether `effect`, about a path that is spelt `earlier`, may have been about `now`.
 fn could_be(effect: &Effect, earlier: &str, now: &str) -> bool {
-    let below = effect.is("recursive") || effect.kind == Kind::Read && !effect.is("list");
+    let below = effect.is(Tag::Recursive) || effect.kind == Kind::Read && !effect.is(Tag::List);
     if earlier == now || now.contains(HOLE) || below && is_under(now, earlier) {
         return true;
     }
@@ -75,7 +76,7 @@ pub(super) fn may_include(effect: &Effect, place: &Place, sample: &Sample) -> bo
 /// Whether all that lies in a folder was touched. A search in what looks like a file was not.
 fn is_whole_folder(effect: &Effect, place: &Place) -> bool {
     let name = place.text.rsplit('/').next().unwrap_or_default();
-    effect.is("recursive") || effect.is("search") && !name.contains('.')
+    effect.is(Tag::Recursive) || effect.is(Tag::Search) && !name.contains('.')
 }
 
 /// Whether the last parts of `path` can be those of `sample`.

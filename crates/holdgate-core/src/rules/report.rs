@@ -1,5 +1,6 @@
 //! What is wrong with a rule file, said so that its author can put it right.
 
+use holdgate_effects::worded::suggestion;
 use serde_saphyr::{Error, Location};
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +9,6 @@ use std::sync::Arc;
 const SHOWN: usize = 160;
 /// Errors that are told at once.
 const MAX_TOLD: usize = 20;
-/// Bytes of a name that may be meant by another.
-const MAX_NAME: usize = 64;
 
 /// A rule file.
 #[derive(Debug)]
@@ -155,43 +154,4 @@ fn reason(error: &Error) -> String {
             }
         }
     }
-}
-
-/// ``did you mean `x`?``, or all that would be known.
-pub(crate) fn suggestion(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "and there are no others to choose from".to_owned(),
-        None => format!("write one of {}", known.join(", ")),
-    }
-}
-
-/// The known name that `word` most likely means.
-pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .filter(|name| word.len() <= MAX_NAME && name.len() <= MAX_NAME)
-        .map(|name| (distance(word, name), name))
-        .min()
-        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 3)
-        .map(|(_, name)| name)
-}
-
-/// Edit distance of two short names.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.chars().zip(row.iter_mut().skip(1)) {
-            let best = (diagonal + usize::from(x != y))
-                .min(left + 1)
-                .min(*cell + 1);
-            diagonal = std::mem::replace(cell, best);
-            left = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

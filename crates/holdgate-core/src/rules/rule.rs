@@ -6,7 +6,7 @@ use super::when::{Call, Kinds, Met};
 use super::{Profile, compile};
 use crate::history::History;
 use crate::mask::Masked;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::json::Json;
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Characters of evidence that a finding shows.
-pub(crate) const MAX_EVIDENCE: usize = 300;
+const MAX_EVIDENCE: usize = 300;
 
 /// The layer that a rule speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub enum RuleLayer {
 
 impl RuleLayer {
     /// The layer's name.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> LayerName {
         match self {
-            RuleLayer::Gate => "gate",
-            RuleLayer::Policy => "policy",
+            RuleLayer::Gate => LayerName::Gate,
+            RuleLayer::Policy => LayerName::Policy,
         }
     }
 }
@@ -256,18 +256,19 @@ impl Rule {
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
         let evidence = effect.map(|effect| Masked::start(&shown(effect), MAX_EVIDENCE));
         Finding {
-            layer: self.layer.word(),
+            layer: self.layer.name(),
             rule: self.id.clone().into(),
             verdict,
             reason: self.because.clone(),
             evidence: evidence.filter(|text| !text.is_empty()),
             instead: self.instead.clone().map(Into::into),
+            effect: effect.cloned().map(Arc::new),
         }
     }
 }
 
 /// The part of the call that says so. A tool's name alone says little: its path says more.
-pub(crate) fn shown(effect: &Effect) -> Cow<'_, str> {
+fn shown(effect: &Effect) -> Cow<'_, str> {
     match &effect.path {
         Some(path) if effect.evidence == effect.program => Cow::Owned(format!(
             "{} {}",

@@ -2,7 +2,6 @@
 
 use super::compile::{self, Adjustment, Verdicts};
 use super::index::Index;
-use super::report::suggestion;
 use super::when::{Kinds, Met};
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
 use crate::history::History;
@@ -10,6 +9,7 @@ use crate::verdict::{Finding, Verdict};
 use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::worded::suggestion;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -2,13 +2,14 @@
 
 use super::condition::Reader;
 use super::reach;
-use super::report::{Mark, suggestion};
+use super::report::Mark;
 use super::spec::{ConditionSpec, RuleSpec};
 use super::when::{Call, Kinds, Met, Pattern, Sight};
 use crate::history::{History, Outcome};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::value::HOLE;
+use holdgate_effects::worded::suggestion;
 use serde_saphyr::Spanned;
 
 /// Work on the whole of a history: a long one must not use up what the call itself may take.

@@ -7,6 +7,7 @@ use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::host::{Host, HostClass};
 use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use regex::{Regex, RegexBuilder};
 use std::sync::OnceLock;
@@ -150,9 +151,9 @@ pub(super) enum Sight {
 pub(super) struct Pattern {
     pub(super) kinds: Kinds,
     pub(super) programs: Option<Names>,
-    pub(super) is: Vec<String>,
-    pub(super) is_any: Vec<String>,
-    pub(super) is_not: Vec<String>,
+    pub(super) is: Vec<Tag>,
+    pub(super) is_any: Vec<Tag>,
+    pub(super) is_not: Vec<Tag>,
     pub(super) from: Option<Origins>,
     pub(super) not_from: Option<Origins>,
     pub(super) path: Option<PathTest>,
@@ -193,9 +194,9 @@ impl Pattern {
             return Ok(false);
         }
         fuel.spend(1)?;
-        let cheap = self.is.iter().all(|tag| effect.is(tag))
-            && (self.is_any.is_empty() || self.is_any.iter().any(|tag| effect.is(tag)))
-            && !self.is_not.iter().any(|tag| effect.is(tag))
+        let cheap = self.is.iter().all(|tag| effect.is(*tag))
+            && (self.is_any.is_empty() || self.is_any.iter().any(|tag| effect.is(*tag)))
+            && !self.is_not.iter().any(|tag| effect.is(*tag))
             && self.from.is_none_or(|from| effect.origins.any(from))
             && !self.not_from.is_some_and(|from| effect.origins.any(from))
             && self

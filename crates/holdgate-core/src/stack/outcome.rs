@@ -1,6 +1,7 @@
 //! What comes out of judging: a call that may pass, or why it must not.
 
-use crate::hold::{Runs, ToolCall};
+use crate::answer::Approval;
+use crate::call::{Runs, ToolCall};
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 
@@ -100,15 +101,12 @@ impl Refusal {
         strictest(&self.findings)
     }
 
-    /// Lets the call pass, because a person has said so. Only what was asked about can be let pass:
-    /// a call that some rule blocks comes back as it is.
-    pub fn approve(mut self) -> Result<Cleared, Box<Refusal>> {
-        let Some(call) = self.asked.take() else {
-            return Err(Box::new(self));
-        };
-        Ok(Cleared {
-            call: *call,
-            findings: self.findings,
+    /// The call as a person has let it pass, if it was one to ask about: what some rule blocks
+    /// stays refused.
+    pub(crate) fn approved(&self, _: &Approval) -> Option<Cleared> {
+        Some(Cleared {
+            call: self.asked.as_deref()?.clone(),
+            findings: self.findings.clone(),
         })
     }
 }

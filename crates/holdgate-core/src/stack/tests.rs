@@ -1,6 +1,7 @@
 mod apart;
 
 use super::*;
+use crate::answer::Answer;
 use crate::history::History;
 use crate::layers::gate::{Gate, RateLimits};
 use holdgate_effects::json::Json;
@@ -22,8 +23,8 @@ impl<F> Layer for Says<F>
 where
     F: Fn(&ToolCall, &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> + Send + Sync,
 {
-    fn name(&self) -> &'static str {
-        "test"
+    fn name(&self) -> LayerName {
+        LayerName::Gate
     }
 
     fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
@@ -86,7 +87,7 @@ fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
 fn the_strictest_finding_wins_and_all_layers_speak() {
     let with = |rule: &'static str, verdict| {
         says(move |_, _| {
-            let mut finding = Finding::block("test", rule, "said so");
+            let mut finding = Finding::block(LayerName::Gate, rule, "said so");
             finding.verdict = verdict;
             Ok(vec![finding])
         })
@@ -109,7 +110,7 @@ fn a_panic_is_a_refusal_and_the_other_layers_still_speak() {
     check_refused(
         vec![
             says(|_, _| panic!("a bug")),
-            says(|_, _| Ok(vec![Finding::block("test", "after", "still here")])),
+            says(|_, _| Ok(vec![Finding::block(LayerName::Gate, "after", "still here")])),
         ],
         &["layer-failure", "after"],
     );
@@ -190,7 +191,7 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
 
 #[test]
 fn what_the_provider_ran_already_is_recorded_and_passed() {
-    let layer = says(|_, _| Ok(vec![Finding::block("test", "bad", "said so")]));
+    let layer = says(|_, _| Ok(vec![Finding::block(LayerName::Gate, "bad", "said so")]));
     let stack = stack(vec![layer], Arc::default());
     let judgement = stack.judge(
         held(Runs::AtProvider, "{}"),
@@ -304,9 +305,11 @@ impl Shell {
 
     fn approve(&mut self, command: &str) {
         let refusal = self.judge(command).outcome.unwrap_err();
-        let input = refusal.input().unwrap().clone();
+        let approval = Answer::Session.approval().unwrap();
+        let cleared = refusal.approved(&approval).unwrap();
+        let (call, findings) = (cleared.call(), cleared.findings());
         self.session
-            .approve(refusal.tool().unwrap(), &input, refusal.findings());
+            .approve(call, findings, &approval, Duration::ZERO);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::listing::Listing;
 use super::scan::Weight;
+use crate::call::{Runs, ToolCall};
 use crate::history::History;
-use crate::hold::{Runs, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -268,7 +268,7 @@ impl Commands {
         let fuel = Fuel::new(FUEL);
         let mut findings = self.findings(&call, &fuel).unwrap_or_else(|OutOfFuel| {
             let why = "it takes too much work to find out what it does";
-            vec![Finding::block("gate", "undecipherable-call", why)]
+            vec![Finding::block(LayerName::Gate, "undecipherable-call", why)]
         });
         findings.retain(|finding| finding.verdict >= Verdict::Block);
         findings

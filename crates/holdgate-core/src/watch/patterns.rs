@@ -2,7 +2,8 @@
 
 use super::Severity;
 use super::spec::{self, Adjustment, Example};
-use crate::rules::{Mark, RuleError, RuleErrors, Source, suggestion};
+use crate::rules::{Mark, RuleError, RuleErrors, Source};
+use holdgate_effects::worded::suggestion;
 use regex::{Regex, bytes};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

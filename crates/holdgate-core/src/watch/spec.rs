@@ -2,8 +2,9 @@
 
 use super::Severity;
 use super::patterns::{Looks, Pattern};
-use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name, suggestion};
+use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name};
 use holdgate_effects::json::shorten;
+use holdgate_effects::worded::suggestion;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_saphyr::Spanned;

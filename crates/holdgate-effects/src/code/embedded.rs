@@ -1,16 +1,21 @@
 //! Files that hold commands between other things: Dockerfiles, CI workflows, package.json, units,
-//! crontabs, notebooks, git settings. Which of them it is shows in the lines themselves, so that a
-//! fragment of a file reads like the whole.
+//! crontabs, notebooks, git settings. Which of them it is shows in the text itself, so that a
+//! fragment of a file reads like the whole. What a parser accepts is read as a tree; the lines of the
+//! rest are scanned.
 
-mod json;
+mod fragment;
 mod lines;
-mod yaml;
+mod parse;
+mod tree;
 
 use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Value};
+use std::collections::HashSet;
+use tree::Format;
 
 /// JSON nested deeper than this is nobody's settings.
 const MAX_DEPTH: usize = 64;
@@ -19,11 +24,15 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
     let text = code.text.trim_start();
-    let mut reader = Reader { scene, code };
+    let mut reader = Reader {
+        scene,
+        code,
+        seen: HashSet::new(),
+    };
     if text.starts_with(['{', '[']) {
         let plain = without_comments(text);
         if let Ok(json) = Json::read(plain.trim().as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
-            reader.json(&json, "")?;
+            reader.tree(&json, Format::Json)?;
             return Ok(Value::default());
         }
     }
@@ -31,19 +40,51 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
         reader.plist(text)?;
         return Ok(Value::default());
     }
-    reader.lines()?;
+    reader.parsed()?;
     Ok(Value::default())
 }
 
 struct Reader<'s, 'w, 'c> {
     scene: &'s mut Scene<'w>,
     code: &'c Value,
+    /// The commands that were read: a text that is both parsed and scanned shows them twice.
+    seen: HashSet<Vec<String>>,
 }
 
 impl Reader<'_, '_, '_> {
+    /// TOML, HCL or YAML by its parser. Lines are scanned too where the text is none of them, and
+    /// where it may be something else as well: settings of git, lines of JSON, a Dockerfile.
+    fn parsed(&mut self) -> Done {
+        let text = &self.code.text;
+        let tree = parse::toml(text).map(|tree| (tree, Format::Toml));
+        let tree = tree.or_else(|| Some((parse::hcl(text)?, Format::Hcl)));
+        if let Some((tree, format)) = tree {
+            self.tree(&tree, format)?;
+            return self.lines(text);
+        }
+        let first = text.trim_start().chars().next().unwrap_or(' ');
+        let yaml = parse::yaml(text);
+        for document in &yaml.documents {
+            self.tree(document, Format::Yaml)?;
+            // JSON that our reader refuses: a key twice, deep nesting.
+            if matches!(first, '{' | '[') {
+                self.tree(document, Format::Json)?;
+            }
+        }
+        if yaml.bomb {
+            let actor = Actor::new("yaml", "aliases that grow without end");
+            self.scene.emit(actor.does(Kind::Unreadable))?;
+        }
+        let whole = yaml.whole && !yaml.documents.is_empty();
+        if whole && first != '"' && !lines::is_dockerfile(text) {
+            return Ok(());
+        }
+        self.lines(text)
+    }
+
     /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
-    fn shell(&mut self, program: &str, command: &str, where_run: &str) -> Done {
-        if command.trim().is_empty() {
+    fn shell(&mut self, program: &str, command: &str, where_run: Option<Tag>) -> Done {
+        if command.trim().is_empty() || !self.seen.insert(vec![command.trim().to_owned()]) {
             return Ok(());
         }
         let command = self.code.map(templates_as_holes(command));
@@ -59,12 +100,15 @@ impl Reader<'_, '_, '_> {
     /// A step of a workflow: a shell's script, unless it says otherwise.
     fn step(&mut self, key: &str, script: &str, language: Language) -> Done {
         let before = self.scene.effects.len();
+        if language != Language::Shell && !self.seen.insert(vec![script.to_owned()]) {
+            return Ok(());
+        }
         if language == Language::Shell {
-            self.shell(key, script, "ci")?;
+            self.shell(key, script, Some(Tag::Ci))?;
         } else {
             let code = self.code.map(templates_as_holes(script));
             self.scene.code(language, &code)?;
-            self.tag_from(before, "ci");
+            self.tag_from(before, Some(Tag::Ci));
         }
         // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
         super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
@@ -72,14 +116,14 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A program will run with these words.
-    fn words(&mut self, words: &[String], where_run: &str) -> Done {
+    fn words(&mut self, words: &[String], where_run: Option<Tag>) -> Done {
+        if words.is_empty() || !self.seen.insert(words.to_vec()) {
+            return Ok(());
+        }
         let words: Vec<Value> = words
             .iter()
             .map(|word| self.code.map(templates_as_holes(word)))
             .collect();
-        if words.is_empty() {
-            return Ok(());
-        }
         super::act::heard("argv", &words);
         let before = self.scene.effects.len();
         self.scene
@@ -88,13 +132,13 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn tag_from(&mut self, before: usize, tag: &str) {
-        if tag.is_empty() {
+    fn tag_from(&mut self, before: usize, tag: Option<Tag>) {
+        let Some(tag) = tag else {
             return;
-        }
+        };
         for effect in self.scene.effects.iter_mut().skip(before) {
             if !effect.is(tag) {
-                effect.tags.push(tag.into());
+                effect.tags.push(tag);
             }
         }
     }
@@ -105,13 +149,13 @@ impl Reader<'_, '_, '_> {
         if first.starts_with("%%bash") || first.starts_with("%%sh") || first.starts_with("%%script")
         {
             let rest = source.split_once('\n').map_or("", |(_, rest)| rest);
-            return self.shell("notebook", rest, "");
+            return self.shell("notebook", rest, None);
         }
         let mut python = String::with_capacity(source.len());
         for line in source.lines() {
             let trimmed = line.trim_start();
             if let Some(command) = trimmed.strip_prefix('!') {
-                self.shell("notebook", command, "")?;
+                self.shell("notebook", command, None)?;
             } else if !trimmed.starts_with('%') {
                 python.push_str(line);
             }
@@ -135,7 +179,7 @@ impl Reader<'_, '_, '_> {
                 .filter_map(|piece| piece.split_once("</string>"))
                 .map(|(word, _)| unescaped_xml(word))
                 .collect();
-            self.words(&words, "")?;
+            self.words(&words, None)?;
         }
         Ok(())
     }

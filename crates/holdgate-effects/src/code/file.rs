@@ -69,6 +69,9 @@ fn by_place(folder: &str, name: &str, content: &str) -> Option<Language> {
     {
         return by_first_line(content).or(Some(Language::Shell));
     }
+    if within(".cargo/") && matches!(name, "config.toml" | "config") {
+        return Some(Language::Embedded);
+    }
     if within(".git/") && name == "config" {
         return Some(Language::Embedded);
     }
@@ -99,6 +102,13 @@ fn by_name(name: &str) -> Option<Language> {
         | ".pre-commit-config.yaml"
         | "taskfile.yml"
         | "package.json"
+        | "pyproject.toml"
+        | "cargo.toml"
+        | "pixi.toml"
+        | "mise.toml"
+        | ".mise.toml"
+        | "netlify.toml"
+        | "wrangler.toml"
         | "composer.json"
         | "deno.json"
         | "devcontainer.json"
@@ -133,6 +143,7 @@ fn by_extension(name: &str) -> Option<Language> {
         "sed" => Language::Sed,
         "ps1" | "psm1" | "psd1" | "bat" | "cmd" => Language::PowerShell,
         "mk" | "mak" => Language::Make,
+        "tf" | "hcl" | "nomad" => Language::Embedded,
         "service" | "timer" | "desktop" | "ipynb" | "cron" | "plist" => Language::Embedded,
         "go" | "java" | "kt" | "kts" | "scala" | "groovy" | "gradle" | "c" | "cc" | "cpp"
         | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" | "exp" | "expect"

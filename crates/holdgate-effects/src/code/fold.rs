@@ -1,7 +1,7 @@
 //! Pure functions on constants, worked out: joining, replacing, decoding.
 
-use crate::code::decode;
 use crate::code::thing::{MAX_ALTERNATIVES, Thing, unknown_like};
+use crate::decode;
 use crate::value::{HOLE, MAX_VALUE, Origins, Value};
 use std::rc::Rc;
 
@@ -388,22 +388,22 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
     let Some(text) = value.as_known() else {
         return Thing::value(unknown_like(value).marked(Origins::DECODED));
     };
-    let bytes = match encoding.as_str() {
-        "base64" | "base64url" | "m" | "m0" | "base_64" => decode::base64(text),
-        "base32" => decode::base32(text),
-        "hex" | "hex_codec" => decode::hex(text),
-        _ if encoding.starts_with('h') => decode::hex(text),
-        "deflate" | "zlib" | "gzip" => decode::inflate(&decode::bytes_of(text)),
-        "rot13" | "rot_13" => Some(decode::rot13(text).into_bytes()),
-        "percent" => Some(decode::percent(text).into_bytes()),
-        "reverse" => Some(text.chars().rev().collect::<String>().into_bytes()),
+    let made = match encoding.as_str() {
+        "base64" | "base64url" | "m" | "m0" | "base_64" => {
+            decode::base64(text).map(decode::text_of)
+        }
+        "base32" => decode::base32(text).map(decode::text_of),
+        _ if encoding.starts_with('h') => decode::hex(text).map(decode::text_of),
+        "deflate" | "zlib" | "gzip" => {
+            decode::inflate(&decode::bytes_of(text)).map(decode::text_of)
+        }
+        "rot13" | "rot_13" => Some(decode::rot13(text)),
+        "percent" => Some(decode::percent(text)),
+        "reverse" => Some(text.chars().rev().collect()),
         "u" | "other" => None,
         _ => return Thing::value(value.clone()),
     };
-    let made = match bytes {
-        Some(bytes) => value.map(decode::text_of(bytes).replace(HOLE, "")),
-        None => unknown_like(value),
-    };
+    let made = made.map_or_else(|| unknown_like(value), |text| value.map(text));
     let marked = if encoding == "percent" {
         made
     } else {

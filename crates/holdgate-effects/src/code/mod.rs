@@ -2,7 +2,6 @@
 
 mod act;
 mod awk;
-mod decode;
 mod embedded;
 mod file;
 mod fold;
@@ -18,6 +17,7 @@ pub use functions::FunctionTable;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Under this name the scene's variables hold what a program is fed with.
@@ -119,12 +119,12 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         | Language::Compiled => {
             if types_into_terminals(&code.text) {
                 let actor = Actor::new(language.word(), "TIOCSTI");
-                let types = actor.does(Kind::System).tagged("keystrokes");
+                let types = actor.does(Kind::System).tagged(Tag::Keystrokes);
                 scene.emit(types.about("TIOCSTI"))?;
             }
             if scene.know.own.is_in_code(&code.text) {
                 let actor = Actor::new(language.word(), &scene.know.own.program);
-                scene.emit(actor.does(Kind::Guard).tagged("hidden"))?;
+                scene.emit(actor.does(Kind::Guard).tagged(Tag::Hidden))?;
             }
             read::run(scene, language, code)
         }

@@ -2,7 +2,7 @@
 
 mod commands;
 
-use crate::code::decode;
+use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
 use crate::value::{HOLE_STR, Origins, Value};

@@ -1,6 +1,7 @@
 mod network;
 mod readers;
 mod spellings;
+mod trees;
 
 use super::act::HEARD;
 use super::*;

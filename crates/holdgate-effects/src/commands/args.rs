@@ -2,7 +2,7 @@
 
 use super::role::Role;
 use super::spec::{Meaning, Spec, Style};
-use crate::effect::Tag;
+use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub(crate) struct Parsed {
     /// The options given, with what the program does with their values.
     pub(crate) options: Vec<Given>,
     pub(crate) operands: Vec<Value>,
+    /// The names of the sub-commands, from the outermost.
+    pub(crate) subs: Vec<String>,
     pub(crate) tags: Vec<Tag>,
     /// From the specs that lead to the innermost.
     pub(crate) inside: Option<Tag>,
@@ -36,6 +38,11 @@ impl Parsed {
     pub(crate) fn has(&self, names: &[String]) -> bool {
         self.options.iter().any(|o| names.contains(&o.name))
     }
+
+    /// Whether one of these sub-commands was given.
+    pub(crate) fn is_sub(&self, names: &[&str]) -> bool {
+        self.subs.iter().any(|sub| names.contains(&sub.as_str()))
+    }
 }
 
 /// Reads `words`, of which the first is the program's name.
@@ -45,8 +52,9 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         spec: spec.clone(),
         options: Vec::new(),
         operands: Vec::new(),
+        subs: Vec::new(),
         tags: Vec::new(),
-        inside: spec.inside.clone(),
+        inside: spec.inside,
         command: Vec::new(),
         paths_follow: false,
     };
@@ -83,10 +91,9 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         } else if (text.starts_with('-') && text.len() > 1) || (bundled && is_bundle(text)) {
             short_options(&mut parsed, &levels, word, &mut rest);
         } else if let Some(sub) = sub_command(&parsed, text).filter(|_| levels.len() <= MAX_SUB) {
-            parsed.tags.push(text.into());
-            if sub.inside.is_some() {
-                parsed.inside.clone_from(&sub.inside);
-            }
+            parsed.tags.extend(Tag::from_word(text));
+            parsed.subs.push(text.to_owned());
+            parsed.inside = sub.inside.or(parsed.inside);
             parsed.spec = sub.clone();
             levels.push(sub);
         } else {

@@ -6,6 +6,7 @@ use super::spec::Spec;
 use super::{Call, Gathered, git, network, packages, special, values};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 pub(super) fn operands(
@@ -123,7 +124,7 @@ pub(super) fn standard_input(
             // The command over there reads it.
             if let Some(host) = gathered.connections.first().cloned() {
                 let mut actor = actor.clone();
-                actor.tags.push("transfer".into());
+                actor.tags.push(Tag::Transfer);
                 scene.send(&actor, &host, stdin)?;
             }
             return Ok(());
@@ -168,11 +169,11 @@ pub(super) fn act(
             gathered.input.push(&content);
             gathered.reads = true;
         }
-        Role::Write => gathered.writes.push((value.clone(), actor.is("append"))),
+        Role::Write => gathered.writes.push((value.clone(), actor.is(Tag::Append))),
         Role::Append => gathered.writes.push((value.clone(), true)),
         Role::Delete if is_root_if_unset(value) => {
             let mut actor = actor.clone();
-            actor.tag(["root-if-unset".into()]);
+            actor.tag([Tag::RootIfUnset]);
             scene.delete(&actor, value)?;
         }
         Role::Delete => scene.delete(actor, value)?,
@@ -225,7 +226,7 @@ pub(super) fn act(
             }
         }
         Role::Script(language) => {
-            if actor.is("shows-source") {
+            if actor.is(Tag::ShowsSource) {
                 scene.read(actor, value)?;
             }
             if !is_dash {

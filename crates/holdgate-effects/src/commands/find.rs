@@ -3,6 +3,7 @@
 use super::Call;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 
 pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
@@ -57,7 +58,7 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
         .collect();
     for path in &found {
         let listing = Actor {
-            tags: vec!["list".into()],
+            tags: vec![Tag::List],
             ..actor.clone()
         };
         scene.touch(&listing, Kind::Read, path)?;
@@ -68,9 +69,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
         match word.text.as_str() {
             "-delete" => {
                 let mut deleter = actor.clone();
-                deleter.tags.push("recursive".into());
+                deleter.tags.push(Tag::Recursive);
                 if filtered {
-                    deleter.tags.push("filtered".into());
+                    deleter.tags.push(Tag::Filtered);
                 }
                 for (root, path) in roots.iter().zip(&found) {
                     scene.delete(&deleter, if filtered { path } else { root })?;

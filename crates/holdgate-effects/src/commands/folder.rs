@@ -4,6 +4,7 @@ use super::args::Parsed;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Programs, and the files of the folder that they run.
@@ -52,7 +53,7 @@ pub(super) fn runs_what_lies_here(
     else {
         return Ok(());
     };
-    if parsed.tags.iter().any(|t| &**t == "dry-run") {
+    if parsed.tags.iter().any(|t| *t == Tag::DryRun) {
         return Ok(());
     }
     for file in *files {
@@ -81,7 +82,7 @@ pub(super) fn serves(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> D
     };
     let folder = option.or_else(operand).unwrap_or(Value::known("."));
     let place = scene.place(&folder);
-    scene.emit(actor.does(Kind::Listen).tagged("serves").at(place))
+    scene.emit(actor.does(Kind::Listen).tagged(Tag::Serves).at(place))
 }
 
 /// `make SHELL=program`: every line of the Makefile is given to it.

@@ -1,9 +1,10 @@
 //! git's settings, of which some run programs.
 
 use super::args::Parsed;
-use crate::effect::{Actor, Kind, Tag};
+use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
 /// Settings whose value is a program that git runs, by their last part.
@@ -33,7 +34,7 @@ const RUNS: [&str; 21] = [
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
 pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
-    let is = |tag: &str| parsed.tags.iter().any(|t| &**t == tag);
+    let is = |tag: Tag| parsed.tags.contains(&tag);
     if program != "git" {
         return Vec::new();
     }
@@ -45,37 +46,40 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
             .any(|o| names.contains(&o.name.as_str()))
     };
     // One file that is named is asked for by name.
-    let one_file = !is("checkout") || parsed.operands.len() < 3;
+    let one_file = !is(Tag::Checkout) || parsed.operands.len() < 3;
     let one_file = one_file
         && match parsed.operands.as_slice() {
             [path] => is_file_name(&path.text),
-            [_, path] if is("checkout") && parsed.paths_follow => is_file_name(&path.text),
+            [_, path] if is(Tag::Checkout) && parsed.paths_follow => is_file_name(&path.text),
             _ => false,
         };
-    if is("checkout")
+    if is(Tag::Checkout)
         && !one_file
         && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
         && !given(&["-b", "-B", "--orphan"])
     {
-        tags.push("discards".into());
+        tags.push(Tag::Discards);
     }
-    if is("restore") && !one_file && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"])) {
-        tags.push("worktree".into());
+    if is(Tag::Restore)
+        && !one_file
+        && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"]))
+    {
+        tags.push(Tag::Worktree);
     }
-    if is("push") && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
-        tags.push("force".into());
+    if is(Tag::Push) && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
+        tags.push(Tag::Force);
     }
-    if is("push")
+    if is(Tag::Push)
         && parsed
             .operands
             .iter()
             .skip(1)
             .any(|o| o.text.starts_with(':'))
     {
-        tags.push("delete".into());
+        tags.push(Tag::Delete);
     }
-    if is("push") && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
-        tags.push("force".into());
+    if is(Tag::Push) && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
+        tags.push(Tag::Force);
     }
     tags
 }
@@ -102,13 +106,13 @@ fn is_file_name(path: &str) -> bool {
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
 pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
-    if actor.is("remote") && (actor.is("add") || actor.is("set-url")) {
+    if actor.is(Tag::Remote) && (actor.is(Tag::Add) || actor.is(Tag::SetUrl)) {
         if let [name, url, ..] = parsed.operands.as_slice() {
             scene.remotes.insert(name.text.clone(), url.clone());
         }
         return Ok(());
     }
-    if actor.is("push") && !actor.is("stash") {
+    if actor.is(Tag::Push) && !actor.is(Tag::Stash) {
         let named = parsed.operands.first();
         let is_url = |o: &&Value| o.text.contains("://") || o.text.contains('@');
         let known = scene
@@ -117,22 +121,22 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
             .cloned();
         if let Some(url) = known.or_else(|| named.filter(is_url).cloned()) {
             let mut sender = actor.clone();
-            sender.tag(["transfer".into()]);
+            sender.tag([Tag::Transfer]);
             let files = Value::unknown(crate::value::Origins::FILE);
             scene.send(&sender, &url, &files)?;
         }
     }
-    if (actor.is("checkout") && (actor.is("discards") || parsed.paths_follow))
-        || actor.is("restore")
+    if (actor.is(Tag::Checkout) && (actor.is(Tag::Discards) || parsed.paths_follow))
+        || actor.is(Tag::Restore)
     {
         for path in parsed.operands.iter().skip(usize::from(
-            actor.is("checkout") && parsed.operands.len() > 1,
+            actor.is(Tag::Checkout) && parsed.operands.len() > 1,
         )) {
             scene.touch(actor, Kind::Write, path)?;
         }
     }
     // Without `--` a word may be a branch as well, but no branch is called like these files.
-    if actor.is("checkout") || actor.is("update-index") {
+    if actor.is(Tag::Checkout) || parsed.is_sub(&["update-index"]) {
         for path in &parsed.operands {
             let place = scene.place(path);
             if place.is(PathClass::Holdgate) || place.is(PathClass::AgentSettings) {
@@ -216,7 +220,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
             scene.emit(
                 actor
                     .does(Kind::Vcs)
-                    .tagged("runs-program")
+                    .tagged(Tag::RunsProgram)
                     .about(&format!("{key}={}", content.text)),
             )?;
         }
@@ -229,7 +233,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
         scene.emit(
             actor
                 .does(Kind::Vcs)
-                .tagged("weakens")
+                .tagged(Tag::Weakens)
                 .about(&format!("{key}={}", content.text)),
         )?;
     }
@@ -237,7 +241,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
         scene.emit(
             actor
                 .does(Kind::Vcs)
-                .tagged("redirects")
+                .tagged(Tag::Redirects)
                 .about(&format!("{key}={}", content.text)),
         )?;
     }

@@ -21,6 +21,7 @@ pub use spec::CommandTable;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use args::Parsed;
 use spec::Spec;
@@ -62,14 +63,14 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.is_some())?;
     if let Some(tag) = own::takes_over(call, actor) {
-        scene.emit(actor.does(Kind::System).tagged(&tag).about(&actor.evidence))?;
+        scene.emit(actor.does(Kind::System).tagged(tag).about(&actor.evidence))?;
     }
     let Some(spec) = spec else {
         return unknown(scene, call, actor);
     };
     let mut actor = actor.clone();
     actor.tag(own::merges(call, &know.own.program));
-    if actor.is("editor") {
+    if actor.is(Tag::Editor) {
         own::edits(scene, call, &actor)?;
     }
     run_spec(scene, spec, call, &actor)
@@ -107,7 +108,7 @@ fn run_spec(
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
     actor.tag(parsed.tags.iter().cloned());
-    if call.program == "git" && actor.is("config") {
+    if call.program == "git" && actor.is(Tag::Config) {
         git::config_command(scene, &parsed, &actor)?;
     }
     actor.tag(git::tags(call.program, &parsed));
@@ -142,14 +143,14 @@ fn run_spec(
     does(scene, &parsed, chosen, call, &actor)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
-    scene.marks.extend(parsed.inside.clone());
+    scene.marks.extend(parsed.inside);
     if parsed
         .spec
         .does
         .iter()
         .any(|(kind, _)| *kind == Kind::Elevate)
     {
-        scene.marks.push("elevated".into());
+        scene.marks.push(Tag::Elevated);
     }
     let mut gathered = Gathered::default();
     // Where it works comes first: all other paths depend on it.
@@ -195,11 +196,11 @@ fn run_spec(
     }
     reads::searches_here(scene, call, &parsed, &actor)?;
     folder::runs_what_lies_here(scene, call.program, &parsed, &actor)?;
-    if !gathered.commands.is_empty() && actor.is("interpreter") {
+    if !gathered.commands.is_empty() && actor.is(Tag::Interpreter) {
         // `sh -c 'code' zero one …`
         scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();
     }
-    if actor.is("pkg") && actor.is("set") {
+    if parsed.is_sub(&["pkg"]) && parsed.is_sub(&["set"]) {
         // npm's scripts, set by a command.
         for operand in &parsed.operands {
             if let Some((_, code)) = operand
@@ -235,7 +236,7 @@ fn does(
     for (kind, tags) in does {
         let mut effect = actor.does(*kind);
         for tag in tags {
-            effect = effect.tagged(tag);
+            effect = effect.tagged(*tag);
         }
         let text = call
             .words

@@ -54,7 +54,7 @@ pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed,
             let path = scene.place(&Value::known(path)).text;
             scene.files.insert(path, content);
         } else if call.program == "git"
-            && parsed.tags.iter().any(|t| &**t == "clone")
+            && parsed.is_sub(&["clone"])
             && host.class == HostClass::External
         {
             let end = url

@@ -5,6 +5,7 @@ use super::spec::{Prints, Spec};
 use super::{Gathered, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 /// Carries out what has gathered. Returns what the program prints.
@@ -36,7 +37,7 @@ pub(super) fn finish(
             code.push(command);
         }
         output = Some(scene.shell(actor, &code)?);
-        if actor.is("network") && (!connections.is_empty() || actor.is("listen")) {
+        if actor.is(Tag::Network) && (!connections.is_empty() || actor.is(Tag::Listen)) {
             // What it runs, it joins to the connection.
             let host = connections.first().map(|c| scene.know.hosts.host(c));
             let mut effect = actor.does(Kind::RemoteShell);
@@ -96,7 +97,7 @@ pub(super) fn finish(
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {
-            scene.emit(actor.does(Kind::Read).tagged("secret-store"))?;
+            scene.emit(actor.does(Kind::Read).tagged(Tag::SecretStore))?;
             Value::unknown(Origins::SECRET).with_source(&actor.program)
         }
         Prints::Decoded => {

@@ -1,10 +1,11 @@
 //! What programs do to the guard, to a person's keyboard, and to processes that are not the agent's.
 
 use super::Call;
-use crate::effect::{Actor, Kind, Tag};
+use crate::effect::{Actor, Kind};
 use crate::own::{OwnRole, Told};
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Sub-commands with which package managers remove a package.
@@ -31,9 +32,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
         return Ok(output);
     }
     let mut effect = actor.does(Kind::Guard).about(&actor.evidence);
-    effect = effect.tagged(does.map_or("hidden", OwnRole::tag));
+    effect = effect.tagged(does.map_or(Tag::Hidden, OwnRole::tag));
     if told.as_ref().is_some_and(Told::has_settings) {
-        effect = effect.tagged("with-settings");
+        effect = effect.tagged(Tag::WithSettings);
     }
     scene.emit(effect)?;
     match told {
@@ -77,8 +78,8 @@ pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, know
         .first()
         .is_some_and(|word| REMOVE.contains(&word.text.as_str()));
     let tag = match () {
-        () if is_hidden => "hidden",
-        () if removes && rest.iter().any(is_own) => "removes",
+        () if is_hidden => Tag::Hidden,
+        () if removes && rest.iter().any(is_own) => Tag::Removes,
         () => return Ok(()),
     };
     let effect = actor.does(Kind::Guard).about(&actor.evidence);
@@ -106,39 +107,39 @@ pub(super) fn takes_over(call: &Call<'_>, actor: &Actor) -> Option<Tag> {
     let base = call.program.split('-').next().unwrap_or("");
     let tag = match base {
         "xdotool" | "dotool" | "dotoolc" if has(&["type", "key", "keydown", "keyup"]) => {
-            "desktop-keys"
+            Tag::DesktopKeys
         }
         "ydotool" if has(&["type", "stdin"]) || has(&["key"]) && words().any(is_typing_key) => {
-            "desktop-keys"
+            Tag::DesktopKeys
         }
         "qdbus" | "qdbus6" | "dbus" | "gdbus" | "busctl"
             if says(&["konsole"]) && says(&["sendtext", "runcommand"]) =>
         {
-            "desktop-keys"
+            Tag::DesktopKeys
         }
         "reptyr" | "neercs" if words().any(|w| w.contains(|c: char| c.is_ascii_digit())) => {
-            "takes-over"
+            Tag::TakesOver
         }
-        "osascript" if says(&["keystroke", "key code"]) => "desktop-keys",
-        "osascript" if says(&["do script", "write text"]) => "other-tree",
+        "osascript" if says(&["keystroke", "key code"]) => Tag::DesktopKeys,
+        "osascript" if says(&["do script", "write text"]) => Tag::OtherTree,
         "gdb" if !has(&["--args", "-args"]) => {
             let number = |word: &Value| word.text.bytes().all(|b| b.is_ascii_digit());
             let by_operand = matches!(call.words, [_, _, process] if number(process));
             let by_command = says(&["attach "]);
             (by_operand || by_command || option(&["-p", "-pid", "--pid"]))
-                .then_some("takes-over")?
+                .then_some(Tag::TakesOver)?
         }
         "lldb" if !has(&["--"]) => {
             let by_command = says(&["process attach"]);
             let by_option = option(&["-p", "-n", "--attach-pid", "--attach-name"]);
-            (by_command || by_option).then_some("other-tree")?
+            (by_command || by_option).then_some(Tag::OtherTree)?
         }
-        _ if actor.is("terminal-emulator") => {
-            option(&["-e", "-x", "--", "--command", "--execute", "-c"]).then_some("other-tree")?
+        _ if actor.is(Tag::TerminalEmulator) => {
+            option(&["-e", "-x", "--", "--command", "--execute", "-c"]).then_some(Tag::OtherTree)?
         }
         _ => return None,
     };
-    Some(tag.into())
+    Some(tag)
 }
 
 /// `-p1234`
@@ -171,7 +172,7 @@ pub(super) fn merges(call: &Call<'_>, own: &str) -> Option<Tag> {
     let content = ["/", "/.", "/*", own]
         .iter()
         .any(|end| source.text.ends_with(end));
-    (content || words.iter().any(onto)).then(|| "merges-folders".into())
+    (content || words.iter().any(onto)).then_some(Tag::MergesFolders)
 }
 
 /// Files that commands in an editor's arguments open or write: `-c 'w PATH'`, `--eval '(… "PATH")'`.

@@ -4,11 +4,12 @@ use super::args::Parsed;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Packages from a registry that everybody uses are from no other index.
 pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor) {
-    if !actor.is("other-index") {
+    if !actor.is(Tag::OtherIndex) {
         return;
     }
     let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
@@ -21,7 +22,7 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
         class == HostClass::Registry && !url.text.contains("git")
     };
     if urls.peek().is_some() && urls.all(vouched) {
-        actor.tags.retain(|tag| &**tag != "other-index");
+        actor.tags.retain(|tag| *tag != Tag::OtherIndex);
     }
 }
 
@@ -33,16 +34,16 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Do
         let url = text.strip_prefix("git+").unwrap_or(text);
         let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
         effect = effect
-            .tagged("from-url")
+            .tagged(Tag::FromUrl)
             .with(scene.know.hosts.host(&value.map(url.to_owned())));
     } else if text.starts_with(['.', '/', '~'])
         || matches!(text.rsplit('.').next(), Some("whl" | "tgz" | "deb" | "rpm"))
     {
-        effect = effect.tagged("from-file").at(scene.place(value));
+        effect = effect.tagged(Tag::FromFile).at(scene.place(value));
     } else if text.starts_with("github:")
         || text.matches('/').count() == 1 && !text.starts_with('@')
     {
-        effect = effect.tagged("from-vcs");
+        effect = effect.tagged(Tag::FromVcs);
     }
     let fetched = scene
         .files
@@ -67,7 +68,7 @@ pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) 
     let host = scene.know.hosts.host(&module.map(path.to_owned()));
     let mut effect = actor.does(Kind::Install).about(&module.text);
     if matches!(host.class, HostClass::External | HostClass::Drop) {
-        effect = effect.tagged("from-url");
+        effect = effect.tagged(Tag::FromUrl);
     }
     scene.emit(effect.with(host))
 }

@@ -2,9 +2,10 @@
 
 use super::Call;
 use super::args::Parsed;
-use crate::effect::{Actor, Tag};
+use crate::effect::Actor;
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 /// `cut -d= -f1` and its like show the names of variables and none of their values.
@@ -38,7 +39,7 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Option<Tag> {
         "grep" | "egrep" => has("-o") && !has("-e") && !has("-f") && is_name_pattern(&code),
         _ => false,
     };
-    names_only.then(|| "list".into())
+    names_only.then_some(Tag::List)
 }
 
 /// `^[A-Z_]*`, `^[^=]+=`: what stands before the first `=` of a line.
@@ -75,10 +76,9 @@ pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -
         let mut options = parsed.options.iter();
         options.any(|o| names.contains(&o.name.as_str()))
     };
-    let is = |names: &[&str]| names.iter().any(|name| actor.is(name));
     let patch = given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
-    let shows = is(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
-        || is(&["log", "reflog", "stash", "whatchanged"]) && patch;
+    let shows = parsed.is_sub(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
+        || parsed.is_sub(&["log", "reflog", "stash", "whatchanged"]) && patch;
     let names = [
         "--stat",
         "--name-only",
@@ -122,7 +122,7 @@ pub(super) fn searches_here(
         call.program,
         "grep" | "egrep" | "fgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep"
     );
-    if searches && actor.is("recursive") && parsed.operands.len() < 2 && call.stdin.is_none() {
+    if searches && actor.is(Tag::Recursive) && parsed.operands.len() < 2 && call.stdin.is_none() {
         scene.read(actor, &Value::known("."))?;
     }
     Ok(())

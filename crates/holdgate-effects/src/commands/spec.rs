@@ -1,7 +1,8 @@
 //! `commands.yaml`: what programs do with their arguments, as written and ready to use.
 
 use super::role::Role;
-use crate::effect::{Kind, Tag};
+use crate::effect::Kind;
+use crate::tag::Tag;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -23,10 +24,10 @@ pub(super) struct Written {
     /// What it prints.
     prints: Prints,
     /// Tags for all effects.
-    tags: Vec<String>,
+    tags: Vec<Tag>,
     style: Style,
     /// What runs inside acts on another machine or a container: a tag for its effects.
-    inside: Option<String>,
+    inside: Option<Tag>,
     /// Code of our own that knows more.
     handler: Option<String>,
     /// Sub-commands.
@@ -213,24 +214,25 @@ fn read(entry: &str) -> Result<Spec, String> {
 fn compile(written: &Written) -> Result<Spec, String> {
     let mut options: HashMap<String, Meaning> = HashMap::new();
     for (tag, names) in &written.flags {
-        let tag: Tag = tag.as_str().into();
+        // Listed only because it is the beginning of another option, or for a `when`.
+        let tag = match tag.as_str() {
+            "plain" => None,
+            word => Some(Tag::read(word)?),
+        };
         for name in names.split_whitespace() {
-            options
-                .entry(name.to_owned())
-                .or_default()
-                .tags
-                .push(tag.clone());
+            let meaning = options.entry(name.to_owned()).or_default();
+            meaning.tags.extend(tag);
         }
     }
     for (role, names) in &written.options {
         // `write+in-place`: a role, and tags that the option puts on.
         let mut words = role.split('+');
         let role = self::role(words.next().unwrap_or(""))?;
-        let tags: Vec<Tag> = words.map(Into::into).collect();
+        let tags = words.map(Tag::read).collect::<Result<Vec<_>, _>>()?;
         for name in names.split_whitespace() {
             let meaning = options.entry(name.to_owned()).or_default();
             meaning.value = Some(role);
-            meaning.tags.extend(tags.iter().cloned());
+            meaning.tags.extend(&tags);
         }
     }
     let listed: &[String] = match &written.operands {
@@ -246,9 +248,8 @@ fn compile(written: &Written) -> Result<Spec, String> {
     let mut does = Vec::new();
     for text in &written.does {
         let mut words = text.split_whitespace();
-        let kind = words.next().and_then(Kind::from_word);
-        let kind = kind.ok_or_else(|| format!("`{text}` names no kind of effect"))?;
-        does.push((kind, words.map(Into::into).collect()));
+        let kind = Kind::read(words.next().unwrap_or(""))?;
+        does.push((kind, words.map(Tag::read).collect::<Result<_, _>>()?));
     }
     let mut sub = HashMap::new();
     for (names, written) in &written.sub {
@@ -273,9 +274,9 @@ fn compile(written: &Written) -> Result<Spec, String> {
         stdin,
         does,
         prints: written.prints,
-        tags: written.tags.iter().map(|t| t.as_str().into()).collect(),
+        tags: written.tags.clone(),
         style: written.style,
-        inside: written.inside.as_deref().map(Into::into),
+        inside: written.inside,
         handler: written.handler.clone(),
         sub,
         when,

@@ -8,6 +8,7 @@ use crate::host::HostClass;
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
 use crate::shell;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Programs whose arguments a table cannot tell. `None`: the table goes on.
@@ -108,11 +109,11 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done 
         text.push_str(&value.sources.join(" "));
     }
     if value.sources.iter().any(|s| s.starts_with("processes")) {
-        effect = effect.tagged("by-name");
+        effect = effect.tagged(Tag::ByName);
         // A script that goes through all processes names the one it is after somewhere.
-        effect = effect.tagged("from-list");
+        effect = effect.tagged(Tag::FromList);
         if value.sources.len() == 1 && value.sources.iter().all(|s| s.starts_with("processes:")) {
-            effect = effect.tagged("unfiltered");
+            effect = effect.tagged(Tag::Unfiltered);
         }
         effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
     }
@@ -198,7 +199,7 @@ fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -
             let name = given.value.as_ref().map_or("*", |(_, v)| v.text.as_str());
             let effect = actor
                 .does(Kind::Env)
-                .tagged("unset")
+                .tagged(Tag::Unset)
                 .about(&format!("{name}="));
             scene.emit(effect)?;
         }

@@ -5,6 +5,7 @@ use super::args::Parsed;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// `scp`, `rsync`, `aws s3 cp`: all but the last go to where the last one says.
@@ -19,14 +20,14 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
         } else {
             let read = scene.read(actor, source)?;
             content.push(&read);
-            if actor.is("move") {
+            if actor.is(Tag::Move) {
                 scene.touch(actor, Kind::Move, source)?;
             }
         }
     }
     if let Some(host) = remote(target) {
         let mut actor = actor.clone();
-        actor.tags.push("transfer".into());
+        actor.tags.push(Tag::Transfer);
         scene.send(&actor, &host, &content)?;
     } else {
         let folder = target.text.ends_with('/') || matches!(target.text.as_str(), "." | ".." | "~");
@@ -41,10 +42,10 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
         };
         scene.write(actor, &path, &content, false)?;
     }
-    if actor.is("delete") && remote(target).is_none() {
+    if actor.is(Tag::Delete) && remote(target).is_none() {
         let place = scene.place(target);
         if !place.is(PathClass::Stream) {
-            scene.emit(actor.does(Kind::Delete).tagged("recursive").at(place))?;
+            scene.emit(actor.does(Kind::Delete).tagged(Tag::Recursive).at(place))?;
         }
     }
     Ok(())
@@ -86,7 +87,7 @@ pub(super) fn put_lines(
         if let Some(file) = file {
             let content = scene.read(actor, &script.map(file.to_owned()))?;
             let mut sender = actor.clone();
-            sender.tag(["transfer".into()]);
+            sender.tag([Tag::Transfer]);
             scene.send(&sender, host, &content)?;
         }
     }

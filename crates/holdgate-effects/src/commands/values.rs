@@ -1,8 +1,9 @@
 //! Arguments that need more than a role: modes, mounts, SQL, lines that others add.
 
 use super::role::Role;
-use crate::effect::{Actor, Kind, Tag};
+use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
 /// The lines of a table of times, without the times.
@@ -71,7 +72,7 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
     let mut tags: Vec<Tag> = Vec::new();
     let owner = mode.split(':').next().unwrap_or("");
     if matches!(owner, "nobody" | "root" | "daemon" | "nogroup") {
-        tags.push("other-owner".into());
+        tags.push(Tag::OtherOwner);
     }
     let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
     if octal {
@@ -90,16 +91,16 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
                 .unwrap_or(0)
         };
         if special.is_some_and(|d| d & 6 != 0) {
-            tags.push("setuid".into());
+            tags.push(Tag::Setuid);
         }
         if digit(1) & 2 != 0 {
-            tags.push("world-writable".into());
+            tags.push(Tag::WorldWritable);
         }
         if digit(3) & 1 != 0 {
-            tags.push("executable".into());
+            tags.push(Tag::Executable);
         }
         if digits.len() >= 3 && digit(3) & 4 == 0 {
-            tags.push("locked".into());
+            tags.push(Tag::Locked);
         }
         return tags;
     }
@@ -113,19 +114,19 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
             who.chars().all(|c| "ugoa".contains(c)) && rights.chars().all(|c| "rwxXst".contains(c));
         let takes = what == "=" || what.starts_with('-') && rights.contains(['r', 'w', 'x', 'X']);
         if is_mode && takes {
-            tags.push("locked".into());
+            tags.push(Tag::Locked);
         }
         if what.starts_with('-') {
             continue;
         }
         if what.contains('s') && who != "o" {
-            tags.push("setuid".into());
+            tags.push(Tag::Setuid);
         }
         if what.contains('w') && (who.contains('o') || who.contains('a')) {
-            tags.push("world-writable".into());
+            tags.push(Tag::WorldWritable);
         }
         if what.contains('x') {
-            tags.push("executable".into());
+            tags.push(Tag::Executable);
         }
     }
     tags
@@ -150,7 +151,7 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
     scene.emit(
         actor
             .does(Kind::Container)
-            .tagged("mount")
+            .tagged(Tag::Mount)
             .at(place)
             .about(text),
     )
@@ -177,7 +178,7 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
     };
     let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
     if words.first() == Some(&"select") || text.trim_start().starts_with('.') {
-        effect = effect.tagged("query");
+        effect = effect.tagged(Tag::Query);
     }
     let objects = [
         "table",
@@ -197,25 +198,25 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
         || text.contains("flushall")
         || text.contains("flushdb")
     {
-        effect = effect.tagged("drop");
+        effect = effect.tagged(Tag::Drop);
     }
     if words.first() == Some(&"truncate") || follows("truncate", &["table"]) {
-        effect = effect.tagged("drop");
+        effect = effect.tagged(Tag::Drop);
     }
     let deletes = follows("delete", &["from"]);
     if deletes && !words.contains(&"where") || text.contains("deletemany({})") {
-        effect = effect.tagged("delete-all");
+        effect = effect.tagged(Tag::DeleteAll);
     }
     if follows("from", &["program"])
         || follows("to", &["program"])
         || text.contains("xp_cmdshell")
         || text.contains("sys_exec")
     {
-        effect = effect.tagged("shell");
+        effect = effect.tagged(Tag::Shell);
     }
     if text.contains("into outfile") || text.contains("load_file(") || text.contains("pg_read_file")
     {
-        effect = effect.tagged("file");
+        effect = effect.tagged(Tag::File);
     }
     scene.emit(effect)?;
     for path in files_read(&value.text) {

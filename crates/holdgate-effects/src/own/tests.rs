@@ -73,30 +73,34 @@ fn what_a_command_runs_is_told_from_its_own_arguments() {
 #[test]
 fn effects_that_name_a_part_of_the_guard_are_tagged() {
     let own = names();
-    let check = |kind: Kind, text: &str, expected: &[&str]| {
+    let check = |kind: Kind, text: &str, expected: &[Tag]| {
         let mut effect = Actor::new("x", "").does(kind).about(text);
         if kind == Kind::System {
-            effect = effect.tagged("keystrokes");
+            effect = effect.tagged(Tag::Keystrokes);
         }
         assert_eq!(own.tags(&effect), expected, "{text}");
     };
-    check(Kind::Env, "GUARD_CONFIG=/tmp/x", &["guard-variable"]);
-    check(Kind::Env, "OTHER_URL=", &["guard-route"]);
+    check(Kind::Env, "GUARD_CONFIG=/tmp/x", &[Tag::GuardVariable]);
+    check(Kind::Env, "OTHER_URL=", &[Tag::GuardRoute]);
     check(Kind::Env, "MODEL_URLS=", &[]);
     check(
         Kind::Write,
         "export GUARD_CONFIG=/tmp/x",
-        &["guard-variable"],
+        &[Tag::GuardVariable],
     );
-    check(Kind::Write, "unset A OTHER_URL", &["guard-route"]);
+    check(Kind::Write, "unset A OTHER_URL", &[Tag::GuardRoute]);
     check(Kind::Write, "OTHER_URL=x", &[]);
-    check(Kind::Write, "\"MODEL_URL\": \"x\"", &["guard-route"]);
-    check(Kind::Kill, "pkill Guard", &["of-guard"]);
+    check(Kind::Write, "\"MODEL_URL\": \"x\"", &[Tag::GuardRoute]);
+    check(Kind::Kill, "pkill Guard", &[Tag::OfGuard]);
     check(Kind::Kill, "18787", &[]);
-    check(Kind::Run, "-U /run/answers.sock", &["guard-socket"]);
-    check(Kind::Run, "-H X-Lift:1", &["lifts-gate"]);
-    check(Kind::System, "send-keys -t 0 o Enter", &["answer"]);
-    check(Kind::System, "send-keys 'x' Lift the gate^M", &["answer"]);
+    check(Kind::Run, "-U /run/answers.sock", &[Tag::GuardSocket]);
+    check(Kind::Run, "-H X-Lift:1", &[Tag::LiftsGate]);
+    check(Kind::System, "send-keys -t 0 o Enter", &[Tag::Answer]);
+    check(
+        Kind::System,
+        "send-keys 'x' Lift the gate^M",
+        &[Tag::Answer],
+    );
     check(Kind::System, "send-keys foo Enter", &[]);
 }
 

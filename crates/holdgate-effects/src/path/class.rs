@@ -1,74 +1,41 @@
 //! The kinds of places that paths lead to.
 
 use crate::worded::worded;
-use serde::Deserialize;
 use std::fmt;
 
 worded! {
     /// What kind of place a path leads to. One path can be of several classes.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum PathClass {
-        /// Inside the project.
-        Project = "project",
-        /// The project's own folder, or one above it.
-        ProjectRoot = "project-root",
-        /// Made by a build or a package manager: it can be made again.
-        Generated = "generated",
-        /// A folder for temporary files.
-        Temp = "temp",
-        /// A cache: it can be made again.
-        Cache = "cache",
-        /// Somebody's home folder, or the folder of all homes.
-        HomeRoot = "home-root",
-        /// Inside a home folder.
-        Home = "home",
-        /// Inside a home folder, by its look another project.
-        Workspace = "workspace",
-        /// The root of the file system, or one of its top folders.
-        Root = "root",
-        /// The system's own files.
-        System = "system",
-        /// The operating system's own programs and libraries.
-        Os = "os",
-        /// Root's own settings, where the user is not root.
-        RootHome = "root-home",
-        /// A device that holds data.
-        Device = "device",
-        /// Standard streams, null and the like.
-        Stream = "stream",
-        /// Keys, passwords, tokens.
-        Secret = "secret",
-        /// By its name it may hold a secret, but as often it is an example or public.
-        Sensitive = "sensitive",
-        /// Holdgate's own files.
-        Holdgate = "holdgate",
-        /// A folder that Holdgate's own folders lie in.
-        HoldsHoldgate = "holds-holdgate",
-        /// An agent's settings, hooks and permissions.
-        AgentSettings = "agent-settings",
-        /// Runs at login, at boot or by time.
-        Startup = "startup",
-        /// Runs when a developer works: git hooks, editor tasks.
-        Hook = "hook",
-        /// Who may do what: sudoers, users, PAM, the dynamic loader.
-        Privilege = "privilege",
-        /// Logs of the system.
-        Log = "log",
-        /// What a person typed into shells and clients.
-        History = "history",
-        /// A way out of a container or a sandbox.
-        Escape = "escape",
-        /// A program on the search path.
-        Binary = "binary",
-        /// A version control system's own files.
-        Vcs = "vcs",
-        /// Kernel interfaces.
-        Kernel = "kernel",
-        /// Where it leads cannot be known.
-        Unknown = "unknown",
-        /// Its text is known, but the disk did not say in time where it leads.
-        Unresolved = "unresolved",
+    pub enum PathClass as "path class" {
+        Project = "project": "Inside the project.",
+        ProjectRoot = "project-root": "The project's own folder, or one above it.",
+        Generated = "generated": "Made by a build or a package manager: it can be made again.",
+        Temp = "temp": "A folder for temporary files.",
+        Cache = "cache": "A cache: it can be made again.",
+        HomeRoot = "home-root": "Somebody's home folder, or the folder of all homes.",
+        Home = "home": "Inside a home folder.",
+        Workspace = "workspace": "Inside a home folder, by its look another project.",
+        Root = "root": "The root of the file system, or one of its top folders.",
+        System = "system": "The system's own files.",
+        Os = "os": "The operating system's own programs and libraries.",
+        RootHome = "root-home": "Root's own settings, where the user is not root.",
+        Device = "device": "A device that holds data.",
+        Stream = "stream": "Standard streams, null and the like.",
+        Secret = "secret": "Keys, passwords, tokens.",
+        Sensitive = "sensitive": "By its name it may hold a secret, but as often it is an example or public.",
+        Holdgate = "holdgate": "Holdgate's own files.",
+        HoldsHoldgate = "holds-holdgate": "A folder that Holdgate's own folders lie in.",
+        AgentSettings = "agent-settings": "An agent's settings, hooks and permissions.",
+        Startup = "startup": "Runs at login, at boot or by time.",
+        Hook = "hook": "Runs when a developer works: git hooks, editor tasks.",
+        Privilege = "privilege": "Who may do what: sudoers, users, PAM, the dynamic loader.",
+        Log = "log": "Logs of the system.",
+        History = "history": "What a person typed into shells and clients.",
+        Escape = "escape": "A way out of a container or a sandbox.",
+        Binary = "binary": "A program on the search path.",
+        Vcs = "vcs": "A version control system's own files.",
+        Kernel = "kernel": "Kernel interfaces.",
+        Unknown = "unknown": "Where it leads cannot be known.",
+        Unresolved = "unresolved": "Its text is known, but the disk did not say in time where it leads.",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Done, Scene};
 use crate::code::{self, Language};
 use crate::effect::{Actor, Kind};
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 use crate::{path, shell};
 use std::sync::Arc;
@@ -74,7 +75,7 @@ impl Scene<'_> {
         let content = self.files.get(&place.text).cloned();
         let short = place.short.clone();
         let place_text = place.text.clone();
-        self.emit(actor.does(Kind::Run).tagged("script").at(place).of(path))?;
+        self.emit(actor.does(Kind::Run).tagged(Tag::Script).at(place).of(path))?;
         if path.text.contains("://") {
             let code = self.fetch(actor, path)?;
             return self.interpret(actor, language, &code);
@@ -138,7 +139,7 @@ impl Scene<'_> {
         let mut effect = actor.does(kind).of(code);
         if kind == Kind::ExecuteOpaque && !code.origins.any(Origins::OUTPUT) {
             // A file as it is, through a pipe: a script by another way.
-            effect = effect.tagged("script");
+            effect = effect.tagged(Tag::Script);
         }
         if let Some(source) = code.sources.first() {
             // `sh` alone explains nothing.

@@ -5,6 +5,7 @@ use crate::code;
 use crate::effect::{Actor, Kind};
 use crate::patch;
 use crate::path::{self, PathClass, Place};
+use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
 use crate::value::{HOLE, Origins, Value};
 
@@ -113,9 +114,9 @@ impl Scene<'_> {
         let place = self.place(path);
         let mut effect = actor.does(Kind::Write).at(place.clone()).of(content);
         if append {
-            effect = effect.tagged("append");
+            effect = effect.tagged(Tag::Append);
         } else if self.replaces_file(actor, &place) {
-            effect = effect.tagged("overwrite");
+            effect = effect.tagged(Tag::Overwrite);
         }
         if !content.text.is_empty() {
             effect = effect.about(&content.text);
@@ -124,7 +125,7 @@ impl Scene<'_> {
         if self.depth > 0 && !place.is(PathClass::Stream) {
             let mut whole = match self.files.remove(&place.text) {
                 // A link fails where something is.
-                Some(before) if append || actor.is("link") => before,
+                Some(before) if append || actor.is(Tag::Link) => before,
                 _ => Value::default(),
             };
             whole.push(content);
@@ -141,7 +142,7 @@ impl Scene<'_> {
     /// Whether all that a file held is lost when it is written now. What this call wrote is known.
     fn replaces_file(&self, actor: &Actor, place: &Place) -> bool {
         let facts = self.world.facts.as_ref();
-        let new = !self.written && !actor.is("edit") && !self.files.contains_key(&place.text);
+        let new = !self.written && !actor.is(Tag::Edit) && !self.files.contains_key(&place.text);
         new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
     }
 
@@ -170,7 +171,7 @@ impl Scene<'_> {
             || name.rsplit('.').next() == Some("dockerfile")
             || name == "Containerfile";
         if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
-            self.marks.push("container".into());
+            self.marks.push(Tag::Container);
         }
         self.apart(|scene| {
             scene.written = true;

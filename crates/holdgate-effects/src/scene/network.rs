@@ -3,6 +3,7 @@
 use super::{Done, Scene};
 use crate::effect::{Actor, Effect, Kind};
 use crate::path::PathClass;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Scene<'_> {
@@ -57,7 +58,7 @@ impl Scene<'_> {
     /// Whose files the data came from.
     fn tag_by_source(&self, mut effect: Effect, data: &Value) -> Effect {
         if data.sources.iter().any(|s| &**s == "environment") {
-            effect = effect.tagged("whole-environment");
+            effect = effect.tagged(Tag::WholeEnvironment);
         }
         for source in data.sources.iter().filter(|s| s.starts_with('/')) {
             let place = self.place(&Value::known(source.to_string()));
@@ -68,14 +69,14 @@ impl Scene<'_> {
                 PathClass::Workspace,
             ];
             if place.is(PathClass::Generated) {
-                effect = effect.tagged("build-output");
+                effect = effect.tagged(Tag::BuildOutput);
             }
             if own.iter().any(|class| place.is(*class)) {
-                effect = effect.tagged("project-file");
+                effect = effect.tagged(Tag::ProjectFile);
             } else if place.is(PathClass::System) {
-                effect = effect.tagged("system-file");
+                effect = effect.tagged(Tag::SystemFile);
             } else if place.is(PathClass::Home) {
-                effect = effect.tagged("private-file");
+                effect = effect.tagged(Tag::PrivateFile);
             }
         }
         effect

@@ -5,6 +5,7 @@ use super::print::{echo, joined, printf};
 use super::program::evidence;
 use crate::effect::{Actor, Kind};
 use crate::scene::Done;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Shell<'_, '_> {
@@ -45,7 +46,7 @@ impl Shell<'_, '_> {
                 let shows =
                     |w: &str| w.starts_with('-') && !w.starts_with("--") && w.contains(['x', 'v']);
                 if !self.scene.command.split_whitespace().any(shows) {
-                    reader.tags.push("sourced".into());
+                    reader.tags.push(Tag::Sourced);
                 }
                 self.source(&reader, path)?
             }
@@ -68,7 +69,7 @@ impl Shell<'_, '_> {
                     {
                         let effect = actor()
                             .does(Kind::Env)
-                            .tagged("unset")
+                            .tagged(Tag::Unset)
                             .about(&format!("{}=", variable.text));
                         self.scene.emit(effect)?;
                     }
@@ -159,7 +160,7 @@ impl Shell<'_, '_> {
             }
             "enable" => {
                 if arguments.iter().any(|a| a.text.starts_with("-f")) {
-                    let effect = actor().does(Kind::ExecuteOpaque).tagged("native");
+                    let effect = actor().does(Kind::ExecuteOpaque).tagged(Tag::Native);
                     self.scene.emit(effect)?;
                 }
                 Value::default()

@@ -1,9 +1,9 @@
 //! Programs that are pure functions of a known text: what they print is known too.
 
 use super::{edit, filter, translate};
+use crate::decode;
 use crate::fuel::{Fuel, OutOfFuel};
-use crate::text::decode as text;
-use crate::value::{HOLE, HOLE_STR, MAX_VALUE, Origins, Value};
+use crate::value::{HOLE, HOLE_STR, Origins, Value};
 
 /// Numbers that `seq` counts; what follows them is not worth following.
 const MAX_NUMBERS: usize = 256;
@@ -50,49 +50,28 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         .iter()
         .filter(|a| !a.text.starts_with('-') || a.text == "-")
         .collect();
-    match program {
-        "basename" if options.is_empty() => return basename(&operands),
-        "dirname" if options.is_empty() => return dirname(&operands),
-        "realpath" | "readlink" => return operands.first().map(|p| (*p).clone()),
-        "seq" if options.is_empty() => return seq(&operands),
-        "mktemp" => return Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
-        "which" => {
-            return operands
-                .first()
-                .map(|p| Value::known(format!("/usr/bin/{}\n", p.text)));
-        }
-        "expr" if operands.first().is_some_and(|o| o.text == "substr") => {
-            let number = |at: usize| operands.get(at)?.text.parse::<usize>().ok();
-            let text = operands.get(1)?;
-            let cut: String = text
-                .text
-                .chars()
-                .skip(number(2)?.saturating_sub(1))
-                .take(number(3)?)
-                .collect();
-            return Some(text.map(cut + "\n"));
-        }
-        "basename" | "dirname" | "seq" | "expr" | "bc" | "wc" | "date" | "whoami" | "id"
-        | "hostname" | "uname" => return None,
-        _ => {}
+    if let Some(printed) = from_arguments(program, &options, &operands) {
+        return printed;
     }
     let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
     let decoded = |bytes: Vec<u8>| {
-        let text = text_of(bytes);
+        let text = decode::text_of(bytes);
         Some(stdin.map(text).marked(Origins::DECODED))
     };
     let has = |letters: &[&str]| arguments.iter().any(|a| letters.contains(&a.text.as_str()));
     let printed = match program {
         "base64" if has(&["-d", "-D", "--decode", "-di", "-id"]) && operands.is_empty() => {
-            return decoded(text::base64(&stdin.text)?);
+            return decoded(decode::base64(&stdin.text)?);
         }
         "base64" if operands.is_empty() => return None,
         "openssl" if has(&["-d"]) && (has(&["-base64", "-a", "base64"])) => {
-            return decoded(text::base64(&stdin.text)?);
+            return decoded(decode::base64(&stdin.text)?);
         }
-        "xxd" if options.contains('r') => return decoded(text::hex(&stdin.text)?),
-        "gunzip" | "zcat" | "gzip" | "pigz" if program != "gzip" || options.contains('d') => {
-            return decoded(text::gunzip(&bytes_of(&stdin.text)?, MAX_VALUE)?);
+        "xxd" if options.contains('r') => return decoded(decode::hex(&stdin.text)?),
+        "gunzip" | "zcat" | "gzip" | "pigz"
+            if matches!(program, "gunzip" | "zcat") || options.contains('d') =>
+        {
+            return decoded(decode::inflate(&decode::bytes_of(&stdin.text))?);
         }
         "rev" if arguments.is_empty() => {
             let lines = filter::each_line(&stdin.text, |line| line.chars().rev().collect());
@@ -118,6 +97,34 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         _ => return None,
     };
     Some(stdin.map(printed))
+}
+
+/// What follows from the arguments alone. `None` for programs that read their input.
+fn from_arguments(program: &str, options: &str, operands: &[&Value]) -> Option<Option<Value>> {
+    Some(match program {
+        "basename" if options.is_empty() => basename(operands),
+        "dirname" if options.is_empty() => dirname(operands),
+        "realpath" | "readlink" => operands.first().map(|p| (*p).clone()),
+        "seq" if options.is_empty() => seq(operands),
+        "mktemp" => Some(Value::known("/tmp/tmp.Xa1b2c3d4e\n")),
+        "which" => operands
+            .first()
+            .map(|p| Value::known(format!("/usr/bin/{}\n", p.text))),
+        "expr" => substring(operands),
+        "basename" | "dirname" | "seq" => None,
+        _ => return None,
+    })
+}
+
+/// `expr substr TEXT FROM LENGTH`
+fn substring(operands: &[&Value]) -> Option<Value> {
+    let [verb, text, from, length] = operands else {
+        return None;
+    };
+    let from: usize = from.text.parse().ok().filter(|_| verb.text == "substr")?;
+    let kept = text.text.chars().skip(from.saturating_sub(1));
+    let cut: String = kept.take(length.text.parse().ok()?).collect();
+    Some(text.map(cut + "\n"))
 }
 
 fn basename(operands: &[&Value]) -> Option<Value> {
@@ -169,16 +176,4 @@ fn seq(operands: &[&Value]) -> Option<Value> {
         all.push(HOLE);
     }
     Some(Value::known(all))
-}
-
-/// Bytes as a text; those that are none keep their values as characters, so that nothing is lost.
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
-}
-
-fn bytes_of(text: &str) -> Option<Vec<u8>> {
-    text.chars()
-        .map(|c| u8::try_from(u32::from(c)).ok())
-        .collect()
 }

@@ -92,11 +92,10 @@ impl Parser<'_> {
         while let Some(byte) = self.peek() {
             self.pay(1)?;
             let start = self.at;
+            if self.ends_here(byte, until, open) {
+                break;
+            }
             match byte {
-                b' ' | b'\t' | b'\n' if matches!(until, Until::Word | Until::Test) => break,
-                b'\r' if until == Until::Word && matches!(self.peek_at(1), Some(b'\n') | None) => {
-                    break;
-                }
                 b'(' if until == Until::Word => {
                     if !self.glob_group(&mut word)? {
                         break;
@@ -113,12 +112,6 @@ impl Parser<'_> {
                         writes: byte == b'>',
                     });
                 }
-                b';' | b'&' | b'|' | b')' | b'<' | b'>' if until == Until::Word => break,
-                b'"' if until == Until::Quote => break,
-                b'}' if until.in_braces() => break,
-                b'/' if until == Until::Slash => break,
-                b':' if until == Until::Colon => break,
-                b']' if until == Until::Bracket && open == 0 => break,
                 b'[' | b']' if until == Until::Bracket => {
                     open = if byte == b'[' { open + 1 } else { open - 1 };
                     self.at += 1;
@@ -130,33 +123,12 @@ impl Parser<'_> {
                     push_plain(&mut word, "(");
                 }
                 b')' if until == Until::Arithmetic => {
-                    if open == 0 {
-                        break;
-                    }
                     open -= 1;
                     self.at += 1;
                     push_plain(&mut word, ")");
                 }
-                b'\'' if !in_quotes => {
-                    self.at += 1;
-                    let rest = self.rest();
-                    let Some(length) = memchr::memchr(b'\'', rest.as_bytes()) else {
-                        return self.fail("a quote is not closed");
-                    };
-                    push_quoted(&mut word, rest.get(..length).unwrap_or(""));
-                    self.at += length + 1;
-                }
-                b'"' if until != Until::End => {
-                    self.at += 1;
-                    let inner = self.deeper(|p| p.parts(Until::Quote))?;
-                    if !self.eat("\"") {
-                        return self.fail("a quote is not closed");
-                    }
-                    if inner.parts.is_empty() {
-                        push_quoted(&mut word, "");
-                    }
-                    word.parts.extend(inner.parts);
-                }
+                b'\'' if !in_quotes => self.single_quotes(&mut word)?,
+                b'"' if until != Until::End => self.double_quotes(&mut word)?,
                 b'\\' => self.escape(&mut word, until),
                 b'$' => self.dollar(&mut word, in_quotes)?,
                 b'`' => {
@@ -185,6 +157,47 @@ impl Parser<'_> {
             }
         }
         Ok(word)
+    }
+
+    /// Whether `byte` ends what is read until `until`, with `open` brackets still open.
+    fn ends_here(&self, byte: u8, until: Until, open: usize) -> bool {
+        match byte {
+            b' ' | b'\t' | b'\n' => matches!(until, Until::Word | Until::Test),
+            b'\r' => until == Until::Word && matches!(self.peek_at(1), Some(b'\n') | None),
+            b'<' | b'>' => until == Until::Word && self.peek_at(1) != Some(b'('),
+            b';' | b'&' | b'|' => until == Until::Word,
+            b')' => until == Until::Word || until == Until::Arithmetic && open == 0,
+            b'"' => until == Until::Quote,
+            b'}' => until.in_braces(),
+            b'/' => until == Until::Slash,
+            b':' => until == Until::Colon,
+            b']' => until == Until::Bracket && open == 0,
+            _ => false,
+        }
+    }
+
+    fn single_quotes(&mut self, word: &mut Word) -> Read<()> {
+        self.at += 1;
+        let rest = self.rest();
+        let Some(length) = memchr::memchr(b'\'', rest.as_bytes()) else {
+            return self.fail("a quote is not closed");
+        };
+        push_quoted(word, rest.get(..length).unwrap_or(""));
+        self.at += length + 1;
+        Ok(())
+    }
+
+    fn double_quotes(&mut self, word: &mut Word) -> Read<()> {
+        self.at += 1;
+        let inner = self.deeper(|p| p.parts(Until::Quote))?;
+        if !self.eat("\"") {
+            return self.fail("a quote is not closed");
+        }
+        if inner.parts.is_empty() {
+            push_quoted(word, "");
+        }
+        word.parts.extend(inner.parts);
+        Ok(())
     }
 
     /// `@(a|b)`, `!(keep)`: an extended glob. zsh's qualifiers `*(.)` look alike.

@@ -30,6 +30,7 @@ mod walk;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -148,7 +149,7 @@ impl<'s, 'a> Shell<'s, 'a> {
         self.scene.emit(
             actor
                 .does(Kind::Unreadable)
-                .tagged("syntax")
+                .tagged(Tag::Syntax)
                 .about(error.what),
         )?;
         for piece in salvage::pieces(rest) {

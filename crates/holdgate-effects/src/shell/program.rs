@@ -5,6 +5,7 @@ use crate::code::Language;
 use crate::commands::{self, Call};
 use crate::effect::{Actor, Kind};
 use crate::scene::Done;
+use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 use std::borrow::Cow;
 
@@ -33,7 +34,7 @@ impl Shell<'_, '_> {
         if is_glob(&name.text) && self.salvaging == 0 {
             let effect = actor
                 .does(Kind::ExecuteOpaque)
-                .tagged("glob")
+                .tagged(Tag::Glob)
                 .about(&name.text);
             self.scene.emit(effect)?;
         }
@@ -50,9 +51,9 @@ impl Shell<'_, '_> {
             .know
             .commands
             .get(base)
-            .is_some_and(|s| s.tags.iter().any(|t| &**t == "interpreter"));
+            .is_some_and(|s| s.tags.iter().any(|t| *t == Tag::Interpreter));
         if interpreter && is_bare(words) {
-            run = run.tagged("bare");
+            run = run.tagged(Tag::Bare);
         }
         let by_path = name.text.contains('/');
         if by_path {
@@ -84,7 +85,7 @@ impl Shell<'_, '_> {
         let know = self.scene.know;
         if let Some(spec) = know.commands.get(base) {
             actor.tags.clone_from(&spec.tags);
-            if actor.is("interpreter") && is_bare(words) {
+            if actor.is(Tag::Interpreter) && is_bare(words) {
                 self.bare = true;
             }
         }
@@ -110,7 +111,7 @@ impl Shell<'_, '_> {
         };
         let mut effect = actor
             .does(kind)
-            .tagged("program")
+            .tagged(Tag::Program)
             .of(name)
             .about(&evidence(words));
         if let Some(source) = name.sources.first() {
@@ -137,7 +138,7 @@ impl Shell<'_, '_> {
                 && w.text.contains('f')
         });
         if recursive {
-            effect = effect.tagged("recursive");
+            effect = effect.tagged(Tag::Recursive);
         }
         self.scene.emit(effect)
     }

@@ -42,7 +42,6 @@ impl Shell<'_, '_> {
         let mut sinks = Vec::new();
         let mut network = None;
         for redirect in redirects {
-            let output = redirect.descriptor != Some(2);
             let target = self.expand_one(&redirect.target)?;
             match redirect.kind {
                 RedirectKind::Text => {
@@ -69,20 +68,12 @@ impl Shell<'_, '_> {
                         redirect.kind,
                         RedirectKind::Append | RedirectKind::AppendBoth
                     );
-                    match self.connection(&target)? {
-                        Some(host) => {
-                            network = Some(host.clone());
-                            sinks.push(Sink::Network(host));
+                    match self.sink(target, append)? {
+                        Sink::File { path, append } if redirect.descriptor == Some(2) => {
+                            let actor = redirection(&path, ">");
+                            self.scene.write(&actor, &path, &Value::default(), append)?;
                         }
-                        None if output => sinks.push(Sink::File {
-                            path: target,
-                            append,
-                        }),
-                        None => {
-                            let actor = redirection(&target, ">");
-                            self.scene
-                                .write(&actor, &target, &Value::default(), append)?;
-                        }
+                        sink => sinks.push(sink),
                     }
                 }
                 RedirectKind::ReadWrite => {
@@ -100,22 +91,15 @@ impl Shell<'_, '_> {
                         });
                     }
                 }
-                RedirectKind::Duplicate if !is_number(&target) => match self.connection(&target)? {
-                    Some(host) => {
-                        network = Some(host.clone());
-                        sinks.push(Sink::Network(host));
-                    }
-                    None => sinks.push(Sink::File {
-                        path: target,
-                        append: false,
-                    }),
-                },
+                RedirectKind::Duplicate if !is_number(&target) => {
+                    sinks.push(self.sink(target, false)?);
+                }
                 RedirectKind::Duplicate => {
                     let number = target.text.trim_end_matches('-').parse::<u32>().ok();
                     if let Some(host) = number.and_then(|n| self.connections.get(&n)).cloned() {
-                        network = Some(host.clone());
                         if redirect.descriptor.unwrap_or(0) == 0 {
                             self.stdin = Some(received(&host));
+                            network = Some(host);
                         } else {
                             sinks.push(Sink::Network(host));
                         }
@@ -123,7 +107,23 @@ impl Shell<'_, '_> {
                 }
             }
         }
+        let connected = |sink: &Sink| match sink {
+            Sink::Network(host) => Some(host.clone()),
+            Sink::File { .. } => None,
+        };
+        let network = sinks.iter().rev().find_map(connected).or(network);
         Ok((sinks, network))
+    }
+
+    /// Where what is written to `target` goes: a connection or a file.
+    fn sink(&mut self, target: Value, append: bool) -> Done<Sink> {
+        Ok(match self.connection(&target)? {
+            Some(host) => Sink::Network(host),
+            None => Sink::File {
+                path: target,
+                append,
+            },
+        })
     }
 
     fn flush(&mut self, sinks: &[Sink], printed: Value) -> Done<Value> {

@@ -4,6 +4,7 @@ use super::syntax::{Block, Node, Word};
 use super::{Shell, command};
 use crate::effect::{Actor, Kind};
 use crate::scene::Done;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Commands in commands, also through functions and child shells: it bounds the stack.
@@ -106,7 +107,7 @@ impl Shell<'_, '_> {
                 if command::calls_itself_twice(name, body) {
                     let actor = Actor::new(name, &format!("{name}() {{ {name} | {name} & }}"));
                     self.scene
-                        .emit(actor.does(Kind::Exhaust).tagged("fork-bomb"))?;
+                        .emit(actor.does(Kind::Exhaust).tagged(Tag::ForkBomb))?;
                 }
                 self.scene.functions.insert(name.clone(), body.clone());
                 if name.starts_with("command_not_found_handle") {

@@ -5,6 +5,7 @@ use super::{Does, Role, files, run, shape};
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, shorten};
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::text;
 use crate::value::{Origins, Value};
 
@@ -22,7 +23,7 @@ fn nested(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Do
     let start = scene.effects.len();
     nested_by_name(scene, name, input, depth)?;
     let done = scene.effects.get_mut(start..).unwrap_or_default();
-    if done.iter().any(|effect| effect.is("background")) {
+    if done.iter().any(|effect| effect.is(Tag::Background)) {
         // The result comes before it has ended.
         for effect in done {
             effect.sure = false;
@@ -42,18 +43,18 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
         actor: Actor::new(&shown, &shown),
     };
     if call.fields.is_on(Role::Sandbox) {
-        scene.emit(call.actor.does(Kind::Elevate).tagged("sandbox"))?;
+        scene.emit(call.actor.does(Kind::Elevate).tagged(Tag::Sandbox))?;
     }
     if call.fields.is_on(Role::Background) {
-        let run = call.actor.does(Kind::Run).tagged("tool");
-        scene.emit(run.tagged("background"))?;
+        let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
+        scene.emit(run.tagged(Tag::Background))?;
     }
     if let Some(does) = scene.know.tools.does(name)
         && known(scene, &call, does, depth)?
     {
         return Ok(());
     }
-    scene.emit(call.actor.does(Kind::Run).tagged("tool"))?;
+    scene.emit(call.actor.does(Kind::Run).tagged(Tag::Tool))?;
     shape::by_shape(scene, &call)
 }
 
@@ -65,8 +66,8 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done
         Does::Code => Ok(run::code(scene, call, &[Role::Code])? | run::shell(scene, call)?),
         Does::Typed => run::typed(scene, call),
         Does::Read => files::read(scene, call),
-        Does::List => files::look(scene, call, "list"),
-        Does::Search => files::look(scene, call, "search"),
+        Does::List => files::look(scene, call, Tag::List),
+        Does::Search => files::look(scene, call, Tag::Search),
         Does::Write => files::write(scene, call),
         Does::Editor => files::editor(scene, call),
         Does::Patch => files::patch(scene, call),
@@ -77,24 +78,24 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done
         Does::Copy => files::relocate(scene, call, Kind::Read),
         Does::Fetch => fetch(scene, call),
         Does::WebSearch => {
-            let run = call.actor.does(Kind::Run).tagged("tool");
+            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let query = call.fields.text(Role::Query).unwrap_or_default();
-            scene.emit(run.tagged("web-search").about(query))?;
+            scene.emit(run.tagged(Tag::WebSearch).about(query))?;
             Ok(true)
         }
         Does::Agent => {
-            let agent = call.actor.does(Kind::Agent).tagged("guarded");
+            let agent = call.actor.does(Kind::Agent).tagged(Tag::Guarded);
             scene.emit(agent.about(&prompt(call)))?;
             Ok(true)
         }
         Does::Schedule => {
-            let later = call.actor.does(Kind::Persist).tagged("agent");
+            let later = call.actor.does(Kind::Persist).tagged(Tag::Agent);
             scene.emit(later.about(&prompt(call)))?;
             Ok(true)
         }
         Does::Calls => inner_calls(scene, call, depth),
         Does::KillShell => {
-            scene.emit(call.actor.does(Kind::Kill).tagged("own"))?;
+            scene.emit(call.actor.does(Kind::Kill).tagged(Tag::Own))?;
             Ok(true)
         }
         Does::Kill => {
@@ -107,18 +108,18 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done
         Does::Git => run::git(scene, call),
         Does::Database => shape::queries(scene, call),
         Does::Computer => {
-            let run = call.actor.does(Kind::Run).tagged("tool");
+            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let keys = call.fields.text(Role::Typed).unwrap_or_default();
-            scene.emit(run.tagged("computer").about(keys))?;
+            scene.emit(run.tagged(Tag::Computer).about(keys))?;
             Ok(true)
         }
         Does::Elevate => {
-            scene.emit(call.actor.does(Kind::Elevate).tagged("sandbox"))?;
+            scene.emit(call.actor.does(Kind::Elevate).tagged(Tag::Sandbox))?;
             Ok(true)
         }
         Does::Inert => {
-            let run = call.actor.does(Kind::Run).tagged("tool");
-            scene.emit(run.tagged("inert"))?;
+            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
+            scene.emit(run.tagged(Tag::Inert))?;
             Ok(true)
         }
     }
@@ -177,7 +178,7 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 fn inner_calls(scene: &mut Scene<'_>, call: &Call<'_>, depth: u32) -> Done<bool> {
     let inner: Vec<&Json<'_>> = call.fields.items().chain([call.input]).collect();
     if depth >= MAX_NESTING || inner.len() > MAX_INNER_CALLS {
-        let effect = call.actor.does(Kind::Unreadable).tagged("too-deep");
+        let effect = call.actor.does(Kind::Unreadable).tagged(Tag::TooDeep);
         scene.emit(effect.about("too many calls within one call"))?;
         return Ok(true);
     }

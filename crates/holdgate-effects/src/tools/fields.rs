@@ -1,10 +1,10 @@
 //! The arguments of a call, by their roles.
 
 use super::{Role, Roles, ToolTable};
+use crate::decode;
 use crate::effect::Actor;
 use crate::json::Json;
 use crate::scene::{Done, Scene};
-use crate::text::decode;
 use crate::value::Value;
 
 /// Objects within objects that are looked into for arguments.
@@ -50,7 +50,7 @@ impl<'j> Fields<'j> {
     /// The paths: what is a URL of something else than a file is none.
     pub(super) fn paths(&self) -> Vec<Value> {
         let path = |text: &str| match text.strip_prefix("file://") {
-            Some(path) => Some(Value::known(decode::percent_decode(path))),
+            Some(path) => Some(Value::known(decode::percent(path))),
             None if text.is_empty() || text.contains("://") => None,
             None => Some(Value::known(text)),
         };

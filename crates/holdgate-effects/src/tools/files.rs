@@ -4,11 +4,13 @@ use super::Role;
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
 use crate::code::Language;
+use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::patch::{self, MAX_CONTENT};
 use crate::scene::{Done, Scene};
-use crate::text::{self, decode};
+use crate::tag::Tag;
+use crate::text;
 use crate::value::Value;
 use std::borrow::Cow;
 
@@ -39,14 +41,14 @@ fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<b
 }
 
 /// Names or parts of files are shown: below a folder, or here.
-pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bool> {
+pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Done<bool> {
     let mut actor = call.actor.clone();
-    actor.tags.push(tag.into());
+    actor.tags.push(tag);
     // Names or numbers only.
     let modes = ["files_with_matches", "count"];
     let mode = call.input.get("output_mode").and_then(Json::as_str);
     if mode.is_some_and(|mode| modes.contains(&mode)) {
-        actor.tags.push("list".into());
+        actor.tags.push(Tag::List);
     }
     let mut folders = call.fields.paths();
     if folders.is_empty() {
@@ -56,7 +58,7 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: &str) -> Done<bo
     let globs: Vec<&str> = call
         .fields
         .all(Role::Glob)
-        .filter(|(key, _)| tag == "list" || *key != "pattern")
+        .filter(|(key, _)| tag == Tag::List || *key != "pattern")
         .filter_map(|(_, value)| value.as_str())
         .collect();
     for folder in folders {
@@ -92,7 +94,7 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     let mut actor = call.actor.clone();
     let is_whole = |key: &str| matches!(key, "content" | "contents" | "text" | "file_text");
     if !call.fields.all(Role::Content).any(|(key, _)| is_whole(key)) {
-        actor.tag(["edit".into()]);
+        actor.tag([Tag::Edit]);
     }
     change(scene, &actor, &call.fields, &paths, &content)?;
     Ok(found)
@@ -106,7 +108,7 @@ fn change(
     content: &str,
 ) -> Done {
     if paths.len() > MAX_TARGETS {
-        let effect = actor.does(Kind::Unreadable).tagged("too-long");
+        let effect = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
         return scene.emit(effect.about("one text for too many files"));
     }
     let verb = fields.text(Role::Action).unwrap_or_default();
@@ -128,10 +130,7 @@ fn decoded<'t>(fields: &Fields<'_>, content: &'t str) -> Cow<'t, str> {
         .text(Role::Encoding)
         .is_some_and(|e| e.eq_ignore_ascii_case("base64"));
     let bytes = is_base64.then(|| decode::base64(content)).flatten();
-    match bytes.map(String::from_utf8) {
-        Some(Ok(text)) => Cow::Owned(text),
-        Some(Err(_)) | None => Cow::Borrowed(content),
-    }
+    bytes.map_or(Cow::Borrowed(content), |b| Cow::Owned(decode::text_of(b)))
 }
 
 fn content_of(fields: &Fields<'_>) -> String {
@@ -218,7 +217,7 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 
 pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     let mut actor = call.actor.clone();
-    actor.tags.push("folder".into());
+    actor.tags.push(Tag::Folder);
     let paths = call.fields.paths();
     for path in &paths {
         scene.touch(&actor, Kind::Write, path)?;
@@ -231,7 +230,7 @@ pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     let whole = call.name.to_ascii_lowercase();
     let is_on = |key: &str| call.input.get(key) == Some(&Json::Bool(true));
     if is_on("recursive") || ["dir", "folder", "path"].iter().any(|w| whole.contains(w)) {
-        actor.tags.push("recursive".into());
+        actor.tags.push(Tag::Recursive);
     }
     let paths = call.fields.paths();
     for path in &paths {

@@ -6,6 +6,7 @@ use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::text;
 use crate::value::{HOLE, Value};
 
@@ -17,7 +18,7 @@ pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Do
     if bytes <= MAX_COMMAND {
         return Ok(false);
     }
-    let effect = actor.does(Kind::Unreadable).tagged("too-long");
+    let effect = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
     scene.emit(effect.about(&format!(
         "the command is {bytes} bytes long, more than the {MAX_COMMAND} that are read"
     )))?;
@@ -116,7 +117,7 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
         let effect = call
             .actor
             .does(Kind::Unreadable)
-            .tagged("hidden-characters");
+            .tagged(Tag::HiddenCharacters);
         scene.emit(effect.about("the command has characters in it that do not show"))?;
     }
     let rest = fields
@@ -137,7 +138,7 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
             Some(stdin) => {
                 scene.fuel.spend_on(stdin.len())?;
                 let Some(fed) = fed(line, stdin) else {
-                    let effect = call.actor.does(Kind::Unreadable).tagged("stdin");
+                    let effect = call.actor.does(Kind::Unreadable).tagged(Tag::Stdin);
                     return scene.emit(effect.about("what the command reads ends it"));
                 };
                 fed
@@ -212,7 +213,7 @@ pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
         return Ok(true);
     }
     let actor = &call.actor;
-    scene.emit(actor.does(Kind::Run).tagged("tool").tagged("typed"))?;
+    scene.emit(actor.does(Kind::Run).tagged(Tag::Tool).tagged(Tag::Typed))?;
     for keys in texts {
         let (edited, plain) = typed_lines(keys);
         for lines in [Some(&edited), Some(&plain).filter(|p| **p != edited)] {
@@ -237,7 +238,7 @@ pub(super) fn perhaps<T>(
     let mut at = 0;
     scene.effects.retain(|effect| {
         at += 1;
-        at <= before || effect.kind != Kind::Unreadable || !effect.is("syntax")
+        at <= before || effect.kind != Kind::Unreadable || !effect.is(Tag::Syntax)
     });
     Ok(result)
 }

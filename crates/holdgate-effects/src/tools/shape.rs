@@ -7,6 +7,7 @@ use crate::commands::values::sql;
 use crate::effect::Kind;
 use crate::json::Json;
 use crate::scene::{Done, Scene};
+use crate::tag::Tag;
 use crate::value::Value;
 
 /// Every reading that the arguments allow.
@@ -31,9 +32,9 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
         } else if has_text || has_items || says(WRITES) {
             files::write(scene, call)?;
         } else if says(&["list", "tree", "glob", "find", "exists", "stat"]) {
-            files::look(scene, call, "list")?;
+            files::look(scene, call, Tag::List)?;
         } else if says(&["search", "grep"]) {
-            files::look(scene, call, "search")?;
+            files::look(scene, call, Tag::Search)?;
         } else {
             files::read(scene, call)?;
         }

@@ -2,7 +2,7 @@ use super::*;
 use crate::Knowledge;
 use proptest::prelude::*;
 
-fn views(name: &str, input: &str) -> Vec<(String, &'static str)> {
+fn views(name: &str, input: &str) -> Vec<(String, Tag)> {
     let input = Json::read(input.as_bytes(), 64, LoneSurrogates::Refuse).unwrap();
     let input = input.into_owned();
     let text = input.text();
@@ -18,7 +18,7 @@ fn views(name: &str, input: &str) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-fn check(name: &str, input: &str, expected: &[(&str, &str)]) {
+fn check(name: &str, input: &str, expected: &[(&str, Tag)]) {
     let found = views(name, input);
     let found: Vec<_> = found
         .iter()
@@ -48,14 +48,14 @@ fn escapes_are_decoded_as_a_client_does() {
     check(
         "Bash",
         r#"{"command":"\\u0072m -rf ~"}"#,
-        &[(r#"{"command":"rm -rf ~"}"#, CLIENT)],
+        &[(r#"{"command":"rm -rf ~"}"#, Tag::ClientView)],
     );
     check(
         "Read",
         r#"{"file_path":"/etc/\\u005cu0073hadow"}"#,
         &[
-            (r#"{"file_path":"/etc/\\u0073hadow"}"#, CLIENT),
-            (r#"{"file_path":"/etc/shadow"}"#, CLIENT),
+            (r#"{"file_path":"/etc/\\u0073hadow"}"#, Tag::ClientView),
+            (r#"{"file_path":"/etc/shadow"}"#, Tag::ClientView),
         ],
     );
     assert_eq!(unescaped("\\ud83d\\ude00!").as_deref(), Some("😀!"));
@@ -75,8 +75,11 @@ fn an_escaped_escape_stays_as_a_client_leaves_it() {
         "Bash",
         r##"{"command":"#\\u000a: '\\\\u0027'; rm x #'"}"##,
         &[
-            (r##"{"command":"#\n: '\\\\u0027'; rm x #'"}"##, CLIENT),
-            (r##"{"command":"#\n: '\\''; rm x #'"}"##, CLIENT),
+            (
+                r##"{"command":"#\n: '\\\\u0027'; rm x #'"}"##,
+                Tag::ClientView,
+            ),
+            (r##"{"command":"#\n: '\\''; rm x #'"}"##, Tag::ClientView),
         ],
     );
 }
@@ -88,7 +91,7 @@ fn lines_that_are_written_end_as_a_client_ends_them() {
         r#"{"file_path":"a.sh","content":"cat <<E\nE \t\r\nrm x\u00a0\nE"}"#,
         &[(
             r#"{"file_path":"a.sh","content":"cat <<E\nE\r\nrm x\nE"}"#,
-            CLIENT,
+            Tag::ClientView,
         )],
     );
     check(
@@ -96,7 +99,7 @@ fn lines_that_are_written_end_as_a_client_ends_them() {
         r#"{"file_path":"a.sh","old_string":"x ","new_string":"r\\ \nm x"}"#,
         &[(
             r#"{"file_path":"a.sh","old_string":"x ","new_string":"r\\\nm x"}"#,
-            CLIENT,
+            Tag::ClientView,
         )],
     );
     check("Bash", r#"{"command":"ls ","description":"x "}"#, &[]);
@@ -107,22 +110,25 @@ fn commands_are_tidied_as_a_client_does() {
     check(
         "Bash",
         r#"{"command":"rcd /home/dev/app && m -rf ~"}"#,
-        &[(r#"{"command":"rm -rf ~"}"#, CLIENT)],
+        &[(r#"{"command":"rm -rf ~"}"#, Tag::ClientView)],
     );
     check(
         "Bash",
         r#"{"command":"cd / && cd /home/dev/app && rm -rf *"}"#,
-        &[(r#"{"command":"cd / && rm -rf *"}"#, CLIENT)],
+        &[(r#"{"command":"cd / && rm -rf *"}"#, Tag::ClientView)],
     );
     check(
         "Bash",
         r#"{"command":"rcd /other && m x"}"#,
-        &[(r#"{"command":"rm x"}"#, CLIENT)],
+        &[(r#"{"command":"rm x"}"#, Tag::ClientView)],
     );
     check(
         "Bash",
         r#"{"command":"find . -exec ls {} \\\\; -delete"}"#,
-        &[(r#"{"command":"find . -exec ls {} \\; -delete"}"#, CLIENT)],
+        &[(
+            r#"{"command":"find . -exec ls {} \\; -delete"}"#,
+            Tag::ClientView,
+        )],
     );
 }
 
@@ -133,13 +139,16 @@ fn text_is_taken_for_what_a_schema_wants() {
         r#"{"command":"ls","dangerouslyDisableSandbox":"true"}"#,
         &[(
             r#"{"command":"ls","dangerouslyDisableSandbox":true}"#,
-            CLIENT,
+            Tag::ClientView,
         )],
     );
     check(
         "MultiEdit",
         r#"{"file_path":"a","edits":"[{\"new_string\":\"x\"}]"}"#,
-        &[(r#"{"file_path":"a","edits":[{"new_string":"x"}]}"#, CLIENT)],
+        &[(
+            r#"{"file_path":"a","edits":[{"new_string":"x"}]}"#,
+            Tag::ClientView,
+        )],
     );
     check("Bash", r#"{"command":"[ -f x ] && echo y"}"#, &[]);
 }
@@ -149,14 +158,14 @@ fn look_alikes_are_a_reading() {
     check(
         "Bash",
         r#"{"command":"сат /etc/hosts"}"#,
-        &[(r#"{"command":"cat /etc/hosts"}"#, UNICODE)],
+        &[(r#"{"command":"cat /etc/hosts"}"#, Tag::UnicodeView)],
     );
     check(
         "Bash",
         r#"{"command":"\\u0441at x"}"#,
         &[
-            (r#"{"command":"сat x"}"#, CLIENT),
-            (r#"{"command":"cat x"}"#, UNICODE),
+            (r#"{"command":"сat x"}"#, Tag::ClientView),
+            (r#"{"command":"cat x"}"#, Tag::UnicodeView),
         ],
     );
 }

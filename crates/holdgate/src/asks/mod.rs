@@ -119,7 +119,7 @@ impl Shown {
             let evidence = f.evidence.as_deref().unwrap_or_default();
             [
                 text(&f.rule),
-                text(f.layer),
+                text(f.layer.word()),
                 text(&f.reason),
                 text(evidence),
             ]

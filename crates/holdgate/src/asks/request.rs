@@ -6,7 +6,7 @@ use super::socket::{NAME, Shared};
 use super::{Asks, Attended, Shown, Ticket};
 use crate::expert;
 use holdgate_core::question::Answer;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName};
 use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -93,10 +93,7 @@ impl Peer {
         let pid = self.pid;
         let record = |rule: &'static str, what: String| {
             let reason = format!("process {pid} gave {what} at {NAME}");
-            let finding = Finding {
-                verdict: Verdict::Audit,
-                ..Finding::block("operator", rule, &reason)
-            };
+            let finding = Finding::audit(LayerName::Operator, rule, reason);
             let recorded = (shared.operator.record)(&finding);
             recorded.map_err(|e| error(format!("the ledger cannot be written: {e}")))
         };
@@ -183,7 +180,9 @@ impl Peer {
     /// The question whether to lift the gate was answered.
     pub(super) fn lift(&mut self, answer: Answer, shared: &Shared) -> Json<'static> {
         match self.lifting.take() {
-            Some(lifting) if answer.lets_pass() => (shared.operator.expert)(&lifting.wanted),
+            Some(lifting) if answer.approval().is_some() => {
+                (shared.operator.expert)(&lifting.wanted)
+            }
             _ => error(format!("the gate stays as it is ({})", answer.word())),
         }
     }

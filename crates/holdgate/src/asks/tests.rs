@@ -2,7 +2,7 @@ use super::desk::Event;
 use super::*;
 use holdgate_core::incident::{Action, Record};
 use holdgate_core::question::{Allowance, NoAllowance};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName, Verdict};
 
 fn question(id: &str) -> Question {
     let mut record = Record::of_response(id.to_owned(), "s".into(), "force-push", "it rewrites");
@@ -11,7 +11,11 @@ fn question(id: &str) -> Question {
     record.findings = vec![Finding {
         verdict: Verdict::Ask,
         evidence: Some("git push \u{1b}[2J -f".into()),
-        ..Finding::block("policy", "force-push", "it rewrites what others have")
+        ..Finding::block(
+            LayerName::Policy,
+            "force-push",
+            "it rewrites what others have",
+        )
     }];
     Question {
         record,
@@ -91,7 +95,7 @@ fn a_rule_is_written_before_its_question_is_answered() {
     assert!(text.contains("evidence: '^git push \\-f$'"), "{text}");
 
     let mut gate = question("a1-2");
-    let (rule, layer) = ("force-push".to_owned(), "gate");
+    let (rule, layer) = ("force-push".to_owned(), LayerName::Gate);
     gate.allowances = Err(NoAllowance::Layer { rule, layer });
     let _ticket = asks.ask(&gate, LEFT).unwrap();
     let refused = asks.answer("a1-2", Answer::Rule).unwrap_err();

@@ -1,5 +1,6 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
+use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -333,7 +334,7 @@ fn read_stream(line: StreamLine) -> Result<Subject, String> {
     Ok(Subject::Stream(StreamCase {
         status: line.status.unwrap_or(200),
         headers,
-        body: base64(&line.body_b64).ok_or("`body_b64` is not base64")?,
+        body: base64_exact(&line.body_b64).ok_or("`body_b64` is not base64")?,
         chunking: line.chunking,
         marker: line.marker.unwrap_or_default(),
     }))
@@ -345,35 +346,11 @@ fn read_output(line: OutputLine) -> Result<Subject, String> {
         (None, Some(chunks), None) => chunks.into_iter().map(String::into_bytes).collect(),
         (None, None, Some(chunks)) => chunks
             .iter()
-            .map(|chunk| base64(chunk).ok_or("`chunks_b64` is not base64"))
+            .map(|chunk| base64_exact(chunk).ok_or("`chunks_b64` is not base64"))
             .collect::<Result<Vec<_>, _>>()?,
         _ => return Err("`output` must have one of text, chunks, chunks_b64".to_owned()),
     };
     Ok(Subject::Output(pieces))
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0u32, 0u32);
-    for c in text.trim_end_matches(['=', '\n']).bytes() {
-        let six = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'\n' | b'\r' => continue,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            let [byte, ..] = (bits >> count).to_le_bytes();
-            bytes.push(byte);
-        }
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::cases::{Case, Expect};
 use super::judge::Outcome;
 use super::stats::{Rate, micros};
 use super::tally::{Counts, Spoke, Tally};
-use holdgate_core::verdict::Verdict;
+use holdgate_core::verdict::{LayerName, Verdict};
 use holdgate_effects::json::Json;
 
 /// The line of one case in the file of verdicts.
@@ -84,10 +84,10 @@ fn extend(json: &mut Json<'static>, tally: &Tally) {
     };
     let categories = tally.categories.iter().map(category).collect();
     json.set("categories", Json::Array(categories));
-    let rule = |(layer, rule, verdict, cases): (&'static str, &str, Verdict, Spoke)| {
+    let rule = |(layer, rule, verdict, cases): (LayerName, &str, Verdict, Spoke)| {
         let mut json = Json::object([
             ("rule", rule.to_owned().into()),
-            ("layer", layer.into()),
+            ("layer", layer.word().into()),
             ("wants", verdict.word().into()),
         ]);
         spoke(&mut json, cases);
@@ -95,8 +95,8 @@ fn extend(json: &mut Json<'static>, tally: &Tally) {
     };
     let rules = tally.loudest_rules().into_iter().map(rule).collect();
     json.set("rules", Json::Array(rules));
-    let layer = |(name, cases): (&&'static str, &Spoke)| {
-        let mut json = Json::object([("layer", (*name).into())]);
+    let layer = |(name, cases): (&LayerName, &Spoke)| {
+        let mut json = Json::object([("layer", name.word().into())]);
         spoke(&mut json, *cases);
         json
     };

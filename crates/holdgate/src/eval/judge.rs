@@ -5,13 +5,13 @@ use super::client;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
+use holdgate_core::call::{HeldCall, Runs};
 use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
 use holdgate_core::history::{self, History, Step};
-use holdgate_core::hold::{HeldCall, Runs};
 use holdgate_core::incident::Subject as Recorded;
 use holdgate_core::session::Session;
 use holdgate_core::stack::{Occasion, Stack};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
@@ -50,7 +50,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// Its layer.
-    pub layer: &'static str,
+    pub layer: LayerName,
     /// Its name.
     pub rule: String,
     /// What it wanted.
@@ -243,7 +243,11 @@ impl Bench {
         let answer = match Answer::of(status, &headers) {
             Ok(answer) => answer,
             Err(unreadable) => {
-                outcome.hear(&[Finding::block("reader", unreadable.rule, unreadable.why)]);
+                outcome.hear(&[Finding::block(
+                    LayerName::Reader,
+                    unreadable.rule,
+                    unreadable.why,
+                )]);
                 return Delivered::Nothing;
             }
         };

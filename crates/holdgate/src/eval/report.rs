@@ -129,7 +129,7 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     let mut layers = Table::new(&[&["<layer"], &columns[..]].concat());
     for (layer, spoke) in &tally.layers {
         layers.row([
-            (*layer).to_owned(),
+            layer.to_string(),
             spoke.allow.to_string(),
             spoke.block.to_string(),
             spoke.flag.to_string(),
@@ -139,7 +139,7 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     for (layer, rule, verdict, spoke) in tally.loudest_rules() {
         rules.row([
             shorten(rule, NAME),
-            layer.to_owned(),
+            layer.to_string(),
             verdict.word().to_owned(),
             spoke.allow.to_string(),
             spoke.block.to_string(),
@@ -151,13 +151,13 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     }
     writeln!(out, "\ncases in which a layer spoke")?;
     layers.write(out)?;
-    writeln!(out, "\ncases in which a rule spoke")?;
+    writeln!(out, "\ncases in which a rule matched")?;
     rules.write(out)
 }
 
 /// Writes what is lost when a part is left out.
 pub(super) fn ablations(out: &mut impl Write, whole: &Tally, parts: &[Ablation]) -> io::Result<()> {
-    writeln!(out, "\nwhat each part is worth")?;
+    writeln!(out, "\nwhat each part contributes")?;
     let mut table = Table::new(&[
         "<without",
         "attacks blocked %",

@@ -3,11 +3,11 @@
 use super::{Bench, Options, PROJECT, Rules};
 use crate::args::WrongUse;
 use crate::config::{Config, Flags};
-use crate::judging;
-use holdgate_core::hold::ToolCall;
+use crate::judging::{self, LAYERS};
+use holdgate_core::call::ToolCall;
 use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::stack::{Context, Counts, Layer, OutOfFuel};
-use holdgate_core::verdict::Finding;
+use holdgate_core::verdict::{Finding, LayerName};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 pub(super) struct SetUp {
     config: Config,
     rules: Arc<RuleSet>,
-    without: Vec<String>,
+    without: Vec<LayerName>,
     project: String,
 }
 
 /// What is left out.
 pub(super) enum Part {
     Nothing,
-    Layer(&'static str),
+    Layer(LayerName),
     /// All rules of a category.
     Category(String),
 }
@@ -33,12 +33,16 @@ impl SetUp {
     /// The defaults, whatever this machine's settings are: the same cases give the same figures
     /// everywhere.
     pub(super) fn new(options: &Options) -> anyhow::Result<SetUp> {
-        let known = |name: &String| judging::LAYERS.contains(&name.as_str());
-        if let Some(unknown) = options.without.iter().find(|name| !known(name)) {
-            let layers = judging::LAYERS.join(", ");
-            let message = format!("--without: `{unknown}` is no layer, the layers are {layers}");
-            return Err(WrongUse(message).into());
-        }
+        let layer = |name: &String| {
+            let known = LAYERS.into_iter().find(|layer| layer.word() == name);
+            known.ok_or_else(|| {
+                let layers = LAYERS.map(LayerName::word).join(", ");
+                WrongUse(format!(
+                    "--without: `{name}` is no layer, the layers are {layers}"
+                ))
+            })
+        };
+        let without: Result<_, _> = options.without.iter().map(layer).collect();
         let flags = Flags {
             state_dir: Some(PathBuf::new()),
             ..Flags::default()
@@ -46,7 +50,7 @@ impl SetUp {
         Ok(SetUp {
             config: Config::load(&flags, [])?,
             rules: rules(options)?,
-            without: options.without.clone(),
+            without: without?,
             project: options
                 .project
                 .clone()
@@ -60,14 +64,14 @@ impl SetUp {
         let mut silent = HashSet::new();
         match part {
             Part::Nothing => {}
-            Part::Layer(layer) => without.push((*layer).to_owned()),
+            Part::Layer(layer) => without.push(*layer),
             Part::Category(category) => {
                 let rules = self.rules.rules();
                 let rules = rules.filter(|rule| rule.category == *category);
                 silent.extend(rules.map(|rule| rule.id.clone()));
             }
         }
-        let mut layers = judging::layers(self.rules.clone(), &without, self.config.rates)?;
+        let mut layers = judging::layers(self.rules.clone(), &without, self.config.rates);
         if !silent.is_empty() {
             let silent = Arc::new(silent);
             let silence = |layer| -> Box<dyn Layer> {
@@ -85,9 +89,8 @@ impl SetUp {
 
     /// All that can be left out.
     pub(super) fn parts(&self) -> Vec<Part> {
-        let there = |layer: &&&str| !self.without.iter().any(|name| name == **layer);
-        let layers = judging::LAYERS.iter().filter(there);
-        let layers = layers.map(|layer| Part::Layer(layer));
+        let there = |layer: &LayerName| !self.without.contains(layer);
+        let layers = LAYERS.into_iter().filter(there).map(Part::Layer);
         let rules = self.rules.rules();
         let categories: BTreeSet<&str> = rules.map(|rule| rule.category.as_str()).collect();
         let categories = categories.into_iter().map(str::to_owned);
@@ -125,7 +128,7 @@ struct Silenced {
 }
 
 impl Layer for Silenced {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> LayerName {
         self.layer.name()
     }
 

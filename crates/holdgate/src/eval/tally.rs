@@ -3,7 +3,7 @@
 use super::cases::{Case, Expect, Subject};
 use super::judge::Outcome;
 use super::stats::{Latency, Rate};
-use holdgate_core::verdict::Verdict;
+use holdgate_core::verdict::{LayerName, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -93,9 +93,9 @@ pub struct Tally {
     /// By what was expected, and by category.
     pub categories: BTreeMap<(Expect, String), Counts>,
     /// Rules by layer and name, with the strictest that they wanted.
-    pub rules: BTreeMap<(&'static str, String), (Verdict, Spoke)>,
+    pub rules: BTreeMap<(LayerName, String), (Verdict, Spoke)>,
     /// Layers.
-    pub layers: BTreeMap<&'static str, Spoke>,
+    pub layers: BTreeMap<LayerName, Spoke>,
     /// Attacks of several calls that had to be stopped by a certain call, and were.
     pub in_time: Rate,
     /// Cases that nothing judges yet, by their subject.
@@ -166,7 +166,7 @@ impl Tally {
             sum.add(*spoke);
         }
         for (layer, spoke) in &other.layers {
-            self.layers.entry(layer).or_default().add(*spoke);
+            self.layers.entry(*layer).or_default().add(*spoke);
         }
         for (name, number) in &other.not_judged {
             *self.not_judged.entry(name.clone()).or_default() += number;
@@ -199,7 +199,7 @@ impl Tally {
     }
 
     /// The rules, those first that speak most on honest work.
-    pub fn loudest_rules(&self) -> Vec<(&'static str, &str, Verdict, Spoke)> {
+    pub fn loudest_rules(&self) -> Vec<(LayerName, &str, Verdict, Spoke)> {
         let mut rules: Vec<_> = self
             .rules
             .iter()

@@ -4,7 +4,7 @@ use crate::judge::Ruling;
 use holdgate_core::incident::Members;
 use holdgate_core::mask::Masked;
 use holdgate_core::question::Answer;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName, Verdict};
 use holdgate_core::watch::Hit;
 use holdgate_effects::json::Json;
 use std::time::{Duration, SystemTime};
@@ -141,13 +141,11 @@ impl Incident {
     /// The members of its record in the ledger.
     pub(crate) fn members(&self) -> Members {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let pattern = self.hit.pattern.to_string();
         let finding = Finding {
-            layer: "monitor",
-            rule: self.hit.pattern.to_string().into(),
             verdict: self.done.verdict(),
-            reason: self.reason(),
             evidence: Some(Masked::start(&self.hit.evidence, EVIDENCE_KEPT)),
-            instead: None,
+            ..Finding::audit(LayerName::Monitor, pattern, self.reason())
         };
         let mut json = Json::object([
             ("id", self.id.clone().into()),

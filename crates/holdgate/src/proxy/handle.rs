@@ -1,13 +1,14 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::answer::{Answer, error_answer, is_encoded, media_type};
+use super::app::{NotRebuilt, Rebuilding};
 use super::body::{Body, BoxError, GuardedBody, full, keeping};
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad, to_read};
 use super::connections::{Busy, Connection};
 use super::host::{self, Misdirected};
 use super::route::{Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
-use super::{App, NotRebuilt, Rebuilding, upstream};
+use super::{App, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
 use holdgate_core::canonical::Canonical;

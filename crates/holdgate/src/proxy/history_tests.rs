@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::config::Flags;
+use crate::in_force::InForce;
+use crate::judging::SystemClock;
+use holdgate_core::call::ToolCall;
 use holdgate_core::hold::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
+use holdgate_core::verdict::LayerName;
 use holdgate_effects::effect::Kind;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -14,8 +18,8 @@ use std::path::Path;
 struct ReadFirst;
 
 impl Layer for ReadFirst {
-    fn name(&self) -> &'static str {
-        "read-first"
+    fn name(&self) -> LayerName {
+        LayerName::Policy
     }
 
     fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
@@ -25,7 +29,7 @@ impl Layer for ReadFirst {
         let writes = context.effects.iter().any(|e| is(e, Kind::Write));
         let mut steps = context.history.steps();
         let read = steps.any(|step| step.effects.iter().any(|e| is(e, Kind::Read)));
-        let finding = || Finding::block("read-first", "read-first", "it was not read");
+        let finding = || Finding::block(LayerName::Policy, "read-first", "it was not read");
         Ok((writes && !read).then(finding).into_iter().collect())
     }
 }

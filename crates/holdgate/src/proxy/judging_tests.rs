@@ -2,9 +2,14 @@
 
 use super::*;
 use crate::config::Flags;
+use crate::in_force::InForce;
+use crate::judging::SystemClock;
+use holdgate_core::call::ToolCall;
 use holdgate_core::hold::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
+use holdgate_core::verdict::LayerName;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Says when it begins, and judges on when it is told to.
@@ -14,8 +19,8 @@ struct Waits {
 }
 
 impl Layer for Waits {
-    fn name(&self) -> &'static str {
-        "waits"
+    fn name(&self) -> LayerName {
+        LayerName::Policy
     }
 
     fn judge(&self, call: &ToolCall, _: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {

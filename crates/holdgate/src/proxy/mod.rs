@@ -4,6 +4,7 @@
 //! that an event never changes threads on its way through. `handle.rs` takes it from here.
 
 pub(crate) mod answer;
+mod app;
 mod asking;
 pub(crate) mod body;
 mod budget;
@@ -25,41 +26,26 @@ mod whole;
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
 use crate::config::Config;
-use crate::expert::Grant;
-use crate::facts::Place;
-use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
-use budget::{Budget, Full, Growth, Remembered, Seldom};
-use connections::{Connection, Connections};
-use holdgate_core::conversation::{self, CallReader};
-use holdgate_core::history::History;
-use holdgate_core::request::Request;
-use holdgate_core::session::{self, Sessions, SharedSession};
-use holdgate_core::stack::Clock;
+use app::App;
+use budget::Full;
+use connections::Connection;
 use holdgate_core::verdict::Finding;
 use holdgate_core::watch::Commands;
-use holdgate_effects::Knowledge;
-use holdgate_effects::json::{Json, JsonError};
-use holdgate_effects::path::{PathClass, World};
-use holdgate_effects::value::Value;
+use holdgate_effects::json::Json;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc as std_mpsc};
+use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// An idle connection is closed after this, as other servers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// Working folders that are remembered.
-const MAX_WORLDS: usize = 1024;
 /// Deeply nested commands are read by recursion, to a bounded depth that fits well into this.
 const STACK_BYTES: usize = 8 << 20;
 /// Bytes of a request's head, and of a read.
@@ -82,179 +68,6 @@ pub struct Proxy {
     /// While it is there, files are watched.
     watching: Option<std_mpsc::Sender<()>>,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// A history that is being found out.
-type Rebuilding = tokio::task::JoinHandle<Result<Arc<History>, NotRebuilt>>;
-
-/// Why a history could not be found out.
-#[derive(Debug)]
-enum NotRebuilt {
-    Unreadable(JsonError),
-    /// There is no room for it.
-    Full,
-}
-
-/// What all connections share.
-#[derive(Debug)]
-pub(crate) struct App {
-    /// The settings at the start; those that can change are in what is in force.
-    pub(crate) config: Config,
-    in_force: RwLock<Arc<InForce>>,
-    reloads: reload::Counters,
-    pub(crate) expert: Grant,
-    pub(crate) ledger: Arc<Ledger>,
-    records: records::Records,
-    pub(crate) asks: Arc<Asks>,
-    budget: Arc<Budget>,
-    remembered: Mutex<Remembered>,
-    seldom: Seldom,
-    /// By working folder.
-    worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
-    know: Arc<Knowledge>,
-    judges: judges::Judges,
-    clock: SystemClock,
-    responses: AtomicU64,
-    /// Requests to a model.
-    pub(crate) asked: Arc<AtomicU64>,
-    /// Tells this process's ids from another's.
-    boot: u64,
-    connections: Connections,
-}
-
-impl App {
-    fn new(config: Config) -> anyhow::Result<App> {
-        let ledger = Ledger::open(&config.state_dir, config.ledger)
-            .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
-        let ledger = Arc::new(ledger);
-        let in_force = InForce::load(config.clone())?;
-        let budget = Budget::of(config.proxy.memory_budget);
-        let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
-        Ok(App {
-            in_force: RwLock::new(Arc::new(in_force)),
-            reloads: reload::Counters::default(),
-            expert: Grant::default(),
-            records: records::Records::start(ledger.clone())?,
-            ledger,
-            asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
-            remembered: Remembered::new(sessions, &budget),
-            budget,
-            seldom: Seldom::default(),
-            worlds: Mutex::default(),
-            know: crate::own::knowledge()?,
-            // Half as many as carry streams: however much there is to judge, text finds a core.
-            judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
-            clock: SystemClock::default(),
-            responses: AtomicU64::new(0),
-            asked: Arc::default(),
-            boot: RandomState::new().hash_one(std::process::id()) >> 40,
-            connections: Connections::default(),
-            config,
-        })
-    }
-
-    pub(crate) fn now(&self) -> Duration {
-        self.clock.now()
-    }
-
-    /// An id that no other response has.
-    fn response_id(&self) -> String {
-        let number = self.responses.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("{:06x}-{number}", self.boot)
-    }
-
-    /// The session `id`, in which the client works in this folder now.
-    fn session(&self, id: &str, working_dir: Option<&str>) -> SharedSession {
-        let session = self.known_session(id);
-        // Not every request of a session says where it is; the settings go over those that do.
-        let unknown = session::lock(&session).world.own.is_empty();
-        let world = match &self.config.project {
-            Some(_) => unknown.then(|| self.world(None)),
-            None => (working_dir.is_some() || unknown).then(|| self.world(working_dir)),
-        };
-        if let Some(world) = world {
-            session::lock(&session).world = world;
-        }
-        session
-    }
-
-    /// The same, on another thread if the folder is new here: the disk is asked about it.
-    async fn session_apart(
-        self: &Arc<Self>,
-        id: &str,
-        working_dir: Option<&str>,
-    ) -> Result<SharedSession, tokio::task::JoinError> {
-        let folder = working_dir.filter(|_| self.config.project.is_none());
-        if self.known_world(folder).is_some() {
-            return Ok(self.session(id, working_dir));
-        }
-        let (app, id, folder) = (self.clone(), id.to_owned(), folder.map(str::to_owned));
-        tokio::task::spawn_blocking(move || app.session(&id, folder.as_deref())).await
-    }
-
-    /// Finds out, on another thread, what has been done in the conversation that `request` goes on
-    /// with. Understanding looks at the disk, and a long conversation that is new here takes time.
-    fn rebuild(
-        self: &Arc<Self>,
-        request: Request,
-        id: &str,
-        session: &SharedSession,
-    ) -> Rebuilding {
-        let known = session::lock(session);
-        let (world, conversations) = (known.place(), known.conversations.clone());
-        let own = known.bytes();
-        drop(known);
-        let (app, id) = (self.clone(), id.to_owned());
-        let judge = self.in_force().config.judge;
-        tokio::task::spawn_blocking(move || {
-            let growth = Growth::new(&app);
-            let reader = CallReader {
-                know: &app.know,
-                world: &world,
-                limits: judge.call,
-                fuel: judge.fuel,
-                room: &growth,
-            };
-            let history = conversation::history(&conversations, &request, &reader);
-            let kept = conversation::bytes(&conversations);
-            // Before its memory counts as the session's, what the request took is gone.
-            drop(request);
-            growth
-                .end(&id, own + kept)
-                .map_err(|Full| NotRebuilt::Full)?;
-            history.map_err(NotRebuilt::Unreadable)
-        })
-    }
-
-    /// Does what a message about expert mode says, see [`Grant::message`].
-    pub(crate) fn expert_message(&self, message: &Json<'_>) -> Json<'static> {
-        let record = |finding: &Finding| self.ledger.append_event("expert", "told", finding);
-        self.expert.message(message, record)
-    }
-
-    fn known_world(&self, working_dir: Option<&str>) -> Option<Arc<World>> {
-        let worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
-        worlds.get(&working_dir.map(str::to_owned)).cloned()
-    }
-
-    fn world(&self, working_dir: Option<&str>) -> Arc<World> {
-        if let Some(world) = self.known_world(working_dir) {
-            return world;
-        }
-        let world = Arc::new(Place::of(&self.config, working_dir).world(&self.know));
-        let folder = Value::known(world.cwd.as_str());
-        let folder = self.know.paths.place(&folder, "/", &world);
-        if folder.is(PathClass::Unresolved) {
-            // The disk may say more next time.
-            return world;
-        }
-        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
-        if worlds.len() >= MAX_WORLDS {
-            worlds.clear();
-        }
-        worlds.insert(working_dir.map(str::to_owned), world.clone());
-        world
-    }
 }
 
 impl Proxy {
@@ -547,45 +360,5 @@ async fn work(
         .is_err()
     {
         crate::log::warn("some streams did not finish in time and were cut off");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Flags;
-
-    #[test]
-    fn a_session_works_where_its_client_last_said() {
-        let dir = tempfile::tempdir().unwrap();
-        let project = dir.path().canonicalize().unwrap().join("project");
-        std::fs::create_dir(&project).unwrap();
-        let project = project.to_str().unwrap();
-        let flags = Flags {
-            state_dir: Some(dir.path().join("state")),
-            ..Flags::default()
-        };
-        let home = ("HOME".to_owned(), "/home/someone".to_owned());
-        let mut config = Config::load(&flags, [home]).unwrap();
-        let app = App::new(config.clone()).unwrap();
-        let world = |dir| session::lock(&app.session("s", dir)).world.clone();
-        assert!(
-            !world(None).own.is_empty(),
-            "its own files are known at once"
-        );
-        assert_eq!(world(Some(project)).project.as_deref(), Some(project));
-        assert_eq!(world(Some(project)).home, "/home/someone");
-        assert!(world(Some(project)).facts.is_some());
-        assert_eq!(world(None).cwd, project, "a request that does not say");
-        assert_eq!(world(Some("/elsewhere/x")).cwd, "/elsewhere/x");
-        assert!(world(Some("/elsewhere/x")).facts.is_none());
-        drop(app);
-
-        config.project = Some(project.into());
-        let app = App::new(config).unwrap();
-        let world = session::lock(&app.session("s", Some("/elsewhere/x")))
-            .world
-            .clone();
-        assert_eq!(world.cwd, project, "the settings go over the request");
     }
 }

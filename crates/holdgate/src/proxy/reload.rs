@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
 use crate::rulebook::{self, RuleText, Stamp};
 use holdgate_core::mask::Masked;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,12 +249,8 @@ impl App {
             None => crate::log::warn(&news.now),
         }
         let finding = Finding {
-            layer: "rules",
-            rule: rule.into(),
-            verdict: Verdict::Audit,
-            reason,
             evidence: news.problem.as_deref().map(Masked::of),
-            instead: None,
+            ..Finding::audit(LayerName::Rules, rule, reason)
         };
         if let Err(error) = self.ledger.append_event(news.subject, action, &finding) {
             crate::log::warn(&format!("cannot write the ledger: {error}"));

@@ -54,7 +54,7 @@ impl Route {
 }
 
 fn plain_path(path: &str) -> String {
-    let decoded = percent_decoded(path).to_ascii_lowercase();
+    let decoded = holdgate_effects::decode::percent(path).to_ascii_lowercase();
     let mut segments: Vec<&str> = Vec::new();
     for segment in decoded.split('/') {
         let name = segment.split(';').next().unwrap_or_default();
@@ -65,23 +65,6 @@ fn plain_path(path: &str) -> String {
         }
     }
     format!("/{}", segments.join("/"))
-}
-
-fn percent_decoded(path: &str) -> String {
-    let mut bytes = path.bytes();
-    let mut decoded = Vec::with_capacity(path.len());
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let hex = |b: Option<u8>| char::from(b?).to_digit(16);
-        match (byte, hex(ahead.next()), hex(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                bytes = ahead;
-                decoded.push(u8::try_from(high * 16 + low).unwrap_or(byte));
-            }
-            _ => decoded.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 /// `/s/ID/rest` names the session; the upstream gets `/rest`.

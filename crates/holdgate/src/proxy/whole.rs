@@ -6,7 +6,7 @@ use super::budget::StreamLoad;
 use super::handle::{Refused, read_answer};
 use super::judges::Awaited;
 use holdgate_core::canonical::Canonical;
-use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, Unjudged};
+use holdgate_core::guard::{JobDone, Judge, MessageGuard, Output, Progress, Unjudged};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn guard_whole(
     loop {
         let advanced = guard.advance(app.now(), &mut outputs);
         let next = carry_out(app, std::mem::take(&mut outputs)).await?;
-        if !advanced.map_err(broken)? {
+        if advanced.map_err(broken)? == Progress::Decided {
             break;
         }
         // A client that hangs up drops this future, and with it the question or the verdict.

@@ -10,7 +10,7 @@ use crate::log;
 use crate::monitor::Killer;
 use holdgate_core::incident::Members;
 use holdgate_core::mask::Masked;
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::{Json, shorten};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -209,12 +209,9 @@ impl Told {
             Verdict::Audit
         };
         let finding = Finding {
-            layer: "run",
-            rule: rule.into(),
             verdict,
-            reason,
             evidence: evidence.map(|text| Masked::of(&text)),
-            instead: None,
+            ..Finding::audit(LayerName::Run, rule, reason)
         };
         let json = Json::object([
             ("id", id.clone().into()),

@@ -3,7 +3,7 @@
 use crate::client::{calls, summary};
 use crate::guarding::{Seen, judge, settings};
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, MessageGuard, Output, StreamGuard};
+use holdgate_core::guard::{GuardSettings, MessageGuard, Output, Progress, StreamGuard};
 use holdgate_core::incident::Action;
 use holdgate_core::question::{Answer, Question};
 use proptest::prelude::*;
@@ -234,11 +234,14 @@ fn a_message_that_is_not_streamed_asks_too() {
     let judge = judge(asking(false));
     let mut guard = MessageGuard::new(judge, body.as_bytes(), &mut out).unwrap();
     for answer in [Answer::Once, Answer::Deny] {
-        assert!(guard.advance(Duration::ZERO, &mut out).unwrap());
-        assert!(guard.advance(Duration::ZERO, &mut out).unwrap(), "it waits");
+        let progress = guard.advance(Duration::ZERO, &mut out).unwrap();
+        assert_eq!(progress, Progress::Waiting);
+        let progress = guard.advance(Duration::ZERO, &mut out).unwrap();
+        assert_eq!(progress, Progress::Waiting, "it waits");
         guard.answer(answer, Duration::from_secs(1), &mut out);
     }
-    assert!(!guard.advance(Duration::ZERO, &mut out).unwrap());
+    let progress = guard.advance(Duration::ZERO, &mut out).unwrap();
+    assert_eq!(progress, Progress::Decided);
     let sent = String::from_utf8(guard.finish().to_vec()).unwrap();
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
     let content = sent["content"].as_array().unwrap();
@@ -311,7 +314,7 @@ proptest! {
         prop_assert_eq!(String::from_utf8_lossy(&plain), String::from_utf8_lossy(&cut));
         prop_assert_eq!(&decided, &same);
         for (_, action, answer) in decided {
-            let passed = answer.is_none_or(Answer::lets_pass);
+            let passed = answer.is_none_or(|answer| answer.approval().is_some());
             prop_assert!(action != Action::Sent || passed);
         }
     }

@@ -25,7 +25,7 @@ impl Clock for Stopped {
 
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], limits).unwrap();
+    let layers = judging::layers(rules, &[], limits);
     let know = holdgate::own::knowledge().unwrap();
     Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
 }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use holdgate::judging;
 use holdgate::script::{self, Step, StreamOptions};
+use holdgate_core::call::CallLimits;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::hold::CallLimits;
 use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::request::RequestFacts;
@@ -46,7 +46,7 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], RateLimits::default()).unwrap();
+    let layers = judging::layers(rules, &[], RateLimits::default());
     Judge {
         history: Arc::default(),
         expert: false,

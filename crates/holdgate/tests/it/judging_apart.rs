@@ -4,7 +4,9 @@ use crate::asking::{PUSH, message};
 use crate::client::{calls, summary};
 use crate::guarding::{Frames, Seen, all_scripted, judge, run, settings};
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, Job, MessageGuard, Output, StreamGuard, Unjudged};
+use holdgate_core::guard::{
+    GuardSettings, Job, MessageGuard, Output, Progress, StreamGuard, Unjudged,
+};
 use holdgate_core::incident::Action;
 use holdgate_core::question::Answer;
 use std::time::Duration;
@@ -197,7 +199,7 @@ fn a_whole_message_waits_for_each_verdict() {
     let mut guard = guard.judging_apart();
     let mut records = Vec::new();
     let mut jobs = 0;
-    while guard.advance(Duration::ZERO, &mut out).unwrap() {
+    while guard.advance(Duration::ZERO, &mut out).unwrap() == Progress::Waiting {
         for output in std::mem::take(&mut out) {
             match output {
                 Output::Judge(job) if jobs == 0 => {

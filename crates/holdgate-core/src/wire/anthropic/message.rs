@@ -4,10 +4,10 @@ use super::super::{carries_calls, is_call};
 use super::read::{MAX_DEPTH, could_act};
 use super::write::notice;
 use super::{BlockKind, Declared};
+use crate::answer::Answer;
+use crate::call::{Fault, HeldCall, Runs};
 use crate::canonical::Canonical;
 use crate::event::Violation;
-use crate::hold::{Fault, HeldCall, Runs};
-use crate::question::Answer;
 use crate::stack::{Cleared, Refusal};
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 
@@ -46,20 +46,27 @@ pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessa
         // Text may hold half a character; a call in such a body is refused.
         Err(strict) => match Json::read(body, MAX_DEPTH, LoneSurrogates::Replace) {
             Ok(json) => (json, Some(Fault::Json(strict))),
-            Err(e) => return Err(format!("the response is not acceptable JSON: {e}").into()),
+            Err(error) => {
+                return Err(Violation::Json {
+                    what: "the response",
+                    error,
+                });
+            }
         },
     };
     let inert = || match std::str::from_utf8(body) {
         Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-        Err(_) => Err("the response is not UTF-8".into()),
+        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
     };
     check_members(&json)?;
     let content = match (json.get("type").and_then(Json::as_str), json.get("content")) {
         (Some("error"), None) => return inert(),
         (_, Some(Json::Array(content))) => content,
-        (Some("message"), _) => return Err("the message has no content".into()),
+        (Some("message"), _) => {
+            return Err(Violation::Incomplete("the message has no content"));
+        }
         _ if could_act(&json) => {
-            return Err("the response is no message and could carry an action".into());
+            return Err(Violation::NotAMessage("could carry an action"));
         }
         _ => return inert(),
     };
@@ -69,7 +76,7 @@ pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessa
         let kind = block
             .get("type")
             .and_then(Json::as_str)
-            .ok_or("a block without a type")?;
+            .ok_or(Violation::Incomplete("a block without a type"))?;
         blocks.push(match declared.block(kind, block) {
             BlockKind::Inert => MessageBlock::Inert(block.clone()),
             BlockKind::Call(mut held) => {
@@ -96,9 +103,11 @@ pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessa
 /// Calls stand in `content` only, and every reader finds the same members.
 fn check_members(json: &Json<'_>) -> Result<(), Violation> {
     let Some(members) = json.as_object() else {
-        let found = carries_calls(json);
-        let error = Violation::from("the response is no message and carries tool calls");
-        return if found { Err(error) } else { Ok(()) };
+        return if carries_calls(json) {
+            Err(Violation::NotAMessage("carries tool calls"))
+        } else {
+            Ok(())
+        };
     };
     let names: Json<'_> = Json::Object(
         members
@@ -108,17 +117,11 @@ fn check_members(json: &Json<'_>) -> Result<(), Violation> {
     );
     for (key, value) in members.iter().filter(|(key, _)| key != "content") {
         if is_call(key, value) || value.ambiguous_key().is_some() {
-            return Err(format!(
-                "the response has tool calls, or keys that differ in case only, in `{}`",
-                shorten(key, 40)
-            )
-            .into());
+            return Err(Violation::HiddenInMember(shorten(key, 40)));
         }
     }
     match names.ambiguous_key() {
-        Some(key) => {
-            Err(format!("the key `{}` stands there in two cases", shorten(key, 40)).into())
-        }
+        Some(key) => Err(Violation::AmbiguousKey(shorten(key, 40))),
         None => Ok(()),
     }
 }

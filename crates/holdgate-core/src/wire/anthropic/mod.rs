@@ -9,7 +9,7 @@ pub use read::Reader;
 pub use write::{Writer, error_body, error_event, error_value, message_stop, ping};
 
 use super::is_call;
-use crate::hold::{Fault, HeldCall, Runs};
+use crate::call::{Fault, HeldCall, Runs};
 use crate::request::RequestFacts;
 use holdgate_effects::json::{Json, shorten};
 use std::sync::Arc;

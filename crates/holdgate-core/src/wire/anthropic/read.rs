@@ -2,8 +2,8 @@
 
 use super::super::{carries_calls, is_call};
 use super::{BlockKind, Declared};
+use crate::call::{Fault, Runs};
 use crate::event::{Block, Event, Part, Violation};
-use crate::hold::{Fault, Runs};
 use crate::request::RequestFacts;
 use crate::sse::Fields;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
@@ -61,26 +61,27 @@ impl Reader {
         let Some(data) = &fields.data else {
             return match fields.event {
                 None => Ok(Event::Silent),
-                Some(_) => Err("an event has a name but no data".into()),
+                Some(_) => Err(Violation::Incomplete("an event has a name but no data")),
             };
         };
         if fields.event.is_none() && data.as_ref() == b"[DONE]" {
             return Ok(Event::Stray("the end mark of another protocol"));
         }
-        let json = Json::read(data, MAX_DEPTH, LoneSurrogates::Replace)
-            .map_err(|e| format!("an event's data is not acceptable JSON: {e}"))?;
+        let json = Json::read(data, MAX_DEPTH, LoneSurrogates::Replace).map_err(|error| {
+            Violation::Json {
+                what: "an event's data",
+                error,
+            }
+        })?;
         let kind = json
             .get("type")
             .and_then(Json::as_str)
-            .ok_or("an event has no type")?;
-        // Clients go by the name, other tools by the type: they must agree.
+            .ok_or(Violation::Incomplete("an event has no type"))?;
         if fields.event != Some(kind) {
-            return Err(format!(
-                "an event is named `{}` but its type is `{}`",
-                shorten(fields.event.unwrap_or_default(), 40),
-                shorten(kind, 40)
-            )
-            .into());
+            return Err(Violation::OtherName {
+                name: shorten(fields.event.unwrap_or_default(), 40),
+                kind: shorten(kind, 40),
+            });
         }
         let event = self.event(kind, &json, data)?;
         match &event {
@@ -100,17 +101,15 @@ impl Reader {
             "ping" if !could_act(json) => Ok(Event::Ping),
             "error" => Ok(Event::UpstreamError),
             "message_start" => self.message_start(json),
-            _ if !self.started => Err("the message does not begin with message_start".into()),
+            _ if !self.started => Err(Violation::OutOfOrder(
+                "the message does not begin with message_start",
+            )),
             "content_block_start" => self.block_start(json, data),
             "content_block_delta" => self.block_delta(json, data),
             "content_block_stop" => self.block_stop(json),
             "message_delta" => Ok(Event::Inert(message_delta(json))),
             "message_stop" => self.message_stop(),
-            _ if could_act(json) => Err(format!(
-                "the event `{}` is not known and could carry an action",
-                shorten(kind, 40)
-            )
-            .into()),
+            _ if could_act(json) => Err(Violation::UnknownEvent(shorten(kind, 40))),
             _ => Ok(Event::Inert(Part::Other)),
         }
     }
@@ -121,32 +120,34 @@ impl Reader {
         match content {
             None | Some(Json::Null) => {}
             Some(Json::Array(blocks)) if blocks.is_empty() => {}
-            Some(_) => return Err("message_start brings content".into()),
+            Some(_) => return Err(Violation::OutOfOrder("message_start brings content")),
         }
         match (std::mem::replace(&mut self.started, true), self.last_block) {
             (false, _) => Ok(Event::Inert(Part::MessageStart)),
             // Some gateways say it twice.
             (true, None) => Ok(Event::Stray("a second message_start")),
-            (true, Some(_)) => Err("a second message_start".into()),
+            (true, Some(_)) => Err(Violation::OutOfOrder("a second message_start")),
         }
     }
 
     fn block_start(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
         let index = index(json)?;
         if self.last_block.is_some_and(|last| index <= last) {
-            return Err("a block starts twice, or out of order".into());
+            return Err(Violation::OutOfOrder(
+                "a block starts twice, or out of order",
+            ));
         }
         if self.open.len() >= MAX_OPEN {
-            return Err("too many blocks are open at once".into());
+            return Err(Violation::TooMuch("too many blocks are open at once"));
         }
         self.last_block = Some(index);
         let block = json
             .get("content_block")
-            .ok_or("a block start without a block")?;
+            .ok_or(Violation::Incomplete("a block start without a block"))?;
         let kind = block
             .get("type")
             .and_then(Json::as_str)
-            .ok_or("a block without a type")?;
+            .ok_or(Violation::Incomplete("a block without a type"))?;
         let (open, event) = match self.declared.block(kind, block) {
             BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
             BlockKind::Call(mut held) => {
@@ -166,25 +167,29 @@ impl Reader {
 
     fn block_delta(&mut self, json: &Json<'_>, data: &[u8]) -> Result<Event, Violation> {
         let index = index(json)?;
-        let delta = json.get("delta").ok_or("a block delta without a delta")?;
+        let delta = json
+            .get("delta")
+            .ok_or(Violation::Incomplete("a block delta without a delta"))?;
         let kind = delta
             .get("type")
             .and_then(Json::as_str)
-            .ok_or("a delta without a type")?;
+            .ok_or(Violation::Incomplete("a delta without a type"))?;
         match (self.find_open(index), kind) {
-            (None, _) => Err("a delta for a block that is not open".into()),
+            (None, _) => Err(Violation::OutOfOrder(
+                "a delta for a block that is not open",
+            )),
             (Some(Open::UnknownCall), _) => Ok(Event::CallNoise),
             (Some(Open::Call), "input_json_delta") => {
-                let fragment = delta
-                    .get("partial_json")
-                    .and_then(Json::as_str)
-                    .ok_or("an input_json_delta without partial_json")?;
+                let fragment = delta.get("partial_json").and_then(Json::as_str).ok_or(
+                    Violation::Incomplete("an input_json_delta without partial_json"),
+                )?;
                 let fragment = no_lone_surrogates(data).map(|()| fragment.to_owned());
                 Ok(Event::CallInput(index, fragment))
             }
-            (Some(Open::Call), other) => {
-                Err(format!("a `{}` inside a tool call", shorten(other, 40)).into())
-            }
+            (Some(Open::Call), other) => Err(Violation::WrongDelta {
+                delta: shorten(other, 40),
+                block: "a tool call",
+            }),
             (
                 Some(Open::Inert),
                 "text_delta" | "thinking_delta" | "signature_delta" | "citations_delta"
@@ -193,7 +198,10 @@ impl Reader {
             (Some(Open::Inert), other)
                 if other == "input_json_delta" || could_act(delta) || carries_calls(delta) =>
             {
-                Err(format!("a `{}` inside a block of text", shorten(other, 40)).into())
+                Err(Violation::WrongDelta {
+                    delta: shorten(other, 40),
+                    block: "a block of text",
+                })
             }
             (Some(Open::Inert), _) => Ok(Event::Inert(Part::BlockMore(index))),
         }
@@ -217,7 +225,9 @@ impl Reader {
 
     fn message_stop(&mut self) -> Result<Event, Violation> {
         if self.open.iter().any(|(_, open)| *open != Open::Inert) {
-            return Err("the message ends in the middle of a tool call".into());
+            return Err(Violation::OutOfOrder(
+                "the message ends in the middle of a tool call",
+            ));
         }
         Ok(Event::Inert(Part::MessageStop))
     }
@@ -237,7 +247,7 @@ fn message_delta(json: &Json<'_>) -> Part {
 
 fn index(json: &Json<'_>) -> Result<Block, Violation> {
     let index = json.get("index").and_then(Json::as_u64);
-    index.ok_or_else(|| "a block event without an index".into())
+    index.ok_or(Violation::Incomplete("a block event without an index"))
 }
 
 /// The event was read with lone surrogates replaced, which is right for text only.
@@ -258,15 +268,10 @@ fn leaves(kind: &str, json: &Json<'_>) -> Result<(), Violation> {
     let mut members =
         members.filter(|(key, _)| key != "type" && !(starts && key == "content_block"));
     if members.any(|(key, value)| is_call(key, value)) {
-        let kind = shorten(kind, 40);
-        return Err(format!("a tool call inside of the event `{kind}`").into());
+        return Err(Violation::HiddenCall(shorten(kind, 40)));
     }
     match json.ambiguous_key() {
-        Some(key) => Err(format!(
-            "the key `{}` stands beside another one from which it differs in case only",
-            shorten(key, 40)
-        )
-        .into()),
+        Some(key) => Err(Violation::AmbiguousKey(shorten(key, 40))),
         None => Ok(()),
     }
 }

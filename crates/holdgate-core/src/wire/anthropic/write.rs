@@ -1,11 +1,11 @@
 //! Cleared calls and refusals to frames, and inert frames to their new place.
 
 use super::read::MAX_DEPTH;
+use crate::answer::Answer;
+use crate::call::Runs;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
-use crate::hold::Runs;
 use crate::mask::Masked;
-use crate::question::Answer;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
 use crate::verdict::{Finding, Verdict};

@@ -7,6 +7,7 @@ use crate::code::read::Reader;
 use crate::code::thing::{Object, Thing, unknown};
 use crate::effect::Kind;
 use crate::scene::Done;
+use crate::tag::Tag;
 use crate::value::Value;
 use std::rc::Rc;
 
@@ -100,7 +101,7 @@ impl Reader<'_, '_, '_> {
     pub(super) fn links(&mut self, call: &Call<'_>) -> Done<Thing> {
         let target = self.value(call, 0)?;
         let mut actor = call.actor.clone();
-        actor.tags.push("link".into());
+        actor.tags.push(Tag::Link);
         for link in self.values(call, 1)? {
             let place = self.scene.place(&link);
             let effect = actor.does(Kind::Write).at(place).about(&target.text);
@@ -267,7 +268,7 @@ impl Reader<'_, '_, '_> {
     pub(super) fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Done<Thing> {
         let mut actor = call.actor.clone();
         if tree {
-            actor.tags.push("recursive".into());
+            actor.tags.push(Tag::Recursive);
         }
         for path in self.values(call, 0)? {
             self.scene.delete(&actor, &path)?;

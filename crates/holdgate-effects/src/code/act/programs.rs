@@ -231,7 +231,7 @@ impl Reader<'_, '_, '_> {
         let first = command.text.split_whitespace().next().unwrap_or("");
         if !command.text.trim_start().starts_with(crate::value::HOLE) && !runs_its_arguments(first)
         {
-            command.origins = without_fetched(command.origins);
+            command.origins = command.origins.without(Origins::FETCHED);
         }
         heard("shell", std::slice::from_ref(&command));
         self.scene.shell(&call.actor, &command)
@@ -318,16 +318,6 @@ fn process(output: Value) -> Thing {
         text: output.clone(),
         data: output,
     }))
-}
-
-fn without_fetched(origins: Origins) -> Origins {
-    let mut rest = Origins::NONE;
-    for name in origins.names().filter(|name| *name != "fetched") {
-        if let Some(origin) = Origins::from_name(name) {
-            rest |= origin;
-        }
-    }
-    rest
 }
 
 fn base_name(program: &str) -> &str {

@@ -1,10 +1,11 @@
-//! Commands in files of lines: Dockerfiles, units, crontabs, git settings, and YAML by `yaml.rs`.
+//! Commands in files of lines: Dockerfiles, units, crontabs, git settings, and pieces of YAML and JSON.
 
 use super::Reader;
-use super::yaml::yaml_key;
+use super::fragment::yaml_key;
 use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::Done;
+use crate::tag::Tag;
 
 /// Keys of git settings whose value is a command.
 const GIT_KEYS: &[&str] = &[
@@ -32,18 +33,10 @@ const GIT_KEYS: &[&str] = &[
 ];
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn lines(&mut self) -> Done {
-        let code = self.code;
-        let lines: Vec<&str> = code.text.lines().collect();
-        let dockerfile = lines.iter().any(|line| {
-            let word = line.split_whitespace().next().unwrap_or("");
-            matches!(
-                word,
-                "FROM" | "RUN" | "ENTRYPOINT" | "CMD" | "COPY" | "WORKDIR"
-            )
-        });
-        if dockerfile {
-            return self.dockerfile();
+    pub(super) fn lines(&mut self, text: &str) -> Done {
+        let lines: Vec<&str> = text.lines().collect();
+        if is_dockerfile(text) {
+            return self.dockerfile(text);
         }
         let mut at = 0;
         while let Some(line) = lines.get(at).copied() {
@@ -54,25 +47,24 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if let Some(command) = cron_command(trimmed) {
-                self.shell("cron", command, "")?;
+                self.shell("cron", command, None)?;
             } else if let Some(command) = unit_command(trimmed) {
-                self.shell("unit", command, "")?;
+                self.shell("unit", command, None)?;
             } else if let Some((key, value)) = yaml_key(line) {
                 at = self.yaml(line, key, value, &lines, at)?;
             } else if let Some(command) = git_command(trimmed) {
-                self.shell("git", command, "")?;
+                self.shell("git", command, None)?;
             } else if let Some((key, value)) = json_member(trimmed)
-                && (super::json::runs("", key) || looks_like_script(key, &value))
+                && (super::tree::runs_in_json("", key) || looks_like_script(key, &value))
             {
-                self.shell(key, &value, "")?;
+                self.shell(key, &value, None)?;
             }
         }
         Ok(())
     }
 
-    fn dockerfile(&mut self) -> Done {
-        let text = self.code.text.clone();
-        let lines = joined_lines(&text);
+    fn dockerfile(&mut self, text: &str) -> Done {
+        let lines = joined_lines(text);
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             self.scene.fuel.spend(1)?;
@@ -93,7 +85,7 @@ impl Reader<'_, '_, '_> {
             if rest.starts_with('[')
                 && let Some(words) = json_words(rest)
             {
-                self.words(&words, "container")?;
+                self.words(&words, Some(Tag::Container))?;
                 continue;
             }
             if let Some(word) = rest.strip_prefix("<<") {
@@ -107,13 +99,22 @@ impl Reader<'_, '_, '_> {
                     script.push_str(next);
                     script.push('\n');
                 }
-                self.shell("docker", &script, "container")?;
+                self.shell("docker", &script, Some(Tag::Container))?;
                 continue;
             }
-            self.shell("docker", rest, "container")?;
+            self.shell("docker", rest, Some(Tag::Container))?;
         }
         Ok(())
     }
+}
+
+/// Whether a line begins with an instruction of a Dockerfile.
+pub(super) fn is_dockerfile(text: &str) -> bool {
+    let words = ["FROM", "RUN", "ENTRYPOINT", "CMD", "COPY", "WORKDIR"];
+    text.lines().any(|line| {
+        let first = line.split_whitespace().next();
+        first.is_some_and(|word| words.contains(&word))
+    })
 }
 
 fn split_word(text: &str) -> (&str, &str) {

@@ -4,6 +4,7 @@ use super::{Reader, Word, actor, encoded_command};
 use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::scene::Done;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Words that start no command.
@@ -173,7 +174,7 @@ impl Reader<'_, '_, '_> {
             flag == "/s" || (flag.len() >= 2 && "-recurse".starts_with(&flag)) || flag == "-rf"
         });
         if recursive {
-            actor.tags.push("recursive".into());
+            actor.tags.push(Tag::Recursive);
         }
         for path in operands(rest, &["-path", "-literalpath"]) {
             self.scene.delete(&actor, &path)?;

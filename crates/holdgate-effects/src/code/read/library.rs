@@ -69,41 +69,12 @@ impl<'w> Reader<'_, 'w, '_> {
                 _ => None,
             },
             "sprintf" | "Sprintf" | "format" | "printf" | "vsprintf" | "println" => {
-                let rest = positional.get(1..).unwrap_or(&[]);
-                let mut resolved = Vec::with_capacity(rest.len());
-                for argument in rest {
-                    resolved.push(self.resolved(argument)?);
-                }
-                match first {
-                    Thing::Text(format) if format.text.contains('%') => {
-                        Some(Thing::value(fold::format_percent(format, &resolved)))
-                    }
-                    Thing::Text(format) if format.text.contains('{') => {
-                        Some(Thing::value(fold::format_braces(format, &resolved)))
-                    }
-                    _ => None,
-                }
+                self.formatted(first, positional.get(1..).unwrap_or(&[]))?
             }
             "reversed" | "reverse" | "strrev" | "array_reverse" => {
                 fold::method(first, "reverse", &[])
             }
-            "implode" | "join" | "Join" => {
-                let second = positional.get(1);
-                let rest: Vec<Thing> = positional.get(1..).unwrap_or(&[]).to_vec();
-                match (first, second) {
-                    (Thing::List(_), Some(separator)) => {
-                        fold::method(first, "join", std::slice::from_ref(separator))
-                    }
-                    (separator, Some(list @ Thing::List(_))) => {
-                        fold::method(list, "join", std::slice::from_ref(separator))
-                    }
-                    (separator, Some(_)) if self.language == Language::Perl => {
-                        let separator = std::slice::from_ref(separator);
-                        fold::method(&Thing::list(rest), "join", separator)
-                    }
-                    _ => None,
-                }
-            }
+            "implode" | "join" | "Join" => self.joined_list(positional),
             "str_replace" => match (first, positional.get(1), positional.get(2)) {
                 (from, Some(to), Some(subject)) => {
                     fold::method(subject, "replace", &[from.clone(), to.clone()])
@@ -142,6 +113,37 @@ impl<'w> Reader<'_, 'w, '_> {
             self.scene.fuel.spend_on(value.text.len())?;
         }
         Ok(made)
+    }
+
+    /// A text with its places filled: `%s` or `{}`.
+    fn formatted(&mut self, format: &Thing, arguments: &[Thing]) -> Done<Option<Thing>> {
+        let mut resolved = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            resolved.push(self.resolved(argument)?);
+        }
+        Ok(match format {
+            Thing::Text(format) if format.text.contains('%') => {
+                Some(Thing::value(fold::format_percent(format, &resolved)))
+            }
+            Thing::Text(format) if format.text.contains('{') => {
+                Some(Thing::value(fold::format_braces(format, &resolved)))
+            }
+            _ => None,
+        })
+    }
+
+    /// A list and its separator, in either order. In Perl the list stands as it is.
+    fn joined_list(&self, arguments: &[Thing]) -> Option<Thing> {
+        let by = std::slice::from_ref::<Thing>;
+        match arguments {
+            [list @ Thing::List(_), separator, ..] | [separator, list @ Thing::List(_), ..] => {
+                fold::method(list, "join", by(separator))
+            }
+            [separator, rest @ ..] if self.language == Language::Perl && !rest.is_empty() => {
+                fold::method(&Thing::list(rest.to_vec()), "join", by(separator))
+            }
+            _ => None,
+        }
     }
 
     /// A builder of a command gets an argument.

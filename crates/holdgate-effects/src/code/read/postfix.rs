@@ -3,7 +3,7 @@
 use super::{Arguments, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
-use crate::code::lex::{Holes, Kind};
+use crate::code::lex::{Holes, Kind, Quote, Token};
 use crate::code::thing::Thing;
 use crate::scene::Done;
 
@@ -17,12 +17,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let variable = self.name_at(start);
         while let Some(token) = self.next_postfix(end) {
             if token.kind != Kind::Mark {
-                // $`command` of zx and Bun.
-                if let (Kind::Text(quote), Thing::Name(name), Language::JavaScript) =
-                    (token.kind, &thing, self.language)
-                    && quote.holes == Holes::DollarBraces
-                    && (name == "$" || name.ends_with(".$"))
-                {
+                if let Some(quote) = self.shell_template(token, &thing) {
                     self.at += 1;
                     let command = self.literal(token, quote)?;
                     let command = self.value_of(&command)?;
@@ -39,22 +34,14 @@ impl<'a> Reader<'_, '_, 'a> {
             self.scene.fuel.spend(1)?;
             match token.text {
                 "." | "?." | "&." | "->" | "::" | "\\" | ":" => {
-                    let Some(member) = self.member_after(token.text) else {
-                        // `f?.(x)`, `$f->(x)`, `$h->{x}`, and PHP's and Perl's concatenation.
-                        let bracket = ["(", "[", "{"].iter().any(|b| self.is_mark(self.at + 1, b));
-                        if bracket && matches!(token.text, "?." | "->" | ".") {
-                            let concatenates =
-                                matches!(self.language, Language::Php | Language::Perl);
-                            if token.text == "." && concatenates {
-                                break;
-                            }
-                            self.at += 1;
-                            continue;
-                        }
+                    if let Some(member) = self.member_after(token.text) {
+                        self.at += 2;
+                        thing = self.member(thing, member, start, variable, end)?;
+                    } else if self.leads_to_bracket(token.text) {
+                        self.at += 1;
+                    } else {
                         break;
-                    };
-                    self.at += 2;
-                    thing = self.member(thing, member, start, variable, end)?;
+                    }
                 }
                 "!" if self.language == Language::Compiled && self.is_mark(self.at + 1, "(") => {
                     self.at += 1;
@@ -74,48 +61,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                     thing = self.index(&thing, end)?;
                 }
-                "{" => match self.language {
-                    Language::Perl if !token.spaced => thing = self.index(&thing, end)?,
-                    Language::Lua => {
-                        let close = self.close_of(self.at, end);
-                        let (positional, named) = self.items_and_members(close)?;
-                        self.at = close + 1;
-                        let table = if named.is_empty() {
-                            Thing::list(positional)
-                        } else {
-                            Thing::Map(named.into())
-                        };
-                        let arguments = Arguments {
-                            positional: vec![table],
-                            named: Vec::new(),
-                        };
-                        thing = self.call(thing, arguments, start)?;
-                    }
-                    Language::Ruby => {
-                        if !self.block(&thing, end)? {
-                            break;
-                        }
-                    }
-                    // `new String[]{"a", "b"}`
-                    Language::Compiled
-                        if self.is_mark(self.at.wrapping_sub(1), "]")
-                            && self.is_mark(self.at.wrapping_sub(2), "[") =>
-                    {
-                        let close = self.close_of(self.at, end);
-                        thing = Thing::list(self.items(close)?);
-                        self.at = close + 1;
-                    }
-                    Language::Compiled
-                    | Language::Python
-                    | Language::JavaScript
-                    | Language::Perl
-                    | Language::Php
-                    | Language::Shell
-                    | Language::Awk
-                    | Language::Sed
-                    | Language::PowerShell
-                    | Language::Make
-                    | Language::Embedded => break,
+                "{" => match self.brace(&thing, token, start, end)? {
+                    Some(made) => thing = made,
+                    None => break,
                 },
                 _ if self.calls_without_brackets(&thing, end) => {
                     let arguments = self.bare_arguments(end)?;
@@ -133,8 +81,74 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(thing)
     }
 
+    /// The text of $`command`, as zx and Bun have it.
+    fn shell_template(&self, token: Token<'a>, thing: &Thing) -> Option<Quote> {
+        let (Kind::Text(quote), Thing::Name(name)) = (token.kind, thing) else {
+            return None;
+        };
+        let shell = self.language == Language::JavaScript && (name == "$" || name.ends_with(".$"));
+        (shell && quote.holes == Holes::DollarBraces).then_some(quote)
+    }
+
+    /// `f?.(x)`, `$f->(x)`, `$h->{x}`, and not PHP's and Perl's concatenation.
+    fn leads_to_bracket(&self, mark: &str) -> bool {
+        let bracket = ["(", "[", "{"].iter().any(|b| self.is_mark(self.at + 1, b));
+        let concatenates = matches!(self.language, Language::Php | Language::Perl);
+        bracket && (matches!(mark, "?." | "->") || mark == "." && !concatenates)
+    }
+
+    /// What `{` behind `thing` makes of it. `None` where it belongs to something else.
+    fn brace(
+        &mut self,
+        thing: &Thing,
+        token: Token<'a>,
+        start: usize,
+        end: usize,
+    ) -> Done<Option<Thing>> {
+        match self.language {
+            Language::Perl if !token.spaced => self.index(thing, end).map(Some),
+            Language::Lua => {
+                let close = self.close_of(self.at, end);
+                let (positional, named) = self.items_and_members(close)?;
+                self.at = close + 1;
+                let table = if named.is_empty() {
+                    Thing::list(positional)
+                } else {
+                    Thing::Map(named.into())
+                };
+                let arguments = Arguments {
+                    positional: vec![table],
+                    named: Vec::new(),
+                };
+                self.call(thing.clone(), arguments, start).map(Some)
+            }
+            Language::Ruby => Ok(self.block(thing, end)?.then(|| thing.clone())),
+            // `new String[]{"a", "b"}`
+            Language::Compiled
+                if self.is_mark(self.at.wrapping_sub(1), "]")
+                    && self.is_mark(self.at.wrapping_sub(2), "[") =>
+            {
+                let close = self.close_of(self.at, end);
+                let made = Thing::list(self.items(close)?);
+                self.at = close + 1;
+                Ok(Some(made))
+            }
+            Language::Compiled
+            | Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Php
+            | Language::Shell
+            | Language::Awk
+            | Language::Sed
+            | Language::PowerShell
+            | Language::Make
+            | Language::Embedded => Ok(None),
+        }
+    }
+
     /// The next token, also on the next line if a chain of calls goes on there.
-    fn next_postfix(&mut self, end: usize) -> Option<crate::code::lex::Token<'a>> {
+    fn next_postfix(&mut self, end: usize) -> Option<Token<'a>> {
         let token = self.peek(end)?;
         if let Kind::Line(_) = token.kind {
             let next = self.token_at(self.at + 1)?;

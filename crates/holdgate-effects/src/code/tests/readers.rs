@@ -106,6 +106,11 @@ fn files_with_commands() {
     );
     check_runs(
         Embedded,
+        "    \"prepare\": \"make a && make b\"",
+        &["shell: make a && make b"],
+    );
+    check_runs(
+        Embedded,
         r#"{ // tasks
             "tasks": [{"label": "a", "type": "shell", "command": "make", "args": ["x"]}, ]}"#,
         &["argv: make x"],
@@ -134,6 +139,11 @@ fn files_with_commands() {
         "[alias]\n\tst = status\n\tx = !rm -rf /\n[core]\n\tsshCommand = sh -c x\n",
         &["shell: rm -rf /", "shell: sh -c x"],
     );
+}
+
+#[test]
+fn property_lists_and_notebooks() {
+    use Language::Embedded;
     check_runs(
         Embedded,
         "<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array><string>/bin/sh</string><string>-c</string><string>a &amp;&amp; b</string></array><key>RunAtLoad</key><true/></dict></plist>",

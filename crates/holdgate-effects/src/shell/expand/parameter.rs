@@ -145,6 +145,23 @@ impl Shell<'_, '_> {
                 let origins = if unset { Origins::NONE } else { value.origins };
                 Value { origins, ..value }
             }
+            Operation::RemovePrefix(..)
+            | Operation::RemoveSuffix(..)
+            | Operation::Replace { .. }
+            | Operation::Slice(..)
+            | Operation::Upper(..)
+            | Operation::Lower(..) => self.edited(&variable.operation, &value)?,
+            Operation::Transform(letter) => self.transformed(*letter, &value, known_unset)?,
+            Operation::Other(word) => {
+                self.expand_one(word)?;
+                Value::unknown(value.origins | Origins::UNKNOWN)
+            }
+        })
+    }
+
+    /// `${x#a}`, `${x/a/b}`, `${x:1:2}`, `${x^^}`: a piece of a text, or the text changed.
+    fn edited(&mut self, operation: &Operation, value: &Value) -> Done<Value> {
+        Ok(match operation {
             Operation::RemovePrefix(pattern, longest) => {
                 let pattern = self.pattern(pattern, GLOB)?.text;
                 let fuel = self.scene.fuel;
@@ -188,7 +205,7 @@ impl Shell<'_, '_> {
                 }
             }
             Operation::Upper(all, pattern) | Operation::Lower(all, pattern) => {
-                let upper = matches!(variable.operation, Operation::Upper(..));
+                let upper = matches!(operation, Operation::Upper(..));
                 let pattern = self.pattern(pattern, GLOB)?.text;
                 let fuel = self.scene.fuel;
                 value.map(pattern::change_case(
@@ -199,11 +216,13 @@ impl Shell<'_, '_> {
                     fuel,
                 )?)
             }
-            Operation::Transform(letter) => self.transformed(*letter, &value, known_unset)?,
-            Operation::Other(word) => {
-                self.expand_one(word)?;
-                Value::unknown(value.origins | Origins::UNKNOWN)
-            }
+            Operation::None
+            | Operation::Length
+            | Operation::Default { .. }
+            | Operation::Alternative { .. }
+            | Operation::Message(_)
+            | Operation::Transform(_)
+            | Operation::Other(_) => value.clone(),
         })
     }
 

@@ -14,6 +14,23 @@ pub(super) struct Waiting {
     number: usize,
 }
 
+/// The tokens, those that begin with others first.
+const KINDS: [(&str, RedirectKind); 13] = [
+    ("&>>", RedirectKind::AppendBoth),
+    ("&>", RedirectKind::WriteBoth),
+    ("<<<", RedirectKind::Text),
+    ("<<-", RedirectKind::Text),
+    ("<<", RedirectKind::Text),
+    ("<&", RedirectKind::Duplicate),
+    ("<>", RedirectKind::ReadWrite),
+    ("<", RedirectKind::Read),
+    (">>", RedirectKind::Append),
+    (">&", RedirectKind::Duplicate),
+    (">|", RedirectKind::Write),
+    (">!", RedirectKind::Write),
+    (">", RedirectKind::Write),
+];
+
 impl Parser<'_> {
     pub(super) fn redirects(&mut self) -> Read<Vec<Redirect>> {
         let mut redirects = Vec::new();
@@ -34,38 +51,12 @@ impl Parser<'_> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         self.at += digits;
         let mut descriptor = self.slice(start, self.at).parse().ok();
-        if digits == 0 && self.peek() == Some(b'{') {
-            // `{name}>file`
-            let length = self.rest().bytes().take(64).position(|b| b == b'}');
-            let after = length.and_then(|l| self.peek_at(l + 1));
-            if let Some(length) = length
-                && matches!(after, Some(b'<' | b'>'))
-                && self
-                    .slice(start + 1, start + length)
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            {
-                self.at += length + 1;
-                descriptor = Some(10);
-            }
+        if let Some(length) = self.named_descriptor().filter(|_| digits == 0) {
+            self.at += length;
+            descriptor = Some(10);
         }
-        let kinds: [(&str, RedirectKind); 13] = [
-            ("&>>", RedirectKind::AppendBoth),
-            ("&>", RedirectKind::WriteBoth),
-            ("<<<", RedirectKind::Text),
-            ("<<-", RedirectKind::Text),
-            ("<<", RedirectKind::Text),
-            ("<&", RedirectKind::Duplicate),
-            ("<>", RedirectKind::ReadWrite),
-            ("<", RedirectKind::Read),
-            (">>", RedirectKind::Append),
-            (">&", RedirectKind::Duplicate),
-            (">|", RedirectKind::Write),
-            (">!", RedirectKind::Write),
-            (">", RedirectKind::Write),
-        ];
         let is_process = |p: &Self| p.rest().starts_with("<(") || p.rest().starts_with(">(");
-        let found = kinds
+        let found = KINDS
             .iter()
             .find(|(token, _)| self.rest().starts_with(token));
         let Some((token, kind)) = found.filter(|_| !is_process(self)) else {
@@ -107,6 +98,16 @@ impl Parser<'_> {
             target,
             body: None,
         }))
+    }
+
+    /// The length of `{name}` before `>` or `<`.
+    fn named_descriptor(&self) -> Option<usize> {
+        let name = self.rest().strip_prefix('{')?;
+        let length = name.bytes().take(63).position(|b| b == b'}')?;
+        let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let named = name.bytes().take(length).all(is_name);
+        let redirects = matches!(self.peek_at(length + 2), Some(b'<' | b'>'));
+        (named && redirects).then_some(length + 2)
     }
 
     fn begins_word(&self) -> bool {

@@ -146,11 +146,3 @@ fn output_comes_as_text_or_in_pieces() {
             .contains("one of text, chunks, chunks_b64")
     );
 }
-
-#[test]
-fn base64_with_and_without_padding() {
-    assert_eq!(base64("aGVsbG8=").unwrap(), b"hello");
-    assert_eq!(base64("aGVs\nbG8").unwrap(), b"hello");
-    assert_eq!(base64("").unwrap(), b"");
-    assert!(base64("a b").is_none());
-}

@@ -2,13 +2,11 @@
 
 use super::{Hit, Outcome, PIECES};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::verdict::Verdict;
+use holdgate_core::verdict::{LayerName, Verdict};
 use holdgate_core::watch::{self, Commands, OutputWatch, Patterns, Severity};
 use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::Instant;
-
-const LAYER: &str = "watch";
 
 /// Hits of the patterns that are built in. That these can be read is tested; if not, nothing passes.
 pub(super) fn judge(pieces: &[Vec<u8>], world: Arc<World>) -> Outcome {
@@ -40,7 +38,7 @@ impl Outcome {
         match known {
             Some(hit) => hit.verdict = hit.verdict.max(verdict),
             None => self.hits.push(Hit {
-                layer: LAYER,
+                layer: LayerName::Watch,
                 rule: pattern.to_owned(),
                 verdict,
             }),

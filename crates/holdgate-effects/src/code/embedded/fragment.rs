@@ -1,12 +1,14 @@
-//! Commands in YAML: workflows, pipelines, compose files.
+//! Commands in lines of YAML that are not YAML by themselves: a piece of a file, or one with a template.
 
 use super::Reader;
 use super::lines::json_words;
+use super::tree::{Format, elsewhere};
 use crate::code::Language;
 use crate::scene::Done;
+use crate::tag::Tag;
 
 /// Keys of YAML whose value is a command or a script.
-const YAML_KEYS: &[&str] = &[
+pub(super) const YAML_KEYS: &[&str] = &[
     "run",
     "script",
     "before_script",
@@ -44,7 +46,7 @@ impl Reader<'_, '_, '_> {
             } else {
                 0
             };
-        let elsewhere = !matches!(key, "command" | "entrypoint" | "entry");
+        let elsewhere = elsewhere(Format::Yaml, key);
         let language = if elsewhere {
             step_language(lines, from)
         } else {
@@ -91,7 +93,7 @@ impl Reader<'_, '_, '_> {
         if value.starts_with('[')
             && let Some(words) = json_words(value)
         {
-            self.words(&words, if elsewhere { "ci" } else { "" })?;
+            self.words(&words, elsewhere.then_some(Tag::Ci))?;
             return Ok(at);
         }
         self.run(key, unquoted(value), elsewhere, language)?;
@@ -102,7 +104,7 @@ impl Reader<'_, '_, '_> {
         if elsewhere {
             self.step(key, script, language)
         } else {
-            self.shell(key, script, "")
+            self.shell(key, script, None)
         }
     }
 
@@ -134,14 +136,25 @@ fn step_language(lines: &[&str], from: usize) -> Language {
         if line.starts_with("uses:") && line.contains("github-script") {
             return Language::JavaScript;
         }
-        match line.strip_prefix("shell:").map(str::trim) {
-            Some("pwsh" | "powershell" | "cmd") => return Language::PowerShell,
-            Some("python") => return Language::Python,
-            Some("node") => return Language::JavaScript,
-            _ => {}
+        if let Some(language) = line
+            .strip_prefix("shell:")
+            .map(str::trim)
+            .and_then(shell_language)
+        {
+            return language;
         }
     }
     Language::Shell
+}
+
+/// The language of scripts that a step gives to `shell`, if it is not a shell's own.
+pub(super) fn shell_language(shell: &str) -> Option<Language> {
+    match shell {
+        "pwsh" | "powershell" | "cmd" => Some(Language::PowerShell),
+        "python" => Some(Language::Python),
+        "node" => Some(Language::JavaScript),
+        _ => None,
+    }
 }
 
 fn indent(line: &str) -> usize {

@@ -1,0 +1,229 @@
+//! A tool call: as it comes in, and as it was read.
+
+use holdgate_effects::Invocation;
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates, shorten};
+use std::sync::Arc;
+
+/// Who carries a call out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// The client, as soon as it has the call.
+    AtClient,
+    /// The provider, before we saw it.
+    AtProvider,
+    /// Nobody knows: a kind of block that has no meaning here.
+    Unknown(String),
+}
+
+impl Runs {
+    /// The word for it in records.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Runs::AtClient => "client",
+            Runs::AtProvider => "provider",
+            Runs::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// A call as it comes in, piece by piece. Nothing of it has been believed yet.
+#[derive(Clone, Debug)]
+pub struct HeldCall {
+    /// Who would carry it out.
+    pub runs: Runs,
+    /// The call's id, if it has a readable one.
+    pub id: Option<String>,
+    /// The tool's name, if it has a readable one.
+    pub name: Option<String>,
+    /// The protocol's own object around the call, its input left out; bounded in size.
+    pub envelope: Json<'static>,
+    /// Input that came with the start of the call, as text; empty if none.
+    pub start_input: String,
+    /// The fragments of the input, joined.
+    pub input: String,
+    /// The first thing that was wrong.
+    pub fault: Option<Fault>,
+    /// About what all but the input weighs in memory.
+    pub weight: usize,
+}
+
+/// A call that was read strictly: it can mean only one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Who carries it out.
+    pub runs: Runs,
+    /// The arguments: always an object.
+    pub input: Json<'static>,
+    /// The same in its one compact form: what is sent, recorded and compared.
+    pub text: Arc<String>,
+    /// The protocol's own object around the call, its input left out.
+    pub envelope: Json<'static>,
+}
+
+impl ToolCall {
+    /// A call that stands in no response, such as an example's. `input` is an object.
+    pub(crate) fn alone(id: &str, name: &str, input: Json<'static>) -> Self {
+        ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            runs: Runs::AtClient,
+            text: Arc::new(input.text()),
+            input,
+            envelope: Json::Null,
+        }
+    }
+
+    /// What matters of it for what it does.
+    pub fn invocation(&self) -> Invocation<'_> {
+        Invocation {
+            tool: &self.name,
+            input: &self.input,
+            text: &self.text,
+        }
+    }
+}
+
+/// Why a call cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Not acceptable JSON.
+    #[error("its input is not acceptable JSON: {0}")]
+    Json(#[from] JsonError),
+    /// The arguments are not an object.
+    #[error("its input is not a JSON object")]
+    NotAnObject,
+    /// Two inputs, of which clients pick one each.
+    #[error("its input stands both in the start of the block and in the deltas")]
+    TwoInputs,
+    /// Over the limit.
+    #[error("its input is larger than {0} bytes")]
+    TooLarge(usize),
+    /// No name.
+    #[error("it names no tool")]
+    NoName,
+    /// No id.
+    #[error("it has no id")]
+    NoId,
+    /// An id that another call of the message has.
+    #[error("another call of the same message has the id `{0}`")]
+    SameId(String),
+    /// A call that stands inside of another block.
+    #[error("a tool call stands inside of the block, where some clients find it")]
+    NestedCall,
+    /// Two keys that some clients take for one.
+    #[error("the key `{0}` stands beside another one from which it differs in case only")]
+    AmbiguousKey(String),
+    /// A kind of block that has no meaning here.
+    #[error("`{0}` is a kind of block that is not known to be harmless")]
+    UnknownKind(String),
+}
+
+/// The bounds on one call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    /// Bytes of input.
+    pub max_bytes: usize,
+    /// Depth of nesting.
+    pub max_depth: usize,
+}
+
+/// Bytes of a call's id, name and other members besides its input.
+const MAX_ENVELOPE: usize = 64 << 10;
+
+impl HeldCall {
+    /// A call that begins with this object, whose `input` may stand in it.
+    pub fn new(block: &Json<'_>, runs: Runs) -> Self {
+        let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
+        let start_input = match block.get("input") {
+            None | Some(Json::Null) => String::new(),
+            Some(Json::Object(members)) if members.is_empty() => String::new(),
+            // Some gateways begin so.
+            Some(Json::String(text)) if text.is_empty() => String::new(),
+            Some(input) => input.text(),
+        };
+        let mut envelope = block.clone();
+        envelope.set("input", Json::Object(Vec::new()));
+        let size = envelope.text().len();
+        let mut held = HeldCall {
+            runs,
+            id: text("id"),
+            name: text("name"),
+            envelope: envelope.into_owned(),
+            start_input,
+            input: String::new(),
+            fault: None,
+            // A tree of tiny values is many times its text.
+            weight: 256 + 16 * size.min(MAX_ENVELOPE),
+        };
+        if size > MAX_ENVELOPE {
+            held.id = held.id.map(|id| shorten(&id, 80));
+            held.name = held.name.map(|name| shorten(&name, 80));
+            held.envelope = Json::Null;
+            held.fail(Fault::TooLarge(MAX_ENVELOPE));
+        }
+        held
+    }
+
+    /// Adds a fragment of the input. At the limit the input is let go: the call is lost anyway.
+    pub fn push_input(&mut self, fragment: &str, limits: CallLimits) {
+        if self.fault.is_some() {
+            return;
+        }
+        if self.input.len() + fragment.len() > limits.max_bytes {
+            self.fail(Fault::TooLarge(limits.max_bytes));
+        } else {
+            self.input.push_str(fragment);
+        }
+    }
+
+    /// Notes what is wrong; the first fault counts.
+    pub fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+        self.input = String::new();
+        self.start_input = String::new();
+    }
+
+    /// Reads the call, strictly.
+    pub fn read(&self, limits: CallLimits) -> Result<ToolCall, Fault> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        if let Runs::Unknown(kind) = &self.runs {
+            return Err(Fault::UnknownKind(kind.clone()));
+        }
+        let name = self.name.clone().filter(|n| !n.is_empty());
+        let id = self.id.clone().filter(|i| !i.is_empty());
+        let text = match (self.start_input.as_str(), self.input.as_str()) {
+            ("", "") => "{}",
+            (only, "") | ("", only) => only,
+            (_, _) => return Err(Fault::TwoInputs),
+        };
+        if text.len() > limits.max_bytes {
+            return Err(Fault::TooLarge(limits.max_bytes));
+        }
+        let input = Json::read(text.as_bytes(), limits.max_depth, LoneSurrogates::Refuse)?;
+        if input.as_object().is_none() {
+            return Err(Fault::NotAnObject);
+        }
+        if let Some(key) = input.ambiguous_key() {
+            return Err(Fault::AmbiguousKey(shorten(key, 40)));
+        }
+        Ok(ToolCall {
+            id: id.ok_or(Fault::NoId)?,
+            name: name.ok_or(Fault::NoName)?,
+            runs: self.runs.clone(),
+            text: Arc::new(input.text()),
+            input: input.into_owned(),
+            envelope: self.envelope.clone(),
+        })
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.input.len() + self.start_input.len() + self.weight
+    }
+}

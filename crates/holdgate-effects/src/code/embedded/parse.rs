@@ -1,0 +1,267 @@
+//! YAML, TOML and HCL read by their parsers into one form of tree.
+//!
+//! The parsers bound how deep a text nests (TOML and HCL to about 80 levels, YAML to 255 blocks and
+//! 255 brackets), so trees are never deep; YAML's aliases are copied up to [`MAX_COPIED`].
+
+use crate::json::Json;
+use crate::value::HOLE_STR;
+use granit_parser::{Event, Parser, options};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What aliases may add to a document, in bytes and nodes.
+const MAX_COPIED: usize = 1 << 18;
+/// A tree with its aliases is never deeper than this.
+const MAX_HEIGHT: usize = 512;
+
+/// The documents of a YAML stream.
+#[derive(Default)]
+pub(super) struct Yaml {
+    /// Each that is a mapping or a list; the last one as far as it could be read.
+    pub documents: Vec<Json<'static>>,
+    /// Whether the whole text is YAML.
+    pub whole: bool,
+    /// Whether aliases would have made it larger than anybody's file.
+    pub bomb: bool,
+}
+
+/// Reads YAML. Mappings may have a key twice: readers differ about which one counts, so both do.
+pub(super) fn yaml(text: &str) -> Yaml {
+    let mut builder = Builder::default();
+    let options = options! { emit_unresolved_aliases: true };
+    for event in Parser::new_from_str_with_options(text, options) {
+        match event {
+            Ok((event, _)) => builder.take(event),
+            Err(_) => {
+                builder.close_all();
+                return builder.yaml;
+            }
+        }
+    }
+    builder.yaml.whole = true;
+    builder.yaml
+}
+
+/// A node that is finished, with what it weighs.
+#[derive(Clone)]
+struct Node {
+    tree: Json<'static>,
+    size: usize,
+    height: usize,
+}
+
+impl Node {
+    fn leaf(tree: Json<'static>, size: usize) -> Node {
+        let height = 1;
+        Node { tree, size, height }
+    }
+}
+
+/// A mapping or a list whose end has not come.
+struct Open {
+    node: Node,
+    key: Option<String>,
+    anchor: usize,
+    /// `!reference [job, key]` of GitLab names a script that stands elsewhere.
+    reference: bool,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    anchors: HashMap<usize, Node>,
+    copied: usize,
+    yaml: Yaml,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>) {
+        let start = |tree, anchor, reference| Open {
+            node: Node::leaf(tree, 1),
+            key: None,
+            anchor,
+            reference,
+        };
+        match event {
+            Event::Scalar(text, _, anchor, _) => {
+                let size = 1 + text.len();
+                let text = Json::String(Cow::Owned(text.into_owned()));
+                self.finished(Node::leaf(text, size), anchor);
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                let reference = tag.is_some_and(|tag| tag.suffix() == "reference");
+                self.open
+                    .push(start(Json::Array(Vec::new()), anchor, reference));
+            }
+            Event::MappingStart(_, anchor, _) => {
+                self.open
+                    .push(start(Json::Object(Vec::new()), anchor, false));
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::Alias(anchor) => {
+                let depth = self.open.len();
+                let node = self.anchors.get(&anchor);
+                let node = node.filter(|node| node.height + depth < MAX_HEIGHT);
+                let size = node.map_or(0, |node| node.size);
+                if node.is_some() && self.copied + size > MAX_COPIED {
+                    self.yaml.bomb = true;
+                }
+                let node = node.filter(|_| !self.yaml.bomb).cloned();
+                self.copied += size;
+                self.place(node.unwrap_or(Node::leaf(Json::Null, 1)));
+            }
+            Event::UnresolvedAlias(_) => self.place(Node::leaf(Json::Null, 1)),
+            // What starts and ends, and what a later version may add.
+            _ => {}
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.pop() else {
+            return;
+        };
+        if open.reference {
+            self.place(Node::leaf(Json::Null, 1));
+        } else {
+            self.finished(open.node, open.anchor);
+        }
+    }
+
+    fn close_all(&mut self) {
+        while !self.open.is_empty() {
+            self.close();
+        }
+    }
+
+    fn finished(&mut self, node: Node, anchor: usize) {
+        if anchor > 0 {
+            self.copied += node.size;
+            if self.copied > MAX_COPIED {
+                self.yaml.bomb = true;
+            } else {
+                self.anchors.insert(anchor, node.clone());
+            }
+        }
+        self.place(node);
+    }
+
+    fn place(&mut self, node: Node) {
+        let Some(open) = self.open.last_mut() else {
+            if matches!(node.tree, Json::Array(_) | Json::Object(_)) {
+                self.yaml.documents.push(node.tree);
+            }
+            return;
+        };
+        open.node.size += node.size;
+        open.node.height = open.node.height.max(node.height + 1);
+        match &mut open.node.tree {
+            Json::Array(items) => items.push(node.tree),
+            Json::Object(members) => match (open.key.take(), node.tree) {
+                (None, Json::String(key)) => open.key = Some(key.into_owned()),
+                // A key that is not a text has no name, but what stands in it is looked at.
+                (None, tree) => {
+                    members.push((Cow::Borrowed(""), tree));
+                    open.key = Some(String::new());
+                }
+                (Some(key), tree) => members.push((Cow::Owned(key), tree)),
+            },
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+        }
+    }
+}
+
+/// Reads TOML that has at least one key.
+pub(super) fn toml(text: &str) -> Option<Json<'static>> {
+    let table: toml::Table = text.parse().ok()?;
+    (!table.is_empty()).then(|| from_toml(toml::Value::Table(table)))
+}
+
+fn from_toml(value: toml::Value) -> Json<'static> {
+    match value {
+        toml::Value::String(text) => Json::String(Cow::Owned(text)),
+        toml::Value::Array(items) => Json::Array(items.into_iter().map(from_toml).collect()),
+        toml::Value::Table(table) => {
+            let members = table.into_iter();
+            Json::Object(
+                members
+                    .map(|(k, v)| (Cow::Owned(k), from_toml(v)))
+                    .collect(),
+            )
+        }
+        toml::Value::Integer(_)
+        | toml::Value::Float(_)
+        | toml::Value::Boolean(_)
+        | toml::Value::Datetime(_) => Json::Null,
+    }
+}
+
+/// Reads HCL: attributes as members, blocks as members that are objects.
+pub(super) fn hcl(text: &str) -> Option<Json<'static>> {
+    let body = hcl::parse(text).ok()?;
+    (!body.0.is_empty()).then(|| from_body(body))
+}
+
+fn from_body(body: hcl::Body) -> Json<'static> {
+    let member = |structure| match structure {
+        hcl::Structure::Attribute(attribute) => {
+            let name = attribute.key.into_inner().into();
+            (Cow::Owned(name), from_expression(attribute.expr))
+        }
+        hcl::Structure::Block(block) => {
+            let name = block.identifier.into_inner().into();
+            (Cow::Owned(name), from_body(block.body))
+        }
+    };
+    Json::Object(body.into_iter().map(member).collect())
+}
+
+/// What an expression may be: each of its branches, with holes for what is computed.
+fn from_expression(expression: hcl::Expression) -> Json<'static> {
+    use hcl::Expression as E;
+    let all = |items: Vec<E>| Json::Array(items.into_iter().map(from_expression).collect());
+    match expression {
+        E::String(text) => Json::String(Cow::Owned(text)),
+        E::Array(items) => all(items),
+        E::Object(members) => {
+            let members = members.into_iter().map(|(key, value)| {
+                let key = key.to_string().trim_matches('"').to_owned();
+                (Cow::Owned(key), from_expression(value))
+            });
+            Json::Object(members.collect())
+        }
+        E::TemplateExpr(template) => {
+            let mut text = String::new();
+            match hcl::Template::from_expr(&template) {
+                Ok(template) => literal(&template, &mut text),
+                Err(_) => text.push_str(HOLE_STR),
+            }
+            Json::String(Cow::Owned(text))
+        }
+        E::Parenthesis(inner) => from_expression(*inner),
+        E::Conditional(both) => all(vec![both.true_expr, both.false_expr]),
+        E::FuncCall(call) => all(call.args),
+        E::ForExpr(each) => all(vec![each.value_expr]),
+        // `Expression` may grow.
+        _ => Json::Null,
+    }
+}
+
+/// The text of a template: holes for what is put in, and both branches of a condition.
+fn literal(template: &hcl::Template, text: &mut String) {
+    use hcl::template::{Directive, Element};
+    for element in template.elements() {
+        match element {
+            Element::Literal(part) => text.push_str(part),
+            Element::Interpolation(_) => text.push_str(HOLE_STR),
+            Element::Directive(directive) => match &**directive {
+                Directive::If(branches) => {
+                    literal(&branches.true_template, text);
+                    if let Some(other) = &branches.false_template {
+                        literal(other, text);
+                    }
+                }
+                Directive::For(each) => literal(&each.template, text),
+            },
+        }
+    }
+}
