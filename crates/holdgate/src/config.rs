@@ -347,7 +347,9 @@ impl Config {
             .or_else(|| variable("HOLDGATE_STATE_DIR").map(PathBuf::from))
             .or_else(|| home("XDG_STATE_HOME", ".local/state"))
             .ok_or_else(|| {
-                ConfigError("no place for the ledger: set HOLDGATE_STATE_DIR or HOME".into())
+                ConfigError(
+                    "there is no folder for the ledger: set HOLDGATE_STATE_DIR or HOME".into(),
+                )
             })?;
         let mut config = settle(written, state_dir)?;
         config.file = file;

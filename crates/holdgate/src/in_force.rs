@@ -224,10 +224,10 @@ fn news(
     }
     let path = path.display();
     let now = match (problem, file) {
-        (Some(_), None) => format!("{path} is not in force, only the rules around it are"),
-        (Some(_), Some(_)) => format!("{path} is not in force, the rules it held before are"),
+        (Some(_), None) => format!("{path} is not in force: using the other rules without it"),
+        (Some(_), Some(_)) => format!("{path} is not in force: keeping its previous rules"),
         (None, Some(_)) => format!("{path} is in force"),
-        (None, None) => format!("{path} is gone, and its rules with it"),
+        (None, None) => format!("{path} was removed; its rules no longer apply"),
     };
     Some(News {
         subject: "project",

@@ -75,7 +75,7 @@ fn rules_here(config: Config) -> anyhow::Result<Here> {
 /// The rules, after a word about the project's own if they are left out.
 fn warned((rules, problem): Here) -> Arc<RuleSet> {
     if let Some(problem) = problem {
-        crate::log::warn(&format!("the project's rules are left out:\n{problem}"));
+        crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
     rules
 }
@@ -161,9 +161,9 @@ fn try_all(
     let wrong = errors.len();
     if wrong > 0 {
         report(&RuleErrors(errors), out)?;
-        writeln!(out, "{wrong} of {count} examples do not hold")?;
+        writeln!(out, "{wrong} of {count} examples failed")?;
     } else {
-        writeln!(out, "{rules} rules, {count} examples: all hold")?;
+        writeln!(out, "{rules} rules, {count} examples: all passed")?;
     }
     Ok(wrong == 0)
 }
@@ -218,7 +218,7 @@ fn list(set: &RuleSet, json: bool, out: &mut impl Write) -> anyhow::Result<bool>
             }
         }
         if rule.stage == Stage::Trial {
-            line.push_str("  (trial: only audits)");
+            line.push_str("  (on trial: only audits)");
         }
         writeln!(out, "{line}")?;
     }

@@ -298,7 +298,7 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &rule("{ text: 'a(' }"),
-        "t.yaml:4:17: this is no regular expression: unclosed group",
+        "t.yaml:4:17: this is not a valid regular expression: unclosed group",
         "'a('",
     );
     wrong(
@@ -308,12 +308,12 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("DENY", "DENI"),
-        "t.yaml:2:7: `DENI` is nothing that a rule can do, did you mean `DENY`?",
+        "t.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?",
         "DENI",
     );
     wrong(
         &but("DENY", "REQUIRE"),
-        "t.yaml:2:7: REQUIRE what? Say what must be done `before`, or write `approval: true`",
+        "t.yaml:2:7: REQUIRE needs `before`, or `approval: true`",
         "REQUIRE",
     );
     wrong(
@@ -323,12 +323,12 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("a-rule", "A rule"),
-        "t.yaml:1:7: `A rule` is no name: names look like `force-push`",
+        "t.yaml:1:7: `A rule` is not a valid name: names look like `force-push`",
         "A rule",
     );
     wrong(
         &but("it is so", "it is so."),
-        "t.yaml:5:12: write a phrase, without a full stop",
+        "t.yaml:5:12: write a clause without a full stop",
         "it is so.",
     );
     wrong(
@@ -348,12 +348,12 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &but("do: DENY", "do: DENY\n  do: ASK"),
-        "t.yaml:3:3: `do` stands here for the second time",
+        "t.yaml:3:3: duplicate key `do`",
         "do",
     );
     wrong(
         &format!("{good}{good}"),
-        "t.yaml:7:7: there is a rule `a-rule` already, in t.yaml:1: choose another name",
+        "t.yaml:7:7: the rule `a-rule` already exists in t.yaml:1: choose another name",
         "a-rule",
     );
 }
@@ -361,25 +361,23 @@ fn an_error_says_where_and_what_to_do() {
 #[test]
 fn a_condition_that_cannot_be_meant_is_an_error() {
     let rule = |when: &str| rule_with(when);
-    let nothing = "t.yaml:4:9: this says only what a call must not do: say what it does, and put \
-                   `not` beside it";
+    let nothing =
+        "t.yaml:4:9: this says only what a call must not do: add a condition on what it does";
     wrong(&rule("{ not: { effect: read } }"), nothing, "{");
     wrong(&rule("{ all: [{ not: { effect: read } }] }"), nothing, "{");
     wrong(
         &rule("{ effect: read, any: [{ effect: write }] }"),
-        "t.yaml:4:9: no effect can be all of this at once; to speak of several effects of a call, \
-         write `all: [{…}, {…}]`",
+        "t.yaml:4:9: no single effect can meet all of this; to match several effects of a call, write `all: [{…}, {…}]`",
         "{",
     );
     wrong(
         &rule("{ effect: read, all: [{ effect: write }] }"),
-        "t.yaml:4:9: `all` speaks of several effects here, the keys beside it of one: put them \
-         into the list of an `all`, as in `all: [{…}, {all: […]}]`",
+        "t.yaml:4:9: `all` matches several effects here, but the other keys match one effect: put them into an `all`, as in `all: [{…}, {all: […]}]`",
         "{",
     );
     wrong(
         &rule("{ effect: read, not: { all: [{ effect: read }] } }"),
-        "t.yaml:4:37: `all` speaks of several effects, but what stands around it speaks of one",
+        "t.yaml:4:37: `all` matches several effects, but the condition around it matches one effect",
         "[",
     );
     wrong(
@@ -389,7 +387,7 @@ fn a_condition_that_cannot_be_meant_is_an_error() {
     );
     wrong(
         &rule("{}"),
-        "t.yaml:4:9: an empty condition holds for everything: say which effect is meant",
+        "t.yaml:4:9: an empty condition matches everything: say which effect to match",
         "{",
     );
 }

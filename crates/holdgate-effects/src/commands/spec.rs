@@ -156,7 +156,7 @@ impl CommandTable {
         };
         for name in names.trim_matches('"').split_whitespace() {
             if self.programs.insert(name, self.entries.len()).is_some() {
-                return Err(format!("{name} is there twice"));
+                return Err(format!("{name} is listed twice"));
             }
         }
         let spec = OnceLock::new();
@@ -284,7 +284,7 @@ fn compile(written: &Written) -> Result<Spec, String> {
 }
 
 fn role(word: &str) -> Result<Role, String> {
-    Role::from_word(word).ok_or_else(|| format!("`{word}` is no role"))
+    Role::from_word(word).ok_or_else(|| format!("`{word}` is not a valid role"))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Config {
         let said = |config: &Config| !config.origin.text.trim().is_empty();
         match &self.file {
             Some(file) if said(self) && !said(&new) => Err(ConfigError(format!(
-                "{} is gone or empty; start anew to go on without its settings",
+                "{} is missing or empty; restart to continue without its settings",
                 file.display()
             ))),
             Some(_) | None => Ok(new),

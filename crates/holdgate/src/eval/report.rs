@@ -147,9 +147,9 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
         ]);
     }
     if tally.rules.is_empty() {
-        return writeln!(out, "\nno rule spoke");
+        return writeln!(out, "\nno rule matched");
     }
-    writeln!(out, "\ncases in which a layer spoke")?;
+    writeln!(out, "\ncases in which a layer reported a finding")?;
     layers.write(out)?;
     writeln!(out, "\ncases in which a rule matched")?;
     rules.write(out)

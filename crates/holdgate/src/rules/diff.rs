@@ -85,9 +85,10 @@ fn side(name: &str, args: &DiffArgs) -> anyhow::Result<Arc<RuleSet>> {
     } else if path.is_dir() {
         let files = rulebook::operator_files(&[path.to_owned()])?;
         if files.is_empty() {
-            return Err(
-                WrongUse(format!("{name}: no rule files, *.yaml, are in this folder")).into(),
-            );
+            return Err(WrongUse(format!(
+                "{name}: the folder contains no rule files (*.yaml)"
+            ))
+            .into());
         }
         files
     } else {
@@ -182,7 +183,7 @@ fn print(
     let count = |word: &str| changes.iter().filter(|c| c.word() == word).count();
     writeln!(
         out,
-        "{} cases: {} tighten, {} loosen, {same} stay",
+        "{} cases: {} tighten, {} loosen, {same} unchanged",
         changes.len() as u64 + same,
         count("tightens"),
         count("loosens"),

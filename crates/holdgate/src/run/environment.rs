@@ -230,7 +230,7 @@ fn read_settings(value: &OsString) -> Result<(Json, From), WrongUse> {
     }
     let data = std::fs::metadata(value).map_err(|e| wrong(&e))?;
     if !data.is_file() {
-        return Err(wrong(&"it is not a plain file"));
+        return Err(wrong(&"it is not a regular file"));
     }
     let mut read = String::new();
     let file = std::fs::File::open(value).map_err(|e| wrong(&e))?;
