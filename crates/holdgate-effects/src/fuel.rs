@@ -27,7 +27,8 @@ pub struct Fuel {
 }
 
 /// The call needs more work than a judgement may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the call needs more work than a judgement may take")]
 pub struct OutOfFuel;
 
 impl Fuel {

@@ -47,7 +47,7 @@ pub struct HostTable {
 impl HostTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        serde_saphyr::from_str(yaml).map_err(|e| e.to_string())
+        serde_saphyr::from_str(yaml).map_err(|e| format!("hosts.yaml: {e}"))
     }
 
     /// The host of a URL, of `user@host:path`, or of a plain name.

@@ -1,12 +1,18 @@
 //! What is known about paths, hosts, programs, tools and functions: data, read once.
 
-use crate::code::FunctionTable;
-use crate::commands::CommandTable;
+pub(crate) mod commands;
+pub(crate) mod functions;
+pub(crate) mod handler;
+pub(crate) mod role;
+pub(crate) mod tools;
+
 use crate::host::HostTable;
 use crate::own::OwnNames;
 use crate::path::PathTable;
-use crate::tools::ToolTable;
+use commands::CommandTable;
+use functions::FunctionTable;
 use std::sync::{Arc, LazyLock};
+use tools::ToolTable;
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]

@@ -289,6 +289,30 @@ impl OwnNames {
     }
 }
 
+/// The paths that a patch names, in any of the usual forms.
+pub(crate) fn patched(patch: &str) -> impl Iterator<Item = &str> {
+    const NAMES: [&str; 10] = [
+        "+++ ",
+        "--- ",
+        "rename from ",
+        "rename to ",
+        "copy to ",
+        "diff --git ",
+        "*** Update File: ",
+        "*** Delete File: ",
+        "*** Add File: ",
+        "*** Move to: ",
+    ];
+    let paths = patch.lines().filter_map(|line| {
+        let mut names = NAMES.iter();
+        names.find_map(|start| line.strip_prefix(start))
+    });
+    paths.flat_map(str::split_whitespace).map(|path| {
+        let inner = path.strip_prefix("a/").or(path.strip_prefix("b/"));
+        inner.unwrap_or(path)
+    })
+}
+
 /// Whether `name` begins a word somewhere in `text` where `test` holds for what stands before it, in
 /// its line, and after it.
 fn mentions(text: &str, name: &str, test: fn(&str, &str) -> bool) -> bool {

@@ -4,7 +4,6 @@
 mod unified;
 
 use crate::effect::{Actor, Kind};
-use crate::path::PathClass;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::text;
@@ -47,40 +46,6 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done
             Change::Move(from, to) => {
                 scene.touch(actor, Kind::Move, &patch.map(from))?;
                 scene.write(actor, &patch.map(to), &Value::default(), false)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A patch that is only written to a file: whether it would change the guard's own files.
-pub(crate) fn announce(scene: &mut Scene<'_>, patch: &Value) -> Done {
-    const NAMES: [&str; 10] = [
-        "+++ ",
-        "--- ",
-        "rename from ",
-        "rename to ",
-        "copy to ",
-        "diff --git ",
-        "*** Update File: ",
-        "*** Delete File: ",
-        "*** Add File: ",
-        "*** Move to: ",
-    ];
-    scene.fuel.spend_on(patch.text.len())?;
-    for line in patch.text.lines() {
-        let names = NAMES.iter().find_map(|start| line.strip_prefix(start));
-        for name in names.unwrap_or("").split_whitespace() {
-            let path = name.strip_prefix("a/").or(name.strip_prefix("b/"));
-            let path = path.unwrap_or(name);
-            // Nobody knows from which folder it will be applied.
-            let own = ["", "~/", "/"].iter().any(|folder| {
-                let place = scene.place(&Value::known(format!("{folder}{path}")));
-                place.is(PathClass::Holdgate)
-            });
-            if own {
-                let effect = Actor::new("patch", line).does(Kind::Guard);
-                return scene.emit(effect.tagged(Tag::Patch).about(path));
             }
         }
     }

@@ -9,8 +9,9 @@ mod table;
 
 pub use class::{Classes, PathClass};
 pub use lexical::{absolute, is_under};
+pub(crate) use table::PathTable;
 pub(super) use table::SAMPLED;
-pub use table::{PathTable, glob};
+pub use table::glob;
 
 use super::traces::Traces;
 use std::fmt;

@@ -6,11 +6,12 @@ mod execution;
 mod files;
 mod network;
 
-use crate::Knowledge;
-use crate::effect::Effect;
+use crate::effect::{Actor, Effect};
 use crate::fuel::{Fuel, OutOfFuel};
+use crate::knowledge::Knowledge;
+use crate::language::Language;
 use crate::path::{Place, World};
-use crate::shell::syntax::Node;
+use crate::syntax::Node;
 use crate::tag::Tag;
 use crate::traces::Traces;
 use crate::value::Value;
@@ -23,12 +24,40 @@ const MAX_EFFECTS: usize = 4096;
 /// All or nothing: a call that cannot be followed to its end is refused.
 pub(crate) type Done<T = ()> = Result<T, OutOfFuel>;
 
+/// Under this name the variables hold what a program is fed with.
+pub(crate) const STANDARD_INPUT: &str = "<stdin>";
+
+/// What reads and runs code. The scene says what is to be run; the readers stand on top of it.
+pub(crate) trait Interpreter: std::fmt::Debug {
+    /// A shell runs `code`. Returns what it prints.
+    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Done<Value>;
+
+    /// A program runs with these words, the first being its name.
+    fn words(&self, scene: &mut Scene<'_>, words: &[Value], stdin: Option<&Value>) -> Done<Value>;
+
+    /// Whatever in `code` looks like a command is taken as run.
+    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done;
+
+    /// Code of any language runs.
+    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value>;
+
+    /// The same for code that an interpreter is given, where a last look is taken at the whole of it.
+    fn inline(
+        &self,
+        scene: &mut Scene<'_>,
+        actor: &Actor,
+        language: Language,
+        code: &Value,
+    ) -> Done<Value>;
+}
+
 /// One call under way.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) world: &'a World,
     pub(crate) know: &'a Knowledge,
     pub(crate) fuel: &'a Fuel,
+    interpreter: &'a dyn Interpreter,
     pub(crate) effects: Vec<Effect>,
     /// The folder that relative paths start from now.
     pub(crate) cwd: String,
@@ -64,7 +93,12 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(world: &'a World, know: &'a Knowledge, fuel: &'a Fuel) -> Self {
+    pub(crate) fn new(
+        world: &'a World,
+        know: &'a Knowledge,
+        fuel: &'a Fuel,
+        interpreter: &'a dyn Interpreter,
+    ) -> Self {
         let Traces {
             links,
             lost_links,
@@ -79,6 +113,7 @@ impl<'a> Scene<'a> {
             world,
             know,
             fuel,
+            interpreter,
             effects: Vec::new(),
             cwd: world.cwd.clone(),
             variables: HashMap::new(),

@@ -12,7 +12,7 @@ use unicode_security::confusable_detection::skeleton;
 /// Lines stay lines. What would become a quote, a `$`, a backtick or a backslash stays as it is: no
 /// shell takes a full-width quote for a quote, and prose that has one would fall apart. A [`HOLE`]
 /// becomes U+FFFD, so that no text from outside can pretend to be unknown.
-pub fn normalise(text: &str) -> Cow<'_, str> {
+pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -39,7 +39,7 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` without any [`HOLE`] of its own.
-pub fn without_holes(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_holes(text: &str) -> Cow<'_, str> {
     if text.contains(HOLE) {
         Cow::Owned(text.replace(HOLE, "\u{FFFD}"))
     } else {
@@ -55,7 +55,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
 
 /// The ASCII text that `text` looks like, if it is not ASCII and every letter of it has such a twin:
 /// `cat` for the Cyrillic `сат`.
-pub fn skeleton_ascii(text: &str) -> Option<String> {
+pub(crate) fn skeleton_ascii(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
@@ -114,17 +114,12 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether `text` has a control that shows what follows in another order than it is read.
-pub fn has_bidi_override(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(is_bidi_control)
-}
-
 /// Whether a word of a command has characters in it that a reader of the command cannot see.
 ///
 /// Only words outside of quotes count, and only where the hidden character touches ASCII: joined
 /// emoji, Persian and Indic words and quoted prose need such characters. Text after a here-document
 /// has begun is not looked at.
-pub fn hides_in_words(command: &str) -> bool {
+pub(crate) fn hides_in_words(command: &str) -> bool {
     if command.is_ascii() {
         return false;
     }
@@ -171,10 +166,6 @@ fn in_word(c: char) -> bool {
 
 fn is_tag(c: char) -> bool {
     matches!(c, '\u{E0000}'..='\u{E007F}')
-}
-
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Characters that show nothing by themselves (Unicode: `Default_Ignorable_Code_Point`).

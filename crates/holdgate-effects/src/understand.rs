@@ -2,29 +2,19 @@
 
 use crate::effect::{Effect, Kind};
 use crate::fuel::{Fuel, OutOfFuel};
+use crate::interpreter::Readers;
 use crate::json::Json;
 use crate::path::{self, PathClass, Place, World};
 use crate::scene::Scene;
 use crate::tag::Tag;
 use crate::traces::Traces;
-use crate::views::{self, View};
+use crate::views::{self, Invocation, View};
 use crate::{Knowledge, shell, tools, value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Work that one more reading of a call may take.
 const FUEL_OF_FOLDER: u64 = 16_000;
-
-/// A call of a tool, as far as matters for what it does.
-#[derive(Clone, Copy, Debug)]
-pub struct Invocation<'a> {
-    /// The tool's name.
-    pub tool: &'a str,
-    /// The arguments.
-    pub input: &'a Json<'static>,
-    /// The same in their compact form.
-    pub text: &'a str,
-}
 
 /// What a call does, and where it leaves the shell.
 #[derive(Debug, Default)]
@@ -37,7 +27,10 @@ pub struct Understood {
     pub traces: Traces,
 }
 
-/// What `call` does, in every reading of it.
+/// What `call` does, in every reading of it: as written, as a client may decode it, and as it looks.
+///
+/// The work is paid for with `fuel`; a call that needs more than there is must not be taken for
+/// harmless. The [crate](crate)'s page has an example.
 pub fn understand(
     call: Invocation<'_>,
     world: &World,
@@ -60,7 +53,7 @@ pub fn understand_all(
     let mut folders = Vec::new();
     let mut traces = Traces::default();
     let mut read_from = |cwd: &str, input: &Json<'static>| {
-        let mut scene = Scene::new(world, know, fuel);
+        let mut scene = Scene::new(world, know, fuel, &Readers);
         cwd.clone_into(&mut scene.cwd);
         tools::act(&mut scene, call.tool, input)?;
         if scene.cwd != cwd && !scene.cwd.contains(value::HOLE) && !folders.contains(&scene.cwd) {

@@ -10,7 +10,7 @@ pub const HOLE: char = '\u{FFFC}';
 /// The same as a text.
 pub const HOLE_STR: &str = "\u{FFFC}";
 /// A value longer than this is cut: what expands without end is not worth following.
-pub const MAX_VALUE: usize = 1 << 20;
+pub(crate) const MAX_VALUE: usize = 1 << 20;
 /// Sources that are remembered for one value.
 const MAX_SOURCES: usize = 4;
 

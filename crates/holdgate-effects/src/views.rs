@@ -7,18 +7,28 @@
 //! `\;` of `\\;` and takes out the first `cd <working directory> && `, and takes white space off the
 //! ends of the lines that it writes to a file, which ends here-documents and joins lines.
 
-use crate::Invocation;
 use crate::json::{Json, LoneSurrogates};
+use crate::knowledge::tools::{Does, ToolTable};
 use crate::path::World;
 use crate::tag::Tag;
 use crate::text;
-use crate::tools::{Does, ToolTable};
 use std::borrow::Cow;
 
 /// Decoding what decoding brought to light ends here.
 const MAX_ROUNDS: usize = 4;
 /// Nesting of JSON in texts.
 const MAX_DEPTH: usize = 16;
+
+/// A call of a tool, as far as matters for what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The arguments.
+    pub input: &'a Json<'static>,
+    /// The same in their compact form.
+    pub text: &'a str,
+}
 
 /// A reading of the arguments, and the tag that its effects get.
 #[derive(Clone, Debug, PartialEq, Eq)]

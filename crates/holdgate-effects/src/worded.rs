@@ -21,6 +21,7 @@ macro_rules! worded {
             }
 
             /// What the word means, in a sentence.
+            #[allow(dead_code, reason = "not every set of words is listed for users")]
             $visible fn meaning(self) -> &'static str {
                 match self { $($enum::$member => $meaning,)* }
             }

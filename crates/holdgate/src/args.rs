@@ -262,6 +262,8 @@ pub enum RulesCommand {
     Test(RuleFiles),
     /// Print the reference of all rules, in Markdown.
     Docs,
+    /// Print all words that rules can use, with their meanings, in Markdown.
+    Words,
 }
 
 impl RulesCommand {
@@ -272,7 +274,7 @@ impl RulesCommand {
             RulesCommand::List { place, .. }
             | RulesCommand::Explain { place, .. }
             | RulesCommand::Stats { place, .. } => Some(place),
-            RulesCommand::Diff(_) | RulesCommand::Docs => None,
+            RulesCommand::Diff(_) | RulesCommand::Docs | RulesCommand::Words => None,
         }
     }
 }

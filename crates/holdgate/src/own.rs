@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 22] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 23] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -26,6 +26,7 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 22] = [
     ("rules stats", OwnRole::Shows, &[]),
     ("rules test", OwnRole::Shows, &[]),
     ("rules docs", OwnRole::Shows, &[]),
+    ("rules words", OwnRole::Shows, &[]),
     ("incidents", OwnRole::Shows, &[]),
     ("expert", OwnRole::Operator, &["--for", "--off"]),
     ("pin", OwnRole::Operator, &[]),

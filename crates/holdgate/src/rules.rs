@@ -53,6 +53,10 @@ pub fn run(
         RulesCommand::Stats { since, json, .. } => {
             stats::run(&state_dir, *since, &warned(here()?), *json, out)
         }
+        RulesCommand::Words => {
+            write!(out, "{}", holdgate_effects::vocabulary())?;
+            Ok(true)
+        }
         RulesCommand::Docs => {
             write!(out, "{}", docs::reference(&*built_in()?))?;
             Ok(true)

@@ -56,11 +56,12 @@ impl Reader<'_, '_, '_> {
     /// where it may be something else as well: settings of git, lines of JSON, a Dockerfile.
     fn parsed(&mut self) -> Done {
         let text = &self.code.text;
-        let tree = parse::toml(text).map(|tree| (tree, Format::Toml));
-        let tree = tree.or_else(|| Some((parse::hcl(text)?, Format::Hcl)));
-        if let Some((tree, format)) = tree {
-            self.tree(&tree, format)?;
+        if let Some(tree) = parse::toml(text) {
+            self.tree(&tree, Format::Toml)?;
             return self.lines(text);
+        }
+        if let Some(tree) = parse::hcl(text) {
+            return self.tree(&tree, Format::Hcl);
         }
         let first = text.trim_start().chars().next().unwrap_or(' ');
         let yaml = parse::yaml(text);

@@ -295,7 +295,7 @@ impl<'a> Lexer<'a> {
         if matches!(text, "__END__" | "__DATA__") {
             return true;
         }
-        if self.prefixed(text, start) {
+        if self.prefixed(text, start) || self.is_scalar(text) {
             return false;
         }
         if self.language == Language::Ruby
@@ -306,6 +306,15 @@ impl<'a> Lexer<'a> {
         }
         self.push(Kind::Name, text, start);
         false
+    }
+
+    /// Perl's `scalar` before an expression changes nothing about constants.
+    fn is_scalar(&self, name: &str) -> bool {
+        let mut after = self.rest().iter().skip_while(|b| **b == b' ');
+        self.language == Language::Perl
+            && name == "scalar"
+            && self.peek(0) == Some(b' ')
+            && !matches!(after.next(), Some(b'=' | b',' | b';' | b')'))
     }
 
     fn number(&mut self) {

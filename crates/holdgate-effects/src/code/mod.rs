@@ -3,9 +3,7 @@
 mod act;
 mod awk;
 mod embedded;
-mod file;
 mod fold;
-mod functions;
 mod lex;
 mod make;
 mod powershell;
@@ -13,90 +11,16 @@ mod read;
 mod sed;
 mod thing;
 
-pub use functions::FunctionTable;
-
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::knowledge::functions;
+use crate::language::Language;
+use crate::scene::{Done, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
-
-/// Under this name the scene's variables hold what a program is fed with.
-pub(crate) const STANDARD_INPUT: &str = "<stdin>";
 
 /// All variables of the environment at once.
 fn whole_environment() -> Value {
     Value::unknown(Origins::ENVIRONMENT).with_source("environment")
-}
-
-/// A language whose code is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// sh, bash, zsh, dash, ksh.
-    Shell,
-    /// Python.
-    Python,
-    /// JavaScript and TypeScript.
-    JavaScript,
-    /// Perl.
-    Perl,
-    /// Ruby.
-    Ruby,
-    /// PHP.
-    Php,
-    /// Lua.
-    Lua,
-    /// awk.
-    Awk,
-    /// sed.
-    Sed,
-    /// PowerShell and cmd.
-    PowerShell,
-    /// Makefiles.
-    Make,
-    /// Files that hold shell commands between other things: Dockerfile, CI workflows, package.json.
-    Embedded,
-    /// Compiled languages, as far as their calls are known: Go, Java, C, Rust.
-    Compiled,
-}
-
-impl Language {
-    /// Its plain name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Language::Shell => "shell",
-            Language::Python => "python",
-            Language::JavaScript => "javascript",
-            Language::Perl => "perl",
-            Language::Ruby => "ruby",
-            Language::Php => "php",
-            Language::Lua => "lua",
-            Language::Awk => "awk",
-            Language::Sed => "sed",
-            Language::PowerShell => "powershell",
-            Language::Make => "make",
-            Language::Embedded => "embedded",
-            Language::Compiled => "compiled",
-        }
-    }
-
-    /// The language that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Language> {
-        use Language::{
-            Awk, Compiled, Embedded, JavaScript, Lua, Make, Perl, Php, PowerShell, Python, Ruby,
-            Sed, Shell,
-        };
-        [
-            Shell, Python, JavaScript, Perl, Ruby, Php, Lua, Awk, Sed, PowerShell, Make, Embedded,
-            Compiled,
-        ]
-        .into_iter()
-        .find(|l| l.word() == word)
-    }
-}
-
-/// The language of a file that will run, by its name or its first line; `None` for what does not run.
-pub(crate) fn language_of_file(path: &str, content: &str) -> Option<Language> {
-    file::language(path, content)
 }
 
 /// Takes back effects of these kinds that were noted since there were `before`.
@@ -109,7 +33,7 @@ fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
 /// Says in `scene` what `code` does. Returns what it prints, if that is known.
 pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
     match language {
-        Language::Shell => crate::shell::run(scene, code),
+        Language::Shell => scene.shell_text(code),
         Language::Python
         | Language::JavaScript
         | Language::Perl

@@ -29,7 +29,6 @@ use crate::code::thing::Thing;
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Done, Scene};
 use crate::value::Value;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -75,14 +74,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         return Ok(Value::default());
     };
     scene.fuel.spend_on(code.text.len())?;
-    // Perl's `scalar` changes nothing about constants, and stands before calls without brackets.
-    let text = match language {
-        Language::Perl if code.text.contains("scalar ") => {
-            Cow::Owned(code.text.replace("scalar ", ""))
-        }
-        _ => Cow::Borrowed(code.text.as_str()),
-    };
-    let tokens = tokens(&text, language);
+    let tokens = tokens(&code.text, language);
     let end = tokens.list.len();
     // Of code that is only written, what it prints is of no interest: most of it does nothing.
     if scene.written && !may_act(&tokens, language, table) {

@@ -7,6 +7,7 @@ use super::act::HEARD;
 use super::*;
 use crate::Knowledge;
 use crate::fuel::Fuel;
+use crate::interpreter::Readers;
 use crate::path::World;
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ fn effects(language: Language, code: &str) -> Vec<String> {
     let world = World::default();
     let know = Knowledge::built_in().unwrap();
     let fuel = Fuel::new(2_000_000);
-    let mut scene = Scene::new(&world, &know, &fuel);
+    let mut scene = Scene::new(&world, &know, &fuel, &Readers);
     HEARD.with_borrow_mut(Vec::clear);
     run(&mut scene, language, &Value::known(code)).unwrap();
     let mut lines: Vec<String> = scene
@@ -455,7 +456,7 @@ fn hostile_shapes_end() {
             let world = World::default();
             let know = Knowledge::built_in().unwrap();
             let fuel = Fuel::new(2_000_000);
-            let mut scene = Scene::new(&world, &know, &fuel);
+            let mut scene = Scene::new(&world, &know, &fuel, &Readers);
             let _ = run(&mut scene, language, &Value::known(code));
         }
     }

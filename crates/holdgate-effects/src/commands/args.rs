@@ -1,5 +1,6 @@
 //! A command line taken apart: options, their values, operands.
 
+use super::handler::Handler;
 use super::role::Role;
 use super::spec::{Meaning, Spec, Style};
 use crate::tag::Tag;
@@ -14,6 +15,8 @@ const MAX_SUB: usize = 4;
 pub(crate) struct Parsed {
     /// The spec of the innermost sub-command.
     pub(crate) spec: Arc<Spec>,
+    /// The handlers of the program and of the innermost sub-command.
+    pub(crate) handlers: Vec<Handler>,
     /// The options given, with what the program does with their values.
     pub(crate) options: Vec<Given>,
     pub(crate) operands: Vec<Value>,
@@ -39,6 +42,17 @@ impl Parsed {
         self.options.iter().any(|o| names.contains(&o.name))
     }
 
+    /// What is different because certain options are given. An entry of `when` may have its own.
+    pub(crate) fn chosen(&self) -> Option<&Spec> {
+        let mut chosen: Option<&Spec> = None;
+        let entry = |spec: &'_ Spec| spec.when.iter().position(|(names, _)| self.has(names));
+        while let Some(at) = entry(chosen.unwrap_or(&self.spec)) {
+            let when = &chosen.unwrap_or(&self.spec).when;
+            chosen = when.get(at).map(|(_, spec)| spec);
+        }
+        chosen
+    }
+
     /// Whether one of these sub-commands was given.
     pub(crate) fn is_sub(&self, names: &[&str]) -> bool {
         self.subs.iter().any(|sub| names.contains(&sub.as_str()))
@@ -50,6 +64,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
     let mut levels = vec![spec.clone()];
     let mut parsed = Parsed {
         spec: spec.clone(),
+        handlers: Vec::new(),
         options: Vec::new(),
         operands: Vec::new(),
         subs: Vec::new(),
@@ -112,8 +127,10 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         }
     }
     for level in &levels {
-        parsed.tags.extend(level.tags.iter().cloned());
+        parsed.tags.extend(level.tags.iter().copied());
+        parsed.handlers.extend(level.handler);
     }
+    parsed.handlers.dedup();
     parsed
 }
 

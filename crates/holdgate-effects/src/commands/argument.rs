@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::role::Role;
 use super::spec::Spec;
-use super::{Call, Gathered, git, network, packages, special, values};
+use super::{Call, Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
@@ -120,17 +120,18 @@ pub(super) fn standard_input(
         .any(|o| matches!(o.name.as_str(), "-s" | "-i"));
     if let Some(role) = role {
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
-        if call.program == "ssh" && has_code {
+        if let Some(host) = gathered.connections.first().cloned()
+            && parsed.inside == Some(Tag::Remote)
+            && has_code
+        {
             // The command over there reads it.
-            if let Some(host) = gathered.connections.first().cloned() {
-                let mut actor = actor.clone();
-                actor.tags.push(Tag::Transfer);
-                scene.send(&actor, &host, stdin)?;
-            }
+            let mut actor = actor.clone();
+            actor.tags.push(Tag::Transfer);
+            scene.send(&actor, &host, stdin)?;
             return Ok(());
         }
         if !runs || !has_code || dash || forced {
-            let stdin = values::schedule_lines(call.program, stdin);
+            let stdin = units::input(&parsed.handlers, stdin);
             return act(scene, role, &stdin, call, actor, gathered);
         }
         return Ok(());
@@ -206,7 +207,7 @@ pub(super) fn act(
         Role::Shell => gathered.commands.push(value.clone()),
         Role::Code(language) => {
             // What is piped in is what the code reads from its standard input.
-            let name = crate::code::STANDARD_INPUT;
+            let name = crate::scene::STANDARD_INPUT;
             if let Some(stdin) = call.stdin {
                 scene.variables.insert(name.to_owned(), vec![stdin.clone()]);
             }
@@ -261,7 +262,7 @@ pub(super) fn act(
         Role::Mount => values::mount(scene, actor, value)?,
         Role::Sql => values::sql(scene, actor, value)?,
         Role::Install => packages::install(scene, actor, value)?,
-        Role::Kill => special::kill(scene, actor, value)?,
+        Role::Kill => processes::kill(scene, actor, value)?,
         Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
     }
     Ok(())

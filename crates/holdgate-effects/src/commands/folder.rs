@@ -2,70 +2,28 @@
 
 use super::args::Parsed;
 use super::role::Role;
+use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
-/// Programs, and the files of the folder that they run.
-const RUNS: [(&[&str], &[&str]); 11] = [
-    (
-        &["make", "gmake", "bmake"],
-        &["Makefile", "makefile", "GNUmakefile"],
-    ),
-    (&["just"], &["justfile", "Justfile", ".justfile"]),
-    (&["task", "go-task"], &["Taskfile.yml", "Taskfile.yaml"]),
-    (&["npm", "pnpm", "yarn", "bun"], &["package.json"]),
-    (
-        &["cargo"],
-        &["build.rs", "Cargo.toml", ".cargo/config.toml"],
-    ),
-    (
-        &["pytest", "tox", "nox"],
-        &["conftest.py", "tox.ini", "noxfile.py"],
-    ),
-    (&["pip", "pip3", "uv"], &["setup.py"]),
-    (&["rake"], &["Rakefile"]),
-    (
-        &["gradle", "gradlew"],
-        &["build.gradle", "build.gradle.kts"],
-    ),
-    (&["cmake"], &["CMakeLists.txt"]),
-    (
-        &["invoke", "fab", "scons"],
-        &["tasks.py", "fabfile.py", "SConstruct"],
-    ),
-];
-
 /// `make` runs the Makefile that lies here, wherever that came from.
-pub(super) fn runs_what_lies_here(
-    scene: &mut Scene<'_>,
-    program: &str,
-    parsed: &Parsed,
-    actor: &Actor,
-) -> Done {
-    if scene.files.is_empty() && !scene.holds_fetched() {
+pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<'_>) -> Done {
+    let known = !scene.files.is_empty() || scene.holds_fetched();
+    if files.is_empty() || !known || run.parsed.tags.contains(&Tag::DryRun) {
         return Ok(());
     }
-    let Some((_, files)) = RUNS
-        .iter()
-        .find(|(programs, _)| programs.contains(&program))
-    else {
-        return Ok(());
-    };
-    if parsed.tags.iter().any(|t| *t == Tag::DryRun) {
-        return Ok(());
-    }
-    for file in *files {
+    for file in files {
         let path = format!("{}/{file}", scene.cwd.trim_end_matches('/'));
         let loose = Origins::FETCHED | Origins::DECODED;
         let content = scene.files.get(&path).filter(|c| c.origins.any(loose));
         if let Some(content) = content.cloned() {
-            scene.executes(actor, &content)?;
+            scene.executes(run.actor, &content)?;
         }
     }
     let cwd = scene.cwd.clone();
-    scene.runs_fetched(actor, &format!("{cwd}/x"))
+    scene.runs_fetched(run.actor, &format!("{cwd}/x"))
 }
 
 /// A server that shows a folder to whoever asks.

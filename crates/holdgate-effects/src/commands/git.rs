@@ -1,43 +1,18 @@
 //! git's settings, of which some run programs.
 
 use super::args::Parsed;
+use super::network::last_part;
 use crate::effect::{Actor, Kind};
+use crate::host::HostClass;
+use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
-/// Settings whose value is a program that git runs, by their last part.
-const RUNS: [&str; 21] = [
-    "sshcommand",
-    "pager",
-    "editor",
-    "fsmonitor",
-    "askpass",
-    "helper",
-    "external",
-    "textconv",
-    "command",
-    "program",
-    "smudge",
-    "clean",
-    "process",
-    "hookspath",
-    "gitproxy",
-    "sshvariant",
-    "cmd",
-    "driver",
-    "proxycommand",
-    "localcommand",
-    "knownhostscommand",
-];
-
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
-pub(super) fn tags(program: &str, parsed: &Parsed) -> Vec<Tag> {
+pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     let is = |tag: Tag| parsed.tags.contains(&tag);
-    if program != "git" {
-        return Vec::new();
-    }
     let mut tags: Vec<Tag> = Vec::new();
     let given = |names: &[&str]| {
         parsed
@@ -102,6 +77,64 @@ fn is_file_name(path: &str) -> bool {
         "justfile",
     ];
     plain && (extension || usual.contains(&name))
+}
+
+/// What is cloned from a host that nobody vouches for may hold anything.
+pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
+    let clones = parsed.is_sub(&["clone"]);
+    for url in urls.iter().take(8).filter(|_| clones) {
+        let host = scene.know.hosts.host(url);
+        if host.class == HostClass::External {
+            let end = last_part(&url.text);
+            let end = end.rsplit(':').next().unwrap_or("");
+            let folder = parsed.operands.get(1).map(|o| o.text.as_str());
+            let folder = Value::known(folder.unwrap_or(end.trim_end_matches(".git")));
+            let folder = scene.place(&folder).text;
+            let host = host.name.as_str().into();
+            scene.fetched_folders.push((folder, host));
+        }
+    }
+}
+
+/// git shows what is, or once was, in a file.
+pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    let given = |names: &[&str]| {
+        let mut options = parsed.options.iter();
+        options.any(|o| names.contains(&o.name.as_str()))
+    };
+    let patch = given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
+    let shows = parsed.is_sub(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
+        || parsed.is_sub(&["log", "reflog", "stash", "whatchanged"]) && patch;
+    let names = [
+        "--stat",
+        "--name-only",
+        "--name-status",
+        "--numstat",
+        "--shortstat",
+        "--summary",
+        "--quiet",
+        "-q",
+        "-s",
+        "--no-patch",
+        "--exit-code",
+        "-e",
+        "-t",
+        "--check",
+    ];
+    if !shows || given(&names) {
+        return Ok(());
+    }
+    let lines = parsed.options.iter().filter(|o| o.name == "-L");
+    let lines = lines.filter_map(|o| o.value.as_ref()).map(|(_, v)| v);
+    for operand in parsed.operands.iter().chain(lines) {
+        // `revision:path`
+        let path = operand.text.rsplit(':').next().unwrap_or("");
+        let path = operand.map(path.to_owned());
+        if !path.text.is_empty() && scene.place(&path).is(PathClass::Secret) {
+            scene.read(actor, &path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
@@ -177,7 +210,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done
         None if alias => return Ok(()),
         None => content.clone(),
     };
-    if alias || RUNS.contains(&last) {
+    if alias || programs::git_setting_runs(&lower) {
         let program = command
             .text
             .split_whitespace()

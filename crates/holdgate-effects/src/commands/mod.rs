@@ -9,23 +9,23 @@ mod network;
 mod outcome;
 mod own;
 mod packages;
+mod processes;
 mod reads;
-mod role;
-mod spec;
 mod special;
 mod transfer;
+mod units;
 pub(crate) mod values;
 
-pub(crate) use role::Role;
-pub use spec::CommandTable;
-
 use crate::effect::{Actor, Kind};
+use crate::knowledge::{commands as spec, handler, role};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
-use crate::value::{Origins, Value};
+use crate::value::{HOLE, Origins, Value};
 use args::Parsed;
+use role::Role;
 use spec::Spec;
 use std::sync::Arc;
+use units::Run;
 
 /// What a program is run with.
 pub(crate) struct Call<'v> {
@@ -65,15 +65,19 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
     if let Some(tag) = own::takes_over(call, actor) {
         scene.emit(actor.does(Kind::System).tagged(tag).about(&actor.evidence))?;
     }
-    let Some(spec) = spec else {
-        return unknown(scene, call, actor);
-    };
     let mut actor = actor.clone();
     actor.tag(own::merges(call, &know.own.program));
     if actor.is(Tag::Editor) {
         own::edits(scene, call, &actor)?;
     }
-    run_spec(scene, spec, call, &actor)
+    match spec {
+        Some(Ok(spec)) => run_spec(scene, spec, call, &actor),
+        Some(Err(error)) => {
+            scene.emit(actor.does(Kind::Unreadable).about(error))?;
+            unknown(scene, call, &actor)
+        }
+        None => unknown(scene, call, &actor),
+    }
 }
 
 /// A program that nothing is known of: it runs, and what it prints may hold what it was given.
@@ -104,54 +108,50 @@ fn run_spec(
     {
         return Ok(Value::unknown(Origins::OUTPUT));
     }
-    let words = network::with_config(scene, call);
+    let words = spec.handler.and_then(|h| units::words(h, scene, call));
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
     let mut actor = actor.clone();
-    actor.tag(parsed.tags.iter().cloned());
-    if call.program == "git" && actor.is(Tag::Config) {
-        git::config_command(scene, &parsed, &actor)?;
+    actor.tag(parsed.tags.iter().copied());
+    for handler in &parsed.handlers {
+        actor.tag(units::tags(*handler, &parsed));
     }
-    actor.tag(git::tags(call.program, &parsed));
-    actor.tag(reads::tags(call.program, &parsed));
     packages::usual_index(scene, &parsed, &mut actor);
-    if let Some(handler) = parsed.spec.handler.as_ref().or(spec.handler.as_ref())
-        && let Some(output) = special::handle(scene, handler, &parsed, call, &actor)?
-    {
-        return Ok(output);
-    }
-    let mut chosen: Option<&Spec> = None;
-    // An entry of `when` may have entries of its own.
-    while let Some((_, spec)) = chosen
-        .unwrap_or(&parsed.spec)
-        .when
-        .iter()
-        .find(|(names, _)| parsed.has(names))
-    {
-        chosen = Some(spec);
-    }
-    actor.tag(chosen.iter().flat_map(|s| s.tags.iter().cloned()));
-    for given in &parsed.options {
-        if let Some((Role::ModeBits, value)) = &given.value {
-            actor.tags.extend(values::mode_tags(&value.text));
+    for handler in &parsed.handlers {
+        let run = Run::new(call, &parsed, &actor);
+        if let Some(output) = units::before(*handler, scene, run)? {
+            return Ok(output);
         }
     }
-    for (at, operand) in parsed.operands.iter().enumerate() {
-        if argument::role_of(&parsed.spec.operands, at, parsed.operands.len()) == Role::ModeBits {
-            actor.tags.extend(values::mode_tags(&operand.text));
-        }
-    }
+    let chosen = parsed.chosen();
+    actor.tag(chosen.iter().flat_map(|s| s.tags.iter().copied()));
+    actor.tags.extend(values::mode_tags_of(&parsed));
     does(scene, &parsed, chosen, call, &actor)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
     scene.marks.extend(parsed.inside);
-    if parsed
-        .spec
-        .does
-        .iter()
-        .any(|(kind, _)| *kind == Kind::Elevate)
-    {
+    let elevates = |(kind, _): &(Kind, _)| *kind == Kind::Elevate;
+    if parsed.spec.does.iter().any(elevates) {
         scene.marks.push(Tag::Elevated);
     }
+    let run = Run::new(call, &parsed, &actor);
+    let output = carry_out(scene, spec, chosen, run)?;
+    scene.cwd = outer_cwd;
+    scene.marks.truncate(marks);
+    Ok(output)
+}
+
+/// Goes through the arguments, then does what needs all of them.
+fn carry_out(
+    scene: &mut Scene<'_>,
+    spec: &Spec,
+    chosen: Option<&Spec>,
+    run: Run<'_>,
+) -> Done<Value> {
+    let Run {
+        call,
+        parsed,
+        actor,
+    } = run;
     let mut gathered = Gathered::default();
     // Where it works comes first: all other paths depend on it.
     for given in &parsed.options {
@@ -165,60 +165,30 @@ fn run_spec(
             continue;
         }
         if let Some((role, value)) = &given.value {
-            let other = chosen
-                .and_then(|s| s.options.get(&given.name))
-                .and_then(|m| m.value);
-            argument::act(
-                scene,
-                other.unwrap_or(*role),
-                value,
-                call,
-                &actor,
-                &mut gathered,
-            )?;
+            let other = chosen.and_then(|s| s.options.get(&given.name));
+            let role = other.and_then(|m| m.value).unwrap_or(*role);
+            argument::act(scene, role, value, call, actor, &mut gathered)?;
         }
     }
-    argument::operands(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    argument::standard_input(scene, &parsed, chosen, call, &actor, &mut gathered)?;
-    network::downloads(scene, call, &parsed, &gathered.urls);
-    network::unpacks(scene, call.program, &parsed, &gathered.input);
-    let target = gathered
-        .urls
-        .first()
-        .or(gathered.connections.first())
-        .cloned();
+    argument::operands(scene, parsed, chosen, call, actor, &mut gathered)?;
+    argument::standard_input(scene, parsed, chosen, call, actor, &mut gathered)?;
+    let target = gathered.urls.first().or(gathered.connections.first());
     if let Some(target) = target {
-        network::carried(scene, call, &target, &actor)?;
+        network::carried(scene, call, target, actor)?;
     }
-    if call.program == "git" {
-        git::destinations(scene, &parsed, &actor)?;
-        reads::revisions(scene, &parsed, &actor)?;
+    for handler in &parsed.handlers {
+        units::after(*handler, scene, run, &gathered)?;
     }
-    reads::searches_here(scene, call, &parsed, &actor)?;
-    folder::runs_what_lies_here(scene, call.program, &parsed, &actor)?;
+    folder::run_build_files(scene, &spec.builds, run)?;
     if !gathered.commands.is_empty() && actor.is(Tag::Interpreter) {
         // `sh -c 'code' zero one …`
         scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();
     }
-    if parsed.is_sub(&["pkg"]) && parsed.is_sub(&["set"]) {
-        // npm's scripts, set by a command.
-        for operand in &parsed.operands {
-            if let Some((_, code)) = operand
-                .text
-                .split_once('=')
-                .filter(|_| operand.text.starts_with("scripts."))
-            {
-                let code = operand.map(code.to_owned());
-                scene.apart(|scene| scene.shell(&actor, &code))?;
-            }
-        }
-    }
-    let output = outcome::finish(scene, &parsed, chosen, &actor, gathered)?;
-    let output = reads::listing(scene, call.program, &parsed).unwrap_or(output);
+    let mut output = outcome::finish(scene, parsed, chosen, actor, gathered)?;
     scene.positional.clear();
-    special::links(scene, call.program, &parsed);
-    scene.cwd = outer_cwd;
-    scene.marks.truncate(marks);
+    for handler in &parsed.handlers {
+        output = units::finish(*handler, scene, run, output);
+    }
     Ok(output)
 }
 
@@ -248,4 +218,19 @@ fn does(
         scene.emit(effect.about(&text))?;
     }
     Ok(())
+}
+
+/// The command as evaluated, for people.
+pub(crate) fn evidence(words: &[Value]) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        if text.len() > 400 {
+            break;
+        }
+    }
+    crate::json::shorten(&text.replace(HOLE, "…"), 200)
 }

@@ -2,83 +2,53 @@
 
 use super::Call;
 use super::args::Parsed;
+use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Actor;
-use crate::host::HostClass;
 use crate::scene::{Done, Scene};
 use crate::value::{Origins, Value};
 use std::sync::Arc;
 
-/// Files that a program makes without being told their names: `wget URL`, `curl -O URL`, `git clone`.
-pub(super) fn downloads(scene: &mut Scene<'_>, call: &Call<'_>, parsed: &Parsed, urls: &[Value]) {
-    let given = |names: &[&str]| {
-        parsed
-            .options
-            .iter()
-            .any(|o| names.contains(&o.name.as_str()))
+/// Files that a program makes without being told their names: `wget URL`, `curl -O URL`.
+pub(super) fn downloads(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
+    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&&*o.name));
+    let named = if handler == Handler::Wget {
+        !given(&["-O", "--output-document", "--spider"])
+    } else {
+        handler != Handler::Curl || given(&["-O", "--remote-name", "--remote-name-all"])
     };
-    let named = match call.program {
-        "wget" | "wget2" => !given(&["-O", "--output-document", "--spider"]),
-        "curl" => given(&["-O", "--remote-name", "--remote-name-all"]),
-        "aria2c" | "axel" => true,
-        _ => false,
+    if !named {
+        return;
+    }
+    let option = |names: &[&str]| {
+        let found = parsed.options.iter().find(|o| names.contains(&&*o.name));
+        let value = found.and_then(|o| o.value.as_ref());
+        value.map(|(_, v)| v.text.clone())
     };
     for url in urls.iter().take(8) {
-        let host = scene.know.hosts.host(url);
-        if named {
-            let option = |names: &[&str]| {
-                let found = parsed
-                    .options
-                    .iter()
-                    .find(|o| names.contains(&o.name.as_str()));
-                found
-                    .and_then(|o| o.value.as_ref())
-                    .map(|(_, v)| v.text.clone())
-            };
-            let end = url
-                .text
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or("");
-            let end = end.split(['?', '#']).next().unwrap_or("");
-            let name = option(&["-o", "--out"])
-                .filter(|_| call.program == "aria2c")
-                .unwrap_or_else(|| end.to_owned());
-            let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
-            let path = match folder {
-                Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
-                None => name,
-            };
-            let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
-            let path = scene.place(&Value::known(path)).text;
-            scene.files.insert(path, content);
-        } else if call.program == "git"
-            && parsed.is_sub(&["clone"])
-            && host.class == HostClass::External
-        {
-            let end = url
-                .text
-                .trim_end_matches('/')
-                .rsplit(['/', ':'])
-                .next()
-                .unwrap_or("");
-            let folder = parsed
-                .operands
-                .get(1)
-                .map_or(end.trim_end_matches(".git"), |o| o.text.as_str());
-            let folder = scene.place(&Value::known(folder)).text;
-            scene
-                .fetched_folders
-                .push((folder, host.name.as_str().into()));
-        }
+        let end = last_part(&url.text);
+        let end = end.split(['?', '#']).next().unwrap_or("");
+        let name = option(&["-o", "--out"]).filter(|_| handler == Handler::Aria2);
+        let name = name.unwrap_or_else(|| end.to_owned());
+        let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
+        let path = match folder {
+            Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
+            None => name,
+        };
+        let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
+        let path = scene.place(&Value::known(path)).text;
+        scene.files.insert(path, content);
     }
 }
 
+/// What follows the last `/` of an address.
+pub(super) fn last_part(url: &str) -> &str {
+    url.trim_end_matches('/').rsplit('/').next().unwrap_or("")
+}
+
 /// What comes out of an archive came from where the archive came from.
-pub(super) fn unpacks(scene: &mut Scene<'_>, program: &str, parsed: &Parsed, gathered: &Value) {
-    let unpacks = matches!(program, "tar" | "bsdtar" | "unzip" | "7z" | "cpio");
-    if !unpacks || !gathered.origins.any(Origins::FETCHED) {
+pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) {
+    if !gathered.origins.any(Origins::FETCHED) {
         return;
     }
     // Sources are unpacked and built all day; from a bare address nobody's are.
@@ -157,7 +127,7 @@ pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Valu
         .words
         .iter()
         .position(|w| matches!(w.text.as_str(), "-K" | "--config"))?;
-    let file = call.words.get(at + 1).filter(|_| call.program == "curl")?;
+    let file = call.words.get(at + 1)?;
     let content = if file.text == "-" {
         call.stdin?.clone()
     } else {

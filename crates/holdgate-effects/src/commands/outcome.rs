@@ -78,7 +78,7 @@ pub(super) fn finish(
         Some(spec) if spec.prints != Prints::Input => spec.prints,
         _ => parsed.spec.prints,
     };
-    let mut printed = match prints {
+    let printed = match prints {
         Prints::Input => {
             if let Some(mut output) = output {
                 if output.text.is_empty() {
@@ -94,6 +94,7 @@ pub(super) fn finish(
                 made
             }
         }
+        Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {
@@ -107,21 +108,8 @@ pub(super) fn finish(
         }
     };
     for (path, append) in &writes {
-        // A program such as `tee` or `cp` writes what it read, to the letter.
-        let copies = matches!(
-            &*actor.program,
-            "tee" | "cp" | "mv" | "dd" | "install" | "ln" | "sponge"
-        );
-        let content = if copies { &input } else { &printed };
-        let content = if content.is_known() || copies {
-            content.clone()
-        } else {
-            printed.clone()
-        };
-        scene.write(actor, path, &content, *append)?;
-    }
-    if matches!(&*actor.program, "tee" | "cat") {
-        printed = input;
+        let content = if parsed.spec.copies { &input } else { &printed };
+        scene.write(actor, path, content, *append)?;
     }
     Ok(printed)
 }

@@ -72,3 +72,15 @@ pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) 
     }
     scene.emit(effect.with(host))
 }
+
+/// `npm pkg set scripts.NAME=command`
+pub(super) fn scripts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+    for operand in &parsed.operands {
+        let script = operand.text.strip_prefix("scripts.");
+        if let Some((_, code)) = script.and_then(|script| script.split_once('=')) {
+            let code = operand.map(code.to_owned());
+            scene.apart(|scene| scene.shell(actor, &code))?;
+        }
+    }
+    Ok(())
+}

@@ -2,6 +2,8 @@
 
 use super::Call;
 use super::args::Parsed;
+use super::handler::Handler;
+use super::units::Run;
 use crate::effect::Actor;
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
@@ -9,7 +11,7 @@ use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 /// `cut -d= -f1` and its like show the names of variables and none of their values.
-pub(super) fn tags(program: &str, parsed: &Parsed) -> Option<Tag> {
+pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Option<Tag> {
     let option = |names: &[&str]| {
         let mut given = parsed
             .options
@@ -25,19 +27,15 @@ pub(super) fn tags(program: &str, parsed: &Parsed) -> Option<Tag> {
         o.text.chars().filter(|c| !c.is_whitespace()).collect()
     });
     let has = |name: &str| parsed.options.iter().any(|o| o.name == name);
-    let names_only = match program {
-        "cut" => by_equals(&["-d", "--delimiter"]) && is(&["-f", "--fields"], "1"),
-        "awk" | "gawk" | "mawk" => {
-            by_equals(&["-F", "--field-separator"]) && code == "{print$1}" && !has("-f")
-        }
-        "sed" | "gsed" => {
-            matches!(
-                code.as_str(),
-                "s/=.*//" | "s/=.*$//" | "s/=.*/=/" | "s/=.*//g"
-            ) && parsed.options.is_empty()
-        }
-        "grep" | "egrep" => has("-o") && !has("-e") && !has("-f") && is_name_pattern(&code),
-        _ => false,
+    let empties = ["s/=.*//", "s/=.*$//", "s/=.*/=/", "s/=.*//g"];
+    let names_only = if handler == Handler::Cut {
+        by_equals(&["-d", "--delimiter"]) && is(&["-f", "--fields"], "1")
+    } else if handler == Handler::Awk {
+        by_equals(&["-F", "--field-separator"]) && code == "{print$1}" && !has("-f")
+    } else if handler == Handler::Sed {
+        empties.contains(&code.as_str()) && parsed.options.is_empty()
+    } else {
+        has("-o") && !has("-e") && !has("-f") && is_name_pattern(&code)
     };
     names_only.then_some(Tag::List)
 }
@@ -70,69 +68,17 @@ pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor)
     Ok(())
 }
 
-/// git shows what is, or once was, in a file.
-pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
-    let given = |names: &[&str]| {
-        let mut options = parsed.options.iter();
-        options.any(|o| names.contains(&o.name.as_str()))
-    };
-    let patch = given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
-    let shows = parsed.is_sub(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
-        || parsed.is_sub(&["log", "reflog", "stash", "whatchanged"]) && patch;
-    let names = [
-        "--stat",
-        "--name-only",
-        "--name-status",
-        "--numstat",
-        "--shortstat",
-        "--summary",
-        "--quiet",
-        "-q",
-        "-s",
-        "--no-patch",
-        "--exit-code",
-        "-e",
-        "-t",
-        "--check",
-    ];
-    if !shows || given(&names) {
-        return Ok(());
-    }
-    let lines = parsed.options.iter().filter(|o| o.name == "-L");
-    let lines = lines.filter_map(|o| o.value.as_ref()).map(|(_, v)| v);
-    for operand in parsed.operands.iter().chain(lines) {
-        // `revision:path`
-        let path = operand.text.rsplit(':').next().unwrap_or("");
-        let path = operand.map(path.to_owned());
-        if !path.text.is_empty() && scene.place(&path).is(PathClass::Secret) {
-            scene.read(actor, &path)?;
-        }
-    }
-    Ok(())
-}
-
 /// A search through all of the folder that it is started in.
-pub(super) fn searches_here(
-    scene: &mut Scene<'_>,
-    call: &Call<'_>,
-    parsed: &Parsed,
-    actor: &Actor,
-) -> Done {
-    let searches = matches!(
-        call.program,
-        "grep" | "egrep" | "fgrep" | "rgrep" | "rg" | "ag" | "ack" | "ugrep"
-    );
-    if searches && actor.is(Tag::Recursive) && parsed.operands.len() < 2 && call.stdin.is_none() {
-        scene.read(actor, &Value::known("."))?;
+pub(super) fn searches_here(scene: &mut Scene<'_>, run: Run<'_>) -> Done {
+    let everywhere = run.actor.is(Tag::Recursive) && run.parsed.operands.len() < 2;
+    if everywhere && run.call.stdin.is_none() {
+        scene.read(run.actor, &Value::known("."))?;
     }
     Ok(())
 }
 
 /// The names that a listing prints, as patterns: `cat` of them is `cat` of the patterns.
-pub(super) fn listing(scene: &Scene<'_>, program: &str, parsed: &Parsed) -> Option<Value> {
-    if !matches!(program, "ls" | "dir" | "vdir") {
-        return None;
-    }
+pub(super) fn listing(scene: &Scene<'_>, parsed: &Parsed) -> Option<Value> {
     let given = |names: &[&str]| {
         let mut options = parsed.options.iter();
         options.any(|o| names.contains(&o.name.as_str()))

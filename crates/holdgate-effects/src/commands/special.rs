@@ -1,43 +1,19 @@
 //! Programs that a table cannot tell: wrappers, environments, links, processes.
 
+use super::Call;
 use super::args::{Given, Parsed};
+use super::handler::Handler;
 use super::role::Role;
-use super::{Call, find, folder, packages, reads, transfer};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
+use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Done, Scene};
-use crate::shell;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
-/// Programs whose arguments a table cannot tell. `None`: the table goes on.
-pub(super) fn handle(
-    scene: &mut Scene<'_>,
-    handler: &str,
-    parsed: &Parsed,
-    call: &Call<'_>,
-    actor: &Actor,
-) -> Done<Option<Value>> {
-    match handler {
-        "find" => find::run(scene, call, actor).map(Some),
-        "env" => env(scene, parsed, call, actor).map(Some),
-        "socat" => transfer::socat(scene, call, actor).map(Some),
-        "tmux" => commands_of_tmux(scene, call),
-        // Whoever is called may run what stands in the arguments.
-        "dbus" => wrapped(scene, call, actor).map(|()| None),
-        "vim" => vim(scene, call, actor).map(|()| None),
-        "jq" => reads::named_files(scene, call, actor).map(|()| None),
-        "make" => folder::shell_of_make(scene, parsed, actor).map(|()| None),
-        "go-run" => packages::run_module(scene, parsed, actor).map(|()| None),
-        "serves" => folder::serves(scene, parsed, actor).map(|()| None),
-        "put-lines" => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
-        _ => Ok(None),
-    }
-}
-
 /// tmux takes several commands, each ended by a word that ends in `;`. `None`: there is only one.
-fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value>> {
+pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value>> {
     let mut commands = vec![Vec::new()];
     for word in call.words.iter().skip(1) {
         let last = word.text.strip_suffix(';').filter(|w| !w.ends_with('\\'));
@@ -59,17 +35,22 @@ fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value
     Ok(Some(Value::unknown(Origins::OUTPUT)))
 }
 
+/// A patch as agents write it, given as an argument or as input.
+pub(super) fn apply_patch(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let body = call.words.get(1).or(call.stdin).cloned();
+    crate::patch::apply(scene, actor, &body.unwrap_or_default())?;
+    Ok(Value::unknown(Origins::OUTPUT))
+}
+
 /// Links, mounts, and copies of programs, lead to the same thing under another name.
-pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
+pub(super) fn links(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed) {
     let binds = |name: &str, value: &str| match name {
         "-o" | "--options" => value.contains("bind"),
         name => matches!(name, "--bind" | "--rbind" | "--move" | "-B" | "-R" | "-M"),
     };
     let given = |o: &Given| binds(&o.name, o.value.as_ref().map_or("", |(_, v)| &v.text));
-    match program {
-        "ln" | "cp" | "install" | "mv" => {}
-        "mount" if parsed.options.iter().any(given) => {}
-        _ => return,
+    if handler == Handler::Mount && !parsed.options.iter().any(given) {
+        return;
     }
     let into = parsed
         .options
@@ -81,7 +62,7 @@ pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
     let (targets, link) = match (parsed.operands.as_slice(), into) {
         ([target, link], None) => (std::slice::from_ref(target), link.clone()),
         // `ln -s /a/b` makes `./b`.
-        ([_], None) if program == "ln" => (parsed.operands.as_slice(), Value::known("./")),
+        ([_], None) if handler == Handler::Link => (parsed.operands.as_slice(), Value::known("./")),
         (targets, Some(folder)) | ([targets @ .., folder], None) => (targets, in_folder(folder)),
         ([], None) => return,
     };
@@ -89,8 +70,8 @@ pub(super) fn links(scene: &mut Scene<'_>, program: &str, parsed: &Parsed) {
         let from = scene.place(target);
         let copies = from.is(PathClass::Binary) && !scene.place(&link).is(PathClass::System);
         // What is moved stays what it was under its new name.
-        let moved = program == "mv" && (from.is(PathClass::Secret) || !from.is_harmless());
-        if matches!(program, "ln" | "mount") || copies || moved {
+        let moved = handler == Handler::Move && (from.is(PathClass::Secret) || !from.is_harmless());
+        if matches!(handler, Handler::Link | Handler::Mount) || copies || moved {
             scene.link(target, &link);
         }
     }
@@ -100,47 +81,13 @@ fn in_folder(folder: &Value) -> Value {
     folder.map(format!("{}/", folder.text))
 }
 
-/// A process by number or by name. Where the number came from tells which process it is.
-pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
-    let mut text = value.text.clone();
-    let mut effect = actor.does(Kind::Kill).of(value);
-    if !value.sources.is_empty() {
-        text.push(' ');
-        text.push_str(&value.sources.join(" "));
-    }
-    if value.sources.iter().any(|s| s.starts_with("processes")) {
-        effect = effect.tagged(Tag::ByName);
-        // A script that goes through all processes names the one it is after somewhere.
-        effect = effect.tagged(Tag::FromList);
-        if value.sources.len() == 1 && value.sources.iter().all(|s| s.starts_with("processes:")) {
-            effect = effect.tagged(Tag::Unfiltered);
-        }
-        effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
-    }
-    scene.emit(effect.about(&text))
-}
-
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
 pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
-    const RUN_BY_WRAPPERS: [&str; 24] = [
-        "rm", "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node",
-        "nc", "ncat", "curl", "wget", "dd", "chmod", "chown", "find", "shred", "sudo", "mkfs",
-        "tar", "env",
-    ];
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {
-        matches!(
-            w.text.as_str(),
-            "/bin/sh"
-                | "/bin/bash"
-                | "/bin/zsh"
-                | "/bin/dash"
-                | "/usr/bin/bash"
-                | "/usr/bin/sh"
-                | "cmd.exe"
-                | "powershell.exe"
-        )
+        let named = w.text.starts_with('/') || w.text.ends_with(".exe");
+        named && programs::is_shell(&w.text)
     };
     let is_address = |w: &&Value| {
         let known = scene.know.hosts.host(w);
@@ -155,7 +102,7 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     // A whole pipeline as one argument: what runs it does not matter if it opens the machine.
     for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {
         let before = scene.effects.len();
-        shell::suspect(scene, actor, word)?;
+        scene.suspect(actor, word)?;
         let opens = |e: &Effect| {
             matches!(
                 e.kind,
@@ -169,9 +116,8 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
         });
     }
     for (at, word) in words.iter().enumerate().skip(1) {
-        let name = word.text.rsplit('/').next().unwrap_or("");
         let next = words.get(at + 1).map_or("", |w| w.text.as_str());
-        if RUN_BY_WRAPPERS.contains(&name) && next.starts_with('-') {
+        if programs::is_telling(&word.text) && next.starts_with('-') {
             scene.argv(words.get(at..).unwrap_or(&[]), call.stdin)?;
             break;
         }
@@ -189,7 +135,12 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
 }
 
 /// `env [options] [NAME=value]… program …`
-fn env(scene: &mut Scene<'_>, parsed: &Parsed, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(super) fn env(
+    scene: &mut Scene<'_>,
+    parsed: &Parsed,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Done<Value> {
     let outer = scene.cwd.clone();
     for given in &parsed.options {
         if matches!(
@@ -243,7 +194,7 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// Editors and pagers run commands that stand in their arguments: `-c '!command'`, `+'call system(…)'`.
-fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
     let mut words = call.words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let option =
@@ -262,7 +213,7 @@ fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
                     let run = command.map(run.to_owned());
                     scene.apart(|scene| scene.shell(actor, &run))?;
                 }
-                _ => shell::suspect(scene, actor, &command)?,
+                _ => scene.suspect(actor, &command)?,
             }
         }
     }

@@ -1,31 +1,18 @@
 //! Arguments that need more than a role: modes, mounts, SQL, lines that others add.
 
+use super::args::Parsed;
+use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
+use crate::language::programs;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
 /// The lines of a table of times, without the times.
-pub(super) fn schedule_lines(program: &str, stdin: &Value) -> Value {
-    if program != "crontab" {
-        return stdin.clone();
-    }
-    let command = |line: &str| {
-        let fields = if line.trim_start().starts_with('@') {
-            1
-        } else {
-            5
-        };
-        let mut rest = line.trim_start();
-        for _ in 0..fields {
-            rest = rest
-                .split_once([' ', '\t'])
-                .map_or("", |(_, rest)| rest.trim_start());
-        }
-        rest.to_owned()
-    };
-    let lines: Vec<String> = stdin.text.lines().map(command).collect();
+pub(super) fn schedule_lines(stdin: &Value) -> Value {
+    let command = |line| programs::schedule(line).map_or("", |(_, command)| command);
+    let lines: Vec<&str> = stdin.text.lines().map(command).collect();
     stdin.map(lines.join("\n"))
 }
 
@@ -65,6 +52,20 @@ pub(super) fn with_input(
         words.extend(added);
     }
     words
+}
+
+/// What the modes among the arguments give away.
+pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
+    let options = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let options = options.filter(|(role, _)| *role == Role::ModeBits);
+    let count = parsed.operands.len();
+    let role = |at| role_of(&parsed.spec.operands, at, count);
+    let operands = parsed.operands.iter().enumerate();
+    let operands = operands.filter(|(at, _)| role(*at) == Role::ModeBits);
+    let modes = options
+        .map(|(_, mode)| mode)
+        .chain(operands.map(|(_, o)| o));
+    modes.flat_map(|mode| mode_tags(&mode.text)).collect()
 }
 
 /// What a mode gives away or takes: `u+s`, `777`, `o+w`, `000`; or an owner: `nobody`.
@@ -148,14 +149,22 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done
         return Ok(());
     }
     let place = scene.place(&value.map(source.to_owned()));
-    scene.emit(
-        actor
-            .does(Kind::Container)
-            .tagged(Tag::Mount)
-            .at(place)
-            .about(text),
-    )
+    let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
+    // By whatever path: some engines keep it in a folder of their own.
+    let is_socket = |path: &str| SOCKETS.iter().any(|name| path.ends_with(name));
+    if text.split([':', ',', '=']).any(is_socket) {
+        effect = effect.tagged(Tag::DockerSocket);
+    }
+    scene.emit(effect.at(place).about(text))
 }
+
+/// The sockets over which container engines take orders.
+const SOCKETS: [&str; 4] = [
+    "/docker.sock",
+    "/podman.sock",
+    "/containerd.sock",
+    "/crio.sock",
+];
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {

@@ -95,8 +95,13 @@ impl Classes {
 
     /// The words for all that are in.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        let here = move |c: &PathClass| self.has(*c).then(|| c.word());
-        PathClass::ALL.iter().filter_map(here)
+        self.iter().map(PathClass::word)
+    }
+
+    /// All that is in here.
+    pub fn iter(self) -> impl Iterator<Item = PathClass> {
+        let all = PathClass::ALL.iter().copied();
+        all.filter(move |class| self.has(*class))
     }
 }
 

@@ -34,7 +34,7 @@ impl PathTable {
     /// Reads the table: for each class the globs that belong to it, and with `!` those that do not.
     pub fn read(yaml: &str) -> Result<Self, String> {
         let table: BTreeMap<PathClass, Vec<String>> =
-            serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+            serde_saphyr::from_str(yaml).map_err(|e| format!("paths.yaml: {e}"))?;
         let mut globs = GlobSetBuilder::new();
         let mut classes = Vec::new();
         let mut samples = Vec::new();

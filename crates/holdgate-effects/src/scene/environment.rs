@@ -2,6 +2,7 @@
 
 use super::{Done, Scene};
 use crate::effect::{Actor, Kind};
+use crate::language::programs;
 use crate::path;
 use crate::value::Value;
 
@@ -48,34 +49,8 @@ impl Scene<'_> {
             self.apart(|scene| scene.shell(actor, &code))?;
             return Ok(());
         }
-        let prompt = matches!(name, "PS1" | "PS4" | "PS0");
-        let program = matches!(
-            name,
-            "EDITOR"
-                | "VISUAL"
-                | "PAGER"
-                | "MANPAGER"
-                | "GIT_EDITOR"
-                | "GIT_PAGER"
-                | "GIT_SSH_COMMAND"
-                | "GIT_SSH"
-                | "GIT_ASKPASS"
-                | "SSH_ASKPASS"
-                | "SUDO_ASKPASS"
-                | "GIT_SEQUENCE_EDITOR"
-                | "GIT_EXTERNAL_DIFF"
-                | "SUDO_EDITOR"
-                | "BROWSER"
-                | "CC"
-                | "CXX"
-                | "LD"
-                | "AR"
-                | "RUSTC_WRAPPER"
-                | "RUSTC"
-                | "PROMPT_COMMAND"
-                | "LESSOPEN"
-                | "FZF_DEFAULT_COMMAND"
-        );
+        let prompt = programs::variable_prompts(name);
+        let program = programs::variable_runs(name);
         if !value.is_known() || value.text.is_empty() || !(program || prompt) {
             return Ok(());
         }

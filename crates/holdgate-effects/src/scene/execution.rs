@@ -1,11 +1,11 @@
 //! What runs: shells, programs, code of any language, and scripts.
 
 use super::{Done, Scene};
-use crate::code::{self, Language};
 use crate::effect::{Actor, Kind};
+use crate::language::Language;
+use crate::path;
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
-use crate::{path, shell};
 use std::sync::Arc;
 
 /// Code in code in code: deeper than this nobody writes by hand.
@@ -18,14 +18,24 @@ impl Scene<'_> {
             self.command = code.text.as_str().into();
         }
         self.executes(actor, code)?;
-        self.deeper(actor, |scene| shell::run(scene, code))
+        self.deeper(actor, |scene| scene.shell_text(code))
+    }
+
+    /// The shell's part of it, for whoever has said that it runs.
+    pub(crate) fn shell_text(&mut self, code: &Value) -> Done<Value> {
+        self.interpreter.shell(self, code)
+    }
+
+    /// Whatever in `code` looks like a command is taken as run.
+    pub(crate) fn suspect(&mut self, actor: &Actor, code: &Value) -> Done {
+        self.interpreter.suspect(self, actor, code)
     }
 
     /// A program runs with these words as its arguments, the first being its name.
     pub(crate) fn argv(&mut self, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
         let name = words.first().map(|w| w.text.clone()).unwrap_or_default();
         let actor = Actor::new(&name, &name);
-        self.deeper(&actor, |scene| shell::run_words(scene, words, stdin))
+        self.deeper(&actor, |scene| scene.interpreter.words(scene, words, stdin))
     }
 
     /// An interpreter runs `code`.
@@ -36,24 +46,7 @@ impl Scene<'_> {
         code: &Value,
     ) -> Done<Value> {
         self.executes(actor, code)?;
-        if language == Language::Compiled && !self.written {
-            shell::suspect(self, actor, code)?;
-        }
-        let before = self.effects.len();
-        let output = self.code(language, code)?;
-        let found = self
-            .effects
-            .iter()
-            .skip(before)
-            .any(|e| e.kind == Kind::RemoteShell);
-        if !found
-            && !self.written
-            && let Some(host) = code::shell_for(&code.text)
-        {
-            let host = self.know.hosts.host(&Value::known(host));
-            self.emit(actor.does(Kind::RemoteShell).with(host))?;
-        }
-        Ok(output)
+        self.interpreter.inline(self, actor, language, code)
     }
 
     /// The effects of `code`, whoever runs it.
@@ -61,7 +54,9 @@ impl Scene<'_> {
         // Whatever the language, each byte is looked at several times.
         self.fuel.spend_on(code.text.len() * 16)?;
         let actor = Actor::new(language.word(), "");
-        self.deeper(&actor, |scene| code::run(scene, language, code))
+        self.deeper(&actor, |scene| {
+            scene.interpreter.code(scene, language, code)
+        })
     }
 
     /// A file runs, by an interpreter or by itself. What the call wrote there is known.
@@ -96,7 +91,7 @@ impl Scene<'_> {
             }
             return Ok(Value::unknown(Origins::OUTPUT));
         };
-        let language = code::language_of_file(&short, &content.text).unwrap_or(language);
+        let language = Language::of_file(&short, &content.text).unwrap_or(language);
         if language == Language::Shell {
             return self.apart(|scene| scene.shell(actor, &content));
         }

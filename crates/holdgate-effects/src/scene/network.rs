@@ -25,10 +25,7 @@ impl Scene<'_> {
         };
         let answer = Value::unknown(Origins::FETCHED).with_source(source);
         let mut carried = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT;
-        if matches!(
-            &*actor.program,
-            "dig" | "nslookup" | "host" | "drill" | "kdig"
-        ) {
+        if actor.is(Tag::Dns) {
             // A name is looked up at somebody's server: whatever it holds arrives there.
             carried |= Origins::OUTPUT;
         }

@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::print::{echo, joined, printf};
-use super::program::evidence;
+use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
 use crate::scene::Done;
 use crate::tag::Tag;

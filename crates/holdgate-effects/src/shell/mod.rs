@@ -23,13 +23,13 @@ mod print;
 mod program;
 mod redirect;
 mod salvage;
-pub(crate) mod syntax;
 mod translate;
 mod variables;
 mod walk;
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
+use crate::syntax;
 use crate::tag::Tag;
 use crate::value::Value;
 use std::borrow::Cow;

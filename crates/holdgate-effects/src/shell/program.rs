@@ -1,13 +1,12 @@
 //! Programs: from words to what the tables know about them.
 
 use super::Shell;
-use crate::code::Language;
-use crate::commands::{self, Call};
+use crate::commands::{self, Call, evidence};
 use crate::effect::{Actor, Kind};
+use crate::language::Language;
 use crate::scene::Done;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
-use std::borrow::Cow;
 
 impl Shell<'_, '_> {
     /// Runs a program. Returns what it prints.
@@ -51,7 +50,7 @@ impl Shell<'_, '_> {
             .know
             .commands
             .get(base)
-            .is_some_and(|s| s.tags.iter().any(|t| *t == Tag::Interpreter));
+            .is_some_and(|spec| spec.is_ok_and(|spec| spec.tags.contains(&Tag::Interpreter)));
         if interpreter && is_bare(words) {
             run = run.tagged(Tag::Bare);
         }
@@ -74,30 +73,22 @@ impl Shell<'_, '_> {
                 self.scene.executes(&actor, &content)?;
             }
         }
-        if matches!(base, "apply_patch" | "applypatch") {
-            let body = words.get(1).or(stdin.as_ref()).cloned().unwrap_or_default();
-            crate::patch::apply(self.scene, &actor, &body)?;
-            return Ok(Value::unknown(Origins::OUTPUT));
-        }
         if let Some(output) = super::fold::fold(base, words, stdin.as_ref(), self.scene.fuel)? {
             return Ok(output);
         }
         let know = self.scene.know;
-        if let Some(spec) = know.commands.get(base) {
+        if let Some(Ok(spec)) = know.commands.get(base) {
             actor.tags.clone_from(&spec.tags);
             if actor.is(Tag::Interpreter) && is_bare(words) {
                 self.bare = true;
             }
         }
-        let words = &*without_signal(base, words);
         let call = Call {
             program: base,
             words,
             stdin: stdin.as_ref(),
         };
-        let mut output = commands::run(self.scene, &call, &actor)?;
-        about_processes(base, words, stdin.as_ref(), &mut output);
-        Ok(output)
+        commands::run(self.scene, &call, &actor)
     }
 
     /// A program whose name is not known until it runs.
@@ -144,49 +135,6 @@ impl Shell<'_, '_> {
     }
 }
 
-/// Numbers that come from a list of processes keep the names by which they were picked.
-fn about_processes(program: &str, words: &[Value], stdin: Option<&Value>, output: &mut Value) {
-    let shown = || evidence(words.get(1..).unwrap_or(&[]));
-    match program {
-        "ps" => output.add_source(&format!("processes: {}", shown())),
-        "pgrep" | "pidof" | "top" | "htop" => output.add_source(&format!("processes {}", shown())),
-        "lsof" | "fuser" | "ss" | "netstat" | "jobs" => {
-            output.add_source(&format!("ports {}", shown()));
-        }
-        "grep" | "egrep" | "rg" | "awk" | "gawk" | "sed" | "head" | "tail" | "tr" | "cut"
-            if stdin.is_some_and(|s| s.sources.iter().any(|s| s.starts_with("processes"))) =>
-        {
-            output.add_source(&shown());
-        }
-        _ => {}
-    }
-}
-
-/// `kill -9 -1`: the first of them is a signal, the second a process group.
-fn without_signal<'w>(program: &str, words: &'w [Value]) -> Cow<'w, [Value]> {
-    let is_number = |w: &&Value| {
-        w.text
-            .strip_prefix('-')
-            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
-    if program != "kill" || words.iter().filter(is_number).count() == 0 {
-        return Cow::Borrowed(words);
-    }
-    let signal = words
-        .get(1)
-        .is_some_and(|w| w.text.starts_with('-') && w.text != "--");
-    let mut kept: Vec<Value> = words.iter().take(1).cloned().collect();
-    kept.push(Value::known("--"));
-    kept.extend(
-        words
-            .iter()
-            .skip(if signal { 2 } else { 1 })
-            .filter(|w| w.text != "--")
-            .cloned(),
-    );
-    Cow::Owned(kept)
-}
-
 /// A name with wildcards: which program that is depends on the disk.
 fn is_glob(name: &str) -> bool {
     name.starts_with('/') && name.contains(['?', '*', '['])
@@ -198,19 +146,4 @@ fn is_bare(words: &[Value]) -> bool {
     words.iter().skip(1).all(|w| {
         w.text.starts_with('-') && !w.text.starts_with("--version") && !w.text.contains('c')
     })
-}
-
-/// The command as evaluated, for people.
-pub(super) fn evidence(words: &[Value]) -> String {
-    let mut text = String::new();
-    for word in words {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&word.text);
-        if text.len() > 400 {
-            break;
-        }
-    }
-    crate::json::shorten(&text.replace(HOLE, "…"), 200)
 }

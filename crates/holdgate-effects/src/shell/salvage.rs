@@ -1,5 +1,7 @@
 //! The second, careful reading of a text that is no valid script.
 
+use crate::language::programs;
+
 /// Pieces that are looked at, at the most.
 const MAX_PIECES: usize = 64;
 
@@ -13,13 +15,6 @@ pub(super) fn pieces(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Programs that do harm or open doors; what begins with one of them is meant to run.
-const TELLING: [&str; 32] = [
-    "rm", "sh", "bash", "zsh", "dash", "curl", "wget", "nc", "ncat", "netcat", "dd", "mkfs",
-    "chmod", "chown", "shred", "sudo", "python", "python3", "perl", "ruby", "php", "node", "ssh",
-    "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
-];
-
 /// What looks like commands in a text of another language: in its strings, and after its own words
 /// for running things (`exec rm …`, `COMMAND rm …`, `!rm …`).
 pub(super) fn commands(text: &str) -> Vec<String> {
@@ -29,8 +24,7 @@ pub(super) fn commands(text: &str) -> Vec<String> {
         for _ in 0..8 {
             rest = rest.trim_start_matches([' ', '\t', '!', '(', ':', ',']);
             let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-            let name = word.rsplit('/').next().unwrap_or("");
-            if TELLING.contains(&name) && !after.is_empty() {
+            if programs::is_telling(word) && !after.is_empty() {
                 found.push(closed(rest.trim_end_matches([')', ';'])));
                 break;
             }

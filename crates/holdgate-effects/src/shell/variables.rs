@@ -47,7 +47,7 @@ impl Shell<'_, '_> {
             self.set_element(&assignment.name, &index.text, value);
             return Ok(());
         }
-        if for_command || is_watched(&assignment.name) {
+        if for_command || crate::language::programs::variable_steers(&assignment.name) {
             let shown = crate::json::shorten(&value.text, 120);
             let actor = Actor::new("shell", &format!("{}={shown}", assignment.name));
             self.note_old(&assignment.name);
@@ -143,33 +143,6 @@ impl Shell<'_, '_> {
         };
         Value::known(known)
     }
-}
-
-/// Variables that change what other programs do, also without `export`.
-fn is_watched(name: &str) -> bool {
-    matches!(
-        name,
-        "PATH"
-            | "LD_PRELOAD"
-            | "LD_LIBRARY_PATH"
-            | "LD_AUDIT"
-            | "BASH_ENV"
-            | "ENV"
-            | "PROMPT_COMMAND"
-            | "HISTFILE"
-            | "HISTSIZE"
-            | "HISTFILESIZE"
-            | "HISTCONTROL"
-            | "HISTIGNORE"
-            | "PS4"
-            | "IFS_"
-            | "GIT_SSH_COMMAND"
-            | "PYTHONSTARTUP"
-            | "DYLD_INSERT_LIBRARIES"
-            | "NODE_OPTIONS"
-            | "PERL5OPT"
-            | "RUBYOPT"
-    )
 }
 
 /// Names that people give to secrets.

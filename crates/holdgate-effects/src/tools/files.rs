@@ -3,10 +3,10 @@
 use super::Role;
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
-use crate::code::Language;
 use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
+use crate::language::Language;
 use crate::patch::{self, MAX_CONTENT};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;

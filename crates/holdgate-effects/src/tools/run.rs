@@ -2,9 +2,9 @@
 
 use super::fields::{Call, Fields, list_of_words};
 use super::{Role, shape};
-use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
+use crate::language::Language;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::text;

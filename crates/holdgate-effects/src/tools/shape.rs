@@ -2,10 +2,11 @@
 
 use super::fields::Call;
 use super::{Role, act, files, run};
-use crate::code::Language;
 use crate::commands::values::sql;
 use crate::effect::Kind;
 use crate::json::Json;
+use crate::language::Language;
+use crate::language::programs;
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -157,20 +158,18 @@ pub(super) fn language(scene: &Scene<'_>, call: &Call<'_>, code: &str) -> Langua
 /// The language that a word names.
 pub(super) fn language_named(word: &str) -> Option<Language> {
     let language = match word.trim().to_ascii_lowercase().as_str() {
-        "python" | "python3" | "py" | "ipython" | "jupyter" => Language::Python,
-        "javascript" | "js" | "node" | "nodejs" | "typescript" | "ts" | "deno" | "bun" | "tsx"
-        | "jsx" => Language::JavaScript,
-        "bash" | "sh" | "shell" | "zsh" | "terminal" => Language::Shell,
-        "powershell" | "pwsh" | "ps1" | "cmd" | "batch" => Language::PowerShell,
-        "ruby" | "rb" => Language::Ruby,
-        "perl" | "pl" => Language::Perl,
-        "php" => Language::Php,
-        "lua" => Language::Lua,
-        "awk" => Language::Awk,
+        "py" | "jupyter" => Language::Python,
+        "javascript" | "js" | "typescript" | "ts" | "jsx" => Language::JavaScript,
+        "shell" | "terminal" => Language::Shell,
+        "ps1" | "batch" => Language::PowerShell,
+        "rb" => Language::Ruby,
+        "pl" => Language::Perl,
         "go" | "golang" | "rust" | "c" | "cpp" | "c++" | "java" | "csharp" | "kotlin" | "swift" => {
             Language::Compiled
         }
-        _ => return None,
+        // A tool that makes something is not `make`.
+        "make" | "sed" => return None,
+        other => return programs::interpreter(other),
     };
     Some(language)
 }

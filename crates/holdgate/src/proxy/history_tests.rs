@@ -5,7 +5,6 @@ use crate::config::Flags;
 use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use holdgate_core::call::ToolCall;
-use holdgate_core::hold::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
 use holdgate_core::verdict::LayerName;
 use holdgate_effects::effect::Kind;

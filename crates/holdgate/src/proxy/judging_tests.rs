@@ -5,7 +5,6 @@ use crate::config::Flags;
 use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use holdgate_core::call::ToolCall;
-use holdgate_core::hold::ToolCall;
 use holdgate_core::stack::{Context, Layer, OutOfFuel, Stack};
 use holdgate_core::verdict::LayerName;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,10 +1,6 @@
 //! The built command.
 
 use crate::setup::{REQUEST, ledger, model, post};
-use holdgate_effects::effect::Kind;
-use holdgate_effects::host::HostClass;
-use holdgate_effects::path::PathClass;
-use holdgate_effects::value::Origins;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -306,22 +302,6 @@ fn the_reference_of_the_rules_is_current() {
         String::from_utf8(output.stdout).unwrap() == written,
         "docs/rules.md is old: run `cargo run -p holdgate -- rules docs > docs/rules.md`"
     );
-}
-
-#[test]
-fn the_page_on_rules_knows_every_word() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/rules-language.md")).unwrap();
-    let kinds = Kind::ALL.iter().map(|k| k.word());
-    let paths = PathClass::ALL.iter().map(|c| c.word());
-    let hosts = HostClass::ALL.iter().map(|c| c.word());
-    for word in kinds
-        .chain(paths)
-        .chain(hosts)
-        .chain(Origins::meanings().map(|(word, _)| word))
-    {
-        assert!(page.contains(&format!("`{word}`")), "`{word}` is missing");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,12 +13,12 @@
 mod answers;
 mod approve;
 mod asking;
-mod bash;
 mod budget;
 mod chaos;
 mod cli;
 mod client;
 mod continuing;
+#[path = "../../../holdgate-effects/tests/it/corpus.rs"]
 mod corpus;
 mod effects;
 mod errors;
@@ -26,7 +26,6 @@ mod eval;
 mod expert;
 mod families;
 mod gate;
-mod grammar;
 mod guarding;
 mod hostile;
 mod judge;
@@ -39,6 +38,7 @@ mod one_message;
 mod own;
 mod person;
 mod proxy;
+#[path = "../../../holdgate-effects/tests/it/random.rs"]
 mod random;
 mod reload;
 mod removal;

@@ -30,7 +30,7 @@ const PIECES: &[&str] = &[
     "function(){", "EOF",
 ];
 
-pub(crate) fn stack() -> Stack {
+fn stack() -> Stack {
     judging::stack(Profile::default(), &[], RateLimits::default()).unwrap()
 }
 
@@ -43,12 +43,12 @@ fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
     };
     let mut session = judging::session(world);
     stack.judge(
-        judging::call(tool, input),
+        judging::call(tool, &input),
         Occasion::new(&mut session, &History::default(), Duration::ZERO),
     )
 }
 
-pub(crate) fn judge_command(stack: &Stack, command: &str) -> Judgement {
+fn judge_command(stack: &Stack, command: &str) -> Judgement {
     judge(
         stack,
         "Bash",

@@ -6,6 +6,7 @@ use crate::code::functions::Role;
 use crate::code::read::Reader;
 use crate::code::thing::{Object, Thing};
 use crate::effect::{Actor, Kind};
+use crate::language::programs;
 use crate::scene::Done;
 use crate::value::{Origins, Value};
 use std::rc::Rc;
@@ -229,7 +230,8 @@ impl Reader<'_, '_, '_> {
         let mut command = command.clone();
         // A known command with a fetched argument is not fetched code.
         let first = command.text.split_whitespace().next().unwrap_or("");
-        if !command.text.trim_start().starts_with(crate::value::HOLE) && !runs_its_arguments(first)
+        if !command.text.trim_start().starts_with(crate::value::HOLE)
+            && !programs::runs_its_arguments(first)
         {
             command.origins = command.origins.without(Origins::FETCHED);
         }
@@ -320,58 +322,18 @@ fn process(output: Value) -> Thing {
     }))
 }
 
-fn base_name(program: &str) -> &str {
-    let base = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    base.strip_suffix(".exe").unwrap_or(base)
-}
-
-fn is_shell_name(program: &str) -> bool {
-    matches!(
-        base_name(program),
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "busybox" | "cmd" | "powershell" | "pwsh"
-    )
-}
-
 /// Whether a command is a shell that reads its commands from its input.
 pub(in crate::code) fn is_shell(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let Some(first) = words.next() else {
         return false;
     };
-    is_shell_name(first)
+    programs::is_shell(first)
         && words.all(|word| {
             (word.starts_with('-') && !word.contains('c'))
                 || word.contains(['<', '>'])
-                || is_shell_name(word)
+                || programs::is_shell(word)
         })
-}
-
-/// Programs whose arguments are commands or code.
-fn runs_its_arguments(program: &str) -> bool {
-    let name = base_name(program);
-    is_shell_name(program)
-        || matches!(
-            name,
-            "eval"
-                | "source"
-                | "."
-                | "exec"
-                | "env"
-                | "sudo"
-                | "xargs"
-                | "nohup"
-                | "perl"
-                | "ruby"
-                | "php"
-                | "node"
-                | "deno"
-                | "bun"
-                | "lua"
-                | "su"
-                | "timeout"
-                | "time"
-        )
-        || name.starts_with("python")
 }
 
 fn destroys(statement: &str) -> bool {

@@ -149,12 +149,7 @@ fn step_language(lines: &[&str], from: usize) -> Language {
 
 /// The language of scripts that a step gives to `shell`, if it is not a shell's own.
 pub(super) fn shell_language(shell: &str) -> Option<Language> {
-    match shell {
-        "pwsh" | "powershell" | "cmd" => Some(Language::PowerShell),
-        "python" => Some(Language::Python),
-        "node" => Some(Language::JavaScript),
-        _ => None,
-    }
+    crate::language::programs::interpreter(shell).filter(|language| *language != Language::Shell)
 }
 
 fn indent(line: &str) -> usize {

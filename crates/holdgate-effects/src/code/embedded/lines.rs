@@ -4,33 +4,9 @@ use super::Reader;
 use super::fragment::yaml_key;
 use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
+use crate::language::programs;
 use crate::scene::Done;
 use crate::tag::Tag;
-
-/// Keys of git settings whose value is a command.
-const GIT_KEYS: &[&str] = &[
-    "sshcommand",
-    "fsmonitor",
-    "pager",
-    "editor",
-    "textconv",
-    "helper",
-    "program",
-    "clean",
-    "smudge",
-    "process",
-    "askpass",
-    "cmd",
-    "gitproxy",
-    "driver",
-    "packobjectshook",
-    "diff",
-    "external",
-    "sequenceeditor",
-    "uploadpack",
-    "receivepack",
-    "credentialhelper",
-];
 
 impl Reader<'_, '_, '_> {
     pub(super) fn lines(&mut self, text: &str) -> Done {
@@ -137,34 +113,9 @@ pub(super) fn json_words(text: &str) -> Option<Vec<String>> {
 
 /// The command of a line of a crontab: five fields of time, or `@daily`, and perhaps a user.
 fn cron_command(line: &str) -> Option<&str> {
-    let mut rest = line;
-    if line.starts_with('@') {
-        let (word, after) = split_word(line);
-        let names = [
-            "@reboot",
-            "@hourly",
-            "@daily",
-            "@weekly",
-            "@monthly",
-            "@yearly",
-            "@midnight",
-        ];
-        if !names.contains(&word) {
-            return None;
-        }
-        rest = after;
-    } else {
-        for _ in 0..5 {
-            let (field, after) = split_word(rest);
-            let first = field.chars().next()?;
-            let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '/' | ',' | '-');
-            if !(first == '*' || first.is_ascii_digit() || is_day(field))
-                || !field.chars().all(allowed)
-            {
-                return None;
-            }
-            rest = after;
-        }
+    let (times, rest) = programs::schedule(line)?;
+    if !times.split_whitespace().all(is_time) {
+        return None;
     }
     let (first, after) = split_word(rest);
     let users = [
@@ -176,17 +127,29 @@ fn cron_command(line: &str) -> Option<&str> {
     Some(if users.contains(&first) { after } else { rest })
 }
 
-fn is_day(field: &str) -> bool {
-    let day = field
-        .split(['-', ','])
-        .next()
-        .unwrap_or("")
-        .to_ascii_lowercase();
+/// A field of time: `*/5`, `1-5`, `mon`, `@daily`.
+fn is_time(field: &str) -> bool {
+    if field.starts_with('@') {
+        let names = [
+            "@reboot",
+            "@hourly",
+            "@daily",
+            "@weekly",
+            "@monthly",
+            "@yearly",
+            "@annually",
+            "@midnight",
+        ];
+        return names.contains(&field);
+    }
+    let day = field.split(['-', ',']).next().unwrap_or("");
     let names = [
         "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
         "jul", "aug", "sep", "oct", "nov", "dec",
     ];
-    names.contains(&day.as_str())
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '/' | ',' | '-');
+    let starts = field.starts_with(|c: char| c == '*' || c.is_ascii_digit());
+    (starts || names.contains(&day.to_ascii_lowercase().as_str())) && field.chars().all(allowed)
 }
 
 /// `ExecStart=…` of a unit, `Exec=…` of a desktop entry.
@@ -214,7 +177,7 @@ fn git_command(line: &str) -> Option<&str> {
         return Some(command);
     }
     let plain = key.chars().all(|c| c.is_ascii_alphanumeric());
-    let runs = GIT_KEYS.contains(&key.to_ascii_lowercase().as_str());
+    let runs = programs::git_setting_runs(key);
     (plain && runs && !matches!(value, "true" | "false" | "")).then_some(value)
 }
 

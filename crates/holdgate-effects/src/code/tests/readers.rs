@@ -1,7 +1,7 @@
 //! awk, sed, makefiles, PowerShell, and files with commands in them.
 
 use super::{check, check_only, check_runs};
-use crate::code::{Language, language_of_file};
+use crate::code::Language;
 
 #[test]
 fn awk() {
@@ -265,6 +265,6 @@ fn languages_of_files() {
         ("~/project/src/main.rs", "", Some(Language::Compiled)),
         ("~/project/style.css", "", None),
     ] {
-        assert_eq!(language_of_file(path, content), expected, "{path}");
+        assert_eq!(Language::of_file(path, content), expected, "{path}");
     }
 }

@@ -3,11 +3,12 @@
 use crate::corpus::commands;
 use crate::grammar::Writer;
 use crate::random::Random;
-use crate::total::{judge_command, stack};
-use holdgate_core::stack::Stack;
 use holdgate_effects::effect::Kind;
-use holdgate_effects::shell_syntax;
+use holdgate_effects::fuel::Fuel;
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
 use holdgate_effects::value::HOLE;
+use holdgate_effects::{Invocation, Knowledge, shell_syntax, understand};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -135,8 +136,16 @@ fn shown_by_bash(folder: &Path, script: &str) -> Vec<String> {
 }
 
 /// What `show` is given in our reading of `script`.
-fn shown_by_us(stack: &Stack, script: &str) -> Vec<String> {
-    let effects = judge_command(stack, &format!("cd /\n{script}")).effects;
+fn shown_by_us(script: &str) -> Vec<String> {
+    let input = Json::object([("command", format!("cd /\n{script}").into())]);
+    let call = Invocation {
+        tool: "Bash",
+        input: &input,
+        text: &input.text(),
+    };
+    let world = World::lexical("/home/dev/project");
+    let know = Knowledge::built_in().unwrap();
+    let effects = understand(call, &world, &know, &Fuel::new(1_000_000)).unwrap();
     let runs = effects
         .iter()
         .filter(|e| e.kind == Kind::Run && &*e.program == "show");
@@ -181,11 +190,10 @@ fn compare(list: &str, same: impl Fn(&str, &str) -> bool) {
     let program = folder.path().join("show");
     std::fs::write(&program, "#!/bin/sh\nprintf '%s\\0' \"$*\" >&3\n").unwrap();
     std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let stack = stack();
     let mut wrong = Vec::new();
     for script in scripts(list) {
         let theirs = shown_by_bash(folder.path(), &script);
-        let ours = shown_by_us(&stack, &script);
+        let ours = shown_by_us(&script);
         let all_same = !theirs.is_empty()
             && theirs.len() == ours.len()
             && theirs

@@ -1,5 +1,6 @@
 //! `commands.yaml`: what programs do with their arguments, as written and ready to use.
 
+use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Kind;
 use crate::tag::Tag;
@@ -10,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 /// A program or sub-command as written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Written {
+struct Written {
     /// Options without a value, by the tag that they put on all effects: `force: -f --force`.
     flags: BTreeMap<String, String>,
     /// Options with a value, by the value's role: `write: -o --output`.
@@ -28,8 +29,12 @@ pub(super) struct Written {
     style: Style,
     /// What runs inside acts on another machine or a container: a tag for its effects.
     inside: Option<Tag>,
+    /// The files of the folder that it runs: `Makefile`.
+    builds: String,
+    /// Whether it writes what it reads, to the letter.
+    copies: bool,
     /// Code of our own that knows more.
-    handler: Option<String>,
+    handler: Option<Handler>,
     /// Sub-commands.
     sub: BTreeMap<String, Written>,
     /// For entries of `when`: the options of which one must be given.
@@ -42,7 +47,7 @@ pub(super) struct Written {
 /// One role or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Roles {
+enum Roles {
     One(String),
     Many(Vec<String>),
 }
@@ -60,6 +65,8 @@ pub(crate) enum Prints {
     /// Something made of what it reads: where that came from, its output comes from.
     #[default]
     Input,
+    /// What it reads, to the letter.
+    Same,
     /// Nothing of what it reads: counts, names, sums, reports.
     Report,
     /// The environment.
@@ -100,7 +107,9 @@ pub(crate) struct Spec {
     pub(crate) tags: Vec<Tag>,
     pub(crate) style: Style,
     pub(crate) inside: Option<Tag>,
-    pub(crate) handler: Option<String>,
+    pub(crate) builds: Vec<String>,
+    pub(crate) copies: bool,
+    pub(crate) handler: Option<Handler>,
     pub(crate) sub: HashMap<String, Arc<Spec>>,
     pub(crate) when: Vec<(Vec<String>, Spec)>,
 }
@@ -123,8 +132,26 @@ pub struct CommandTable {
 
 #[derive(Debug)]
 struct Entry {
+    /// Its first line in the file.
+    line: usize,
     text: &'static str,
-    spec: OnceLock<Option<Arc<Spec>>>,
+    spec: OnceLock<Result<Arc<Spec>, String>>,
+}
+
+impl Entry {
+    /// The entry, ready to use, or what is wrong with it and where.
+    fn read(&self) -> Result<Spec, String> {
+        let written: BTreeMap<String, Written> =
+            serde_saphyr::from_str(self.text).map_err(|e| self.error(&e.to_string()))?;
+        let (names, written) = written
+            .first_key_value()
+            .ok_or_else(|| self.error("no entry"))?;
+        compile(written).map_err(|e| self.error(&format!("{names}: {e}")))
+    }
+
+    fn error(&self, what: &str) -> String {
+        format!("commands.yaml:{}: {what}", self.line)
+    }
 }
 
 impl CommandTable {
@@ -134,38 +161,43 @@ impl CommandTable {
             programs: HashMap::new(),
             entries: Vec::new(),
         };
-        let mut start = None;
+        // The first line of the entry that is read, and where it starts.
+        let mut entry: Option<(usize, usize)> = None;
         let mut at = 0;
-        for line in yaml.split_inclusive('\n') {
+        for (number, line) in yaml.split_inclusive('\n').enumerate() {
             let begins = !line.starts_with([' ', '#', '\n']);
             if begins {
-                if let Some(start) = start {
-                    table.add(yaml.get(start..at).unwrap_or(""))?;
+                if let Some((line, start)) = entry {
+                    table.add(line, yaml.get(start..at).unwrap_or(""))?;
                 }
-                start = Some(at);
+                entry = Some((number + 1, at));
             }
             at += line.len();
         }
-        table.add(start.and_then(|start| yaml.get(start..)).unwrap_or(""))?;
+        if let Some((line, start)) = entry {
+            table.add(line, yaml.get(start..).unwrap_or(""))?;
+        }
         Ok(table)
     }
 
-    fn add(&mut self, text: &'static str) -> Result<(), String> {
+    fn add(&mut self, line: usize, text: &'static str) -> Result<(), String> {
+        let spec = OnceLock::new();
+        let entry = Entry { line, text, spec };
         let Some((names, _)) = text.split_once(':') else {
-            return Ok(());
+            return Err(entry.error("an entry has no `:`"));
         };
         for name in names.trim_matches('"').split_whitespace() {
             if self.programs.insert(name, self.entries.len()).is_some() {
-                return Err(format!("{name} is listed twice"));
+                return Err(entry.error(&format!("`{name}` has two entries")));
             }
         }
-        let spec = OnceLock::new();
-        self.entries.push(Entry { text, spec });
+        self.entries.push(entry);
         Ok(())
     }
 
-    /// What is known about a program, by its name without folder.
-    pub(crate) fn get(&self, program: &str) -> Option<&Arc<Spec>> {
+    /// What is known about a program, by its name without folder. An entry that cannot be read is an
+    /// error: its program is not harmless.
+    pub(crate) fn get(&self, program: &str) -> Option<Result<&Arc<Spec>, &str>> {
         if let Some(number) = self.programs.get(program) {
             return self.entry(*number);
         }
@@ -175,13 +207,10 @@ impl CommandTable {
         self.entry(*self.programs.get(base)?)
     }
 
-    fn entry(&self, number: usize) -> Option<&Arc<Spec>> {
+    fn entry(&self, number: usize) -> Option<Result<&Arc<Spec>, &str>> {
         let entry = self.entries.get(number)?;
-        // A test reads all of them: there are no bad ones.
-        entry
-            .spec
-            .get_or_init(|| read(entry.text).ok().map(Arc::new))
-            .as_ref()
+        let spec = entry.spec.get_or_init(|| entry.read().map(Arc::new));
+        Some(spec.as_ref().map_err(String::as_str))
     }
 
     /// Reads every entry now, so that no verdict has to wait for it.
@@ -193,22 +222,14 @@ impl CommandTable {
 
     /// Reads every entry, and says what is wrong with the first bad one.
     pub fn check(&self) -> Result<(), String> {
-        self.entries
-            .iter()
-            .try_for_each(|e| read(e.text).map(|_| ()))
+        let mut entries = self.entries.iter();
+        entries.try_for_each(|entry| entry.read().map(drop))
     }
 
     /// The names of all programs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().copied()
     }
-}
-
-fn read(entry: &str) -> Result<Spec, String> {
-    let written: BTreeMap<String, Written> =
-        serde_saphyr::from_str(entry).map_err(|e| e.to_string())?;
-    let (names, written) = written.first_key_value().ok_or("no entry")?;
-    compile(written).map_err(|e| format!("{names}: {e}"))
 }
 
 fn compile(written: &Written) -> Result<Spec, String> {
@@ -277,14 +298,72 @@ fn compile(written: &Written) -> Result<Spec, String> {
         tags: written.tags.clone(),
         style: written.style,
         inside: written.inside,
-        handler: written.handler.clone(),
+        builds: written
+            .builds
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        copies: written.copies,
+        handler: written.handler,
         sub,
         when,
     })
 }
 
 fn role(word: &str) -> Result<Role, String> {
-    Role::from_word(word).ok_or_else(|| format!("`{word}` is not a valid role"))
+    Role::from_word(word).ok_or_else(|| format!("`{word}` is not a role"))
+}
+
+#[cfg(test)]
+impl CommandTable {
+    /// The tags that the table puts on effects.
+    pub(crate) fn tags(&self) -> Vec<Tag> {
+        let mut tags = Vec::new();
+        for entry in &self.entries {
+            entry
+                .read()
+                .unwrap()
+                .collect(&mut |_, found| tags.extend(found));
+        }
+        tags
+    }
+
+    /// Whether an entry says that its program does something of this kind.
+    pub(crate) fn does(&self, kind: Kind) -> bool {
+        let mut does = false;
+        for entry in &self.entries {
+            entry
+                .read()
+                .unwrap()
+                .collect(&mut |found, _| does |= found == Some(kind));
+        }
+        does
+    }
+}
+
+#[cfg(test)]
+impl Spec {
+    /// All kinds and tags in here and in what is below.
+    fn collect(&self, each: &mut dyn FnMut(Option<Kind>, &[Tag])) {
+        let roles = self.operands.iter().map(|(role, _)| role);
+        let roles = roles.chain(self.options.values().filter_map(|o| o.value.as_ref()));
+        for role in roles.chain(self.stdin.as_ref()) {
+            if let Role::About(kind) = role {
+                each(Some(*kind), &[]);
+            }
+        }
+        each(None, &self.tags);
+        each(None, self.inside.as_slice());
+        self.options.values().for_each(|o| each(None, &o.tags));
+        self.does
+            .iter()
+            .for_each(|(kind, tags)| each(Some(*kind), tags));
+        for (name, sub) in &self.sub {
+            each(None, Tag::from_word(name).as_slice());
+            sub.collect(each);
+        }
+        self.when.iter().for_each(|(_, spec)| spec.collect(each));
+    }
 }
 
 #[cfg(test)]
@@ -297,5 +376,51 @@ mod tests {
         table.check().unwrap();
         assert!(table.get("python3.12").is_some());
         assert!(table.get("no-such-program").is_none());
+    }
+
+    #[test]
+    fn a_bad_entry_is_an_error_that_names_file_line_and_word() {
+        for (yaml, error) in [
+            (
+                "a: {}\n\nb c: {tags: [recursiv]}\n",
+                "commands.yaml:3: error: line 1 column 14: unknown tag `recursiv`, did you mean `recursive`?",
+            ),
+            (
+                "a: {flags: {forse: -f}}\n",
+                "commands.yaml:1: a: unknown tag `forse`, did you mean `force`?",
+            ),
+            (
+                "a: {options: {data+tunel: -f}}\n",
+                "commands.yaml:1: a: unknown tag `tunel`, did you mean `tunnel`?",
+            ),
+            (
+                "a: {does: [vcs psh]}\n",
+                "commands.yaml:1: a: unknown tag `psh`, did you mean `push`?",
+            ),
+            (
+                "a: {sub: {b: {does: [vsc]}}}\n",
+                "commands.yaml:1: a: b: unknown effect `vsc`, did you mean `vcs`?",
+            ),
+            (
+                "a: {handler: tmx}\n",
+                "unknown handler `tmx`, did you mean `tmux`?",
+            ),
+            (
+                "a: {operands: reed}\n",
+                "commands.yaml:1: a: `reed` is not a role",
+            ),
+            ("a: {operand: read}\n", "commands.yaml:1: "),
+        ] {
+            let table = CommandTable::read(yaml).unwrap();
+            let found = table.check().unwrap_err();
+            assert!(found.contains(error), "{found}");
+            assert!(
+                ["a", "c"]
+                    .iter()
+                    .any(|name| matches!(table.get(name), Some(Err(_))))
+            );
+        }
+        let twice = CommandTable::read("a b: {}\nb: {}\n").unwrap_err();
+        assert_eq!(twice, "commands.yaml:2: `b` has two entries");
     }
 }

@@ -1,7 +1,7 @@
 //! What a program does with one of its arguments.
 
-use crate::code::Language;
 use crate::effect::Kind;
+use crate::language::Language;
 
 /// The use of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

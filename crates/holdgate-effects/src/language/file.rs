@@ -161,21 +161,5 @@ fn by_first_line(content: &str) -> Option<Language> {
     if program.ends_with("/env") {
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
-    let name = program.rsplit('/').next()?;
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let language = match name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" => Language::Shell,
-        "python" | "pypy" => Language::Python,
-        "node" | "deno" | "bun" | "ts-node" | "tsx" => Language::JavaScript,
-        "perl" => Language::Perl,
-        "ruby" => Language::Ruby,
-        "php" => Language::Php,
-        "lua" | "luajit" => Language::Lua,
-        "awk" | "gawk" | "mawk" => Language::Awk,
-        "sed" => Language::Sed,
-        "make" => Language::Make,
-        "pwsh" | "powershell" => Language::PowerShell,
-        _ => return None,
-    };
-    Some(language)
+    crate::language::programs::interpreter(program)
 }

@@ -1,20 +1,10 @@
 //! Tools by their names: which is a shell, a read, a write, and which argument says what.
-//!
-//! `tools.yaml` holds the table. `fields.rs` finds arguments by their roles; `act.rs` says what a
-//! known tool does with them (`run.rs`, `files.rs`), and `shape.rs` what an unknown one may do.
+//! `tools.yaml` holds the table.
 
-mod act;
-mod fields;
-mod files;
-mod run;
-mod shape;
-
-use crate::code::Language;
+use crate::language::Language;
 use crate::text;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
-
-pub(crate) use act::act;
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -79,7 +69,7 @@ pub enum Does {
 /// What an argument says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub(crate) enum Role {
     /// A command line, or a list of words.
     Command,
     /// The shell for the command line, or the command line itself.
@@ -152,10 +142,10 @@ pub struct ToolTable {
 
 /// A set of roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Roles(u32);
+pub(crate) struct Roles(u32);
 
 impl Roles {
-    fn has(self, role: Role) -> bool {
+    pub(crate) fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u32) != 0
     }
 }
@@ -171,21 +161,21 @@ struct TableFile {
 impl ToolTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        let file: TableFile = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+        let file: TableFile =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("tools.yaml: {e}"))?;
         let mut tools = HashMap::new();
         for (does, names) in file.does {
             for name in names {
                 if let Some(other) = tools.insert(plain(&name), does)
                     && other != does
                 {
-                    return Err(format!("the tool `{name}` is in two lists"));
+                    return Err(format!("tools.yaml: the tool `{name}` is in two lists"));
                 }
             }
         }
         let mut languages = HashMap::new();
         for (word, names) in file.languages {
-            let language =
-                Language::from_word(&word).ok_or_else(|| format!("unknown language `{word}`"))?;
+            let language = Language::read(&word).map_err(|e| format!("tools.yaml: {e}"))?;
             languages.extend(names.iter().map(|name| (plain(name), language)));
         }
         let mut roles: HashMap<String, Roles> = HashMap::new();
@@ -224,7 +214,7 @@ impl ToolTable {
             .copied()
     }
 
-    fn roles(&self, key: &str) -> Roles {
+    pub(crate) fn roles(&self, key: &str) -> Roles {
         self.roles.get(&plain(key)).copied().unwrap_or_default()
     }
 
@@ -277,13 +267,10 @@ fn last_part(name: &str) -> Option<&str> {
 }
 
 /// A name without what clients spell differently.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     text::as_it_looks(name)
         .chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,69 @@
+//! Processes: which of them a list names, and how a number stays tied to the names it was picked by.
+
+use super::handler::Handler;
+use super::{Call, evidence};
+use crate::effect::{Actor, Kind};
+use crate::scene::{Done, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Numbers that come from a list of processes keep the names by which they were picked.
+pub(super) fn about(handler: Handler, call: &Call<'_>, mut output: Value) -> Value {
+    let shown = evidence(call.words.get(1..).unwrap_or(&[]));
+    let from_list = |stdin: &Value| stdin.sources.iter().any(|s| s.starts_with("processes"));
+    if handler == Handler::Processes {
+        output.add_source(&format!("processes: {shown}"));
+    } else if handler == Handler::ProcessesByName {
+        output.add_source(&format!("processes {shown}"));
+    } else if handler == Handler::Ports {
+        output.add_source(&format!("ports {shown}"));
+    } else if call.stdin.is_some_and(from_list) {
+        output.add_source(&shown);
+    }
+    output
+}
+
+/// `kill -9 -1`: the first of them is a signal, the second a process group.
+pub(super) fn without_signal(words: &[Value]) -> Option<Vec<Value>> {
+    let is_number = |w: &Value| {
+        w.text
+            .strip_prefix('-')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if !words.iter().any(is_number) {
+        return None;
+    }
+    let signal = words
+        .get(1)
+        .is_some_and(|w| w.text.starts_with('-') && w.text != "--");
+    let mut kept: Vec<Value> = words.iter().take(1).cloned().collect();
+    kept.push(Value::known("--"));
+    kept.extend(
+        words
+            .iter()
+            .skip(if signal { 2 } else { 1 })
+            .filter(|w| w.text != "--")
+            .cloned(),
+    );
+    Some(kept)
+}
+
+/// A process by number or by name. Where the number came from tells which process it is.
+pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+    let mut text = value.text.clone();
+    let mut effect = actor.does(Kind::Kill).of(value);
+    if !value.sources.is_empty() {
+        text.push(' ');
+        text.push_str(&value.sources.join(" "));
+    }
+    if value.sources.iter().any(|s| s.starts_with("processes")) {
+        effect = effect.tagged(Tag::ByName);
+        // A script that goes through all processes names the one it is after somewhere.
+        effect = effect.tagged(Tag::FromList);
+        if value.sources.len() == 1 && value.sources.iter().all(|s| s.starts_with("processes:")) {
+            effect = effect.tagged(Tag::Unfiltered);
+        }
+        effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
+    }
+    scene.emit(effect.about(&text))
+}

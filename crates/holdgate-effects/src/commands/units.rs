@@ -1,0 +1,143 @@
+//! Programs that do more than their table entry says. The entry names a handler; here stands at which
+//! points of a run each handler acts. How it acts is in the file of its family.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a handler acts at one or two points of a run, and nowhere else"
+)]
+
+use super::args::Parsed;
+use super::handler::Handler;
+use super::{Call, Gathered, find, folder, git, network, packages, processes, reads, special};
+use super::{transfer, values};
+use crate::effect::Actor;
+use crate::scene::{Done, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// A program that runs: its arguments, and in whose name its effects happen.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub(super) call: &'r Call<'r>,
+    pub(super) parsed: &'r Parsed,
+    pub(super) actor: &'r Actor,
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(call: &'r Call<'r>, parsed: &'r Parsed, actor: &'r Actor) -> Run<'r> {
+        Run {
+            call,
+            parsed,
+            actor,
+        }
+    }
+}
+
+/// The words that the program really gets, if they are not those of the call.
+pub(super) fn words(handler: Handler, scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Value>> {
+    match handler {
+        Handler::Curl => network::with_config(scene, call),
+        Handler::Kill => processes::without_signal(call.words),
+        _ => None,
+    }
+}
+
+/// More tags for all of its effects.
+pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Vec<Tag> {
+    match handler {
+        Handler::Git => git::tags(parsed),
+        Handler::Awk | Handler::Cut | Handler::Grep | Handler::Sed => {
+            reads::tags(handler, parsed).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What happens before the table is asked. With an output, the table is not asked at all.
+pub(super) fn before(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) -> Done<Option<Value>> {
+    let Run {
+        call,
+        parsed,
+        actor,
+    } = run;
+    match handler {
+        Handler::ApplyPatch => special::apply_patch(scene, call, actor).map(Some),
+        Handler::Find => find::run(scene, call, actor).map(Some),
+        Handler::Env => special::env(scene, parsed, call, actor).map(Some),
+        Handler::Socat => transfer::socat(scene, call, actor).map(Some),
+        Handler::Tmux => special::commands_of_tmux(scene, call),
+        // Whoever is called may run what stands in the arguments.
+        Handler::Wrapper => special::wrapped(scene, call, actor).map(|()| None),
+        Handler::Vim => special::vim(scene, call, actor).map(|()| None),
+        Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
+        Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
+        Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
+        Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),
+        Handler::GitConfig => git::config_command(scene, parsed, actor).map(|()| None),
+        Handler::PutLines => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
+        _ => Ok(None),
+    }
+}
+
+/// What the program takes from its standard input.
+pub(super) fn input(handlers: &[Handler], stdin: &Value) -> Value {
+    if handlers.contains(&Handler::Crontab) {
+        values::schedule_lines(stdin)
+    } else {
+        stdin.clone()
+    }
+}
+
+/// What happens when all arguments are known.
+pub(super) fn after(
+    handler: Handler,
+    scene: &mut Scene<'_>,
+    run: Run<'_>,
+    gathered: &Gathered,
+) -> Done {
+    let Run { parsed, actor, .. } = run;
+    match handler {
+        Handler::Aria2 | Handler::Axel | Handler::Curl | Handler::Wget => {
+            network::downloads(handler, scene, parsed, &gathered.urls);
+            Ok(())
+        }
+        Handler::Git => {
+            git::clones(scene, parsed, &gathered.urls);
+            git::destinations(scene, parsed, actor)?;
+            git::revisions(scene, parsed, actor)
+        }
+        Handler::Grep | Handler::Search => reads::searches_here(scene, run),
+        Handler::NpmSet => packages::scripts(scene, parsed, actor),
+        Handler::Unpack => {
+            network::unpacks(scene, parsed, &gathered.input);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the program leaves behind, and what it prints.
+pub(super) fn finish(
+    handler: Handler,
+    scene: &mut Scene<'_>,
+    run: Run<'_>,
+    output: Value,
+) -> Value {
+    match handler {
+        Handler::Copy | Handler::Link | Handler::Mount | Handler::Move => {
+            special::links(handler, scene, run.parsed);
+            output
+        }
+        Handler::Ls => reads::listing(scene, run.parsed).unwrap_or(output),
+        Handler::Awk
+        | Handler::Cut
+        | Handler::Filter
+        | Handler::Grep
+        | Handler::Ports
+        | Handler::Processes
+        | Handler::ProcessesByName
+        | Handler::Search
+        | Handler::Sed => processes::about(handler, run.call, output),
+        _ => output,
+    }
+}

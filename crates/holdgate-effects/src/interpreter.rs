@@ -1,0 +1,52 @@
+//! The readers behind the scene: who reads which language.
+
+use crate::effect::{Actor, Kind};
+use crate::language::Language;
+use crate::scene::{Done, Interpreter, Scene};
+use crate::value::Value;
+use crate::{code, shell};
+
+/// All readers.
+#[derive(Debug)]
+pub(crate) struct Readers;
+
+impl Interpreter for Readers {
+    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+        shell::run(scene, code)
+    }
+
+    fn words(&self, scene: &mut Scene<'_>, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
+        shell::run_words(scene, words, stdin)
+    }
+
+    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done {
+        shell::suspect(scene, actor, code)
+    }
+
+    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+        code::run(scene, language, code)
+    }
+
+    fn inline(
+        &self,
+        scene: &mut Scene<'_>,
+        actor: &Actor,
+        language: Language,
+        code: &Value,
+    ) -> Done<Value> {
+        if language == Language::Compiled && !scene.written {
+            shell::suspect(scene, actor, code)?;
+        }
+        let before = scene.effects.len();
+        let output = scene.code(language, code)?;
+        let mut found = scene.effects.iter().skip(before);
+        if !found.any(|effect| effect.kind == Kind::RemoteShell)
+            && !scene.written
+            && let Some(host) = code::shell_for(&code.text)
+        {
+            let host = scene.know.hosts.host(&Value::known(host));
+            scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        }
+        Ok(output)
+    }
+}

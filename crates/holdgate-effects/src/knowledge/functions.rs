@@ -1,0 +1,268 @@
+//! `functions.yaml`: what well-known functions do with their arguments.
+
+use crate::language::Language;
+use crate::worded::worded;
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+worded! {
+    /// What a function does with its arguments. `A`, `B`: the first, the second argument named.
+    pub(crate) enum Role as "role" {
+        Read = "read": "Reads the file A, and returns its content.",
+        Write = "write": "Writes B to the file A.",
+        Append = "append": "Adds B to the file A.",
+        Open = "open": "Opens the file A in the mode B.",
+        PerlOpen = "perl-open": "Perl's `open`: the mode may stand before the path, and may be a pipe.",
+        WriteTo = "write-to": "Writes A to the file that the object has opened.",
+        Delete = "delete": "Deletes the file A.",
+        DeleteTree = "delete-tree": "Deletes the folder A with all that is in it.",
+        DeleteMaybe = "delete-maybe": "Deletes A, as a tree if B says so.",
+        Move = "move": "Moves A to B.",
+        Copy = "copy": "Copies A to B.",
+        Link = "link": "Makes B a link to A.",
+        Mode = "mode": "Changes who may do what with A to B.",
+        Fetch = "fetch": "Asks the host of the URL A, and returns the answer.",
+        Download = "download": "Asks the host of the URL A, and writes the answer to B.",
+        Send = "send": "Sends B and all further arguments to the URL A.",
+        Request = "request": "Fetches from A, or sends to it where the options have a body.",
+        Connect = "connect": "Connects to the host A.",
+        ConnectPair = "connect-pair": "Connects to the host in A, if A is a pair of host and port.",
+        Host = "host": "Names a host that will be connected to.",
+        Listen = "listen": "Opens a port.",
+        Receive = "receive": "Returns what came over the connection.",
+        SendOver = "send-over": "Sends A over the connection.",
+        System = "system": "A shell runs A, and its output is printed.",
+        Shell = "shell": "A shell runs A, and its output is returned.",
+        Program = "program": "A program runs with all arguments, or with the items of A.",
+        ProgramWith = "program-with": "A program A runs with the items of B.",
+        Command = "command": "A list is a program with its arguments; a text is run by a shell if B says so.",
+        ShellOrProgram = "shell-or-program": "One text is run by a shell; several are a program with its arguments.",
+        Code = "code": "Code of the same language runs.",
+        RunFile = "run-file": "The file A is run as code of the same language.",
+        Load = "load": "Native code is loaded from A.",
+        Deserialise = "deserialise": "A is made to an object, which may run code.",
+        Kill = "kill": "A process is stopped.",
+        SetVariable = "set-variable": "The variable A of the environment is set to B.",
+        Variable = "variable": "The variable A of the environment.",
+        Environment = "environment": "The whole environment.",
+        Elevate = "elevate": "Rights change.",
+        Fork = "fork": "The process is doubled.",
+        Redirect = "redirect": "Standard streams are tied to something else.",
+        Terminal = "terminal": "A shell is tied to this terminal.",
+        Folder = "folder": "The folder becomes A.",
+        Sql = "sql": "A statement A is run by a database.",
+        Patch = "patch": "A patch A is applied to files.",
+        Print = "print": "Arguments are printed.",
+        Input = "input": "What stands in standard input.",
+        Module = "module": "The module A.",
+        Member = "member": "The member B of A.",
+        Call = "call": "The function A is called with the other arguments.",
+        CallWith = "call-with": "The function A is called with the items of B.",
+        Same = "same": "The same as A.",
+        Join = "join": "The arguments, joined to a path.",
+        Resolve = "resolve": "The same, but each absolute one starts anew.",
+        Parent = "parent": "The folder that A is in.",
+        Constant = "constant": "A constant that stands in the table.",
+        Decode = "decode": "A is decoded from what the table says.",
+        Makes = "makes": "An object whose type stands in the table, for the path, URL or host A.",
+        Nothing = "nothing": "Names an origin for what is made: nothing else happens.",
+    }
+}
+
+impl Role {
+    /// Whether it only makes something of its arguments.
+    pub(crate) fn is_pure(self) -> bool {
+        matches!(
+            self,
+            Role::Print
+                | Role::Input
+                | Role::Same
+                | Role::Join
+                | Role::Resolve
+                | Role::Parent
+                | Role::Constant
+                | Role::Nothing
+                | Role::Variable
+                | Role::Environment
+                | Role::Decode
+        )
+    }
+}
+
+/// Which argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// By position.
+    At(usize),
+    /// All from a position.
+    From(usize),
+    /// By name.
+    Named(String),
+    /// The object whose method it is.
+    Receiver,
+    /// The last one.
+    Last,
+}
+
+/// One thing that a function does.
+#[derive(Clone, Debug)]
+pub(crate) struct Act {
+    pub(crate) role: Role,
+    /// For each argument of the role, where it may stand.
+    pub(crate) arguments: Vec<Vec<Which>>,
+    /// A word of the table: a type, a constant, an encoding.
+    pub(crate) word: String,
+}
+
+/// The functions of all languages.
+pub struct FunctionTable {
+    by_language: Vec<(Language, Functions)>,
+}
+
+/// The functions of one language.
+#[derive(Default)]
+pub(crate) struct Functions {
+    by_name: HashMap<String, Vec<Act>>,
+    /// Methods of whatever it may be, by what stands behind the `*.`.
+    by_method: HashMap<String, Vec<Act>>,
+    /// The last parts of all names: most names in code are none of them.
+    last_parts: HashSet<String>,
+    /// The last parts of those that do something, with what may stand before them.
+    acting: HashMap<String, Vec<String>>,
+}
+
+impl Functions {
+    pub(crate) fn named(&self, name: &str) -> Option<&[Act]> {
+        self.by_name.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn method(&self, name: &str) -> Option<&[Act]> {
+        self.by_method.get(name).map(Vec::as_slice)
+    }
+
+    /// Whether any name ends with this part.
+    pub(crate) fn ends_with(&self, part: &str) -> bool {
+        self.last_parts.contains(part)
+    }
+
+    /// Whether a function of this last part does something, and of what it may be a member.
+    pub(crate) fn acts_under(&self, part: &str) -> Option<&[String]> {
+        self.acting.get(part).map(Vec::as_slice)
+    }
+
+    fn insert(&mut self, name: String, acts: Vec<Act>) {
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        self.last_parts.insert(last.to_owned());
+        let acts_itself =
+            |act: &Act| !act.role.is_pure() && !matches!(act.role, Role::Makes | Role::Module);
+        if acts.iter().any(acts_itself) {
+            let owner = name.rsplit('.').nth(1).unwrap_or("").to_owned();
+            self.acting.entry(last.to_owned()).or_default().push(owner);
+        }
+        match name.strip_prefix("*.") {
+            Some(method) => self.by_method.insert(method.to_owned(), acts),
+            None => self.by_name.insert(name, acts),
+        };
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    python: HashMap<String, String>,
+    javascript: HashMap<String, String>,
+    perl: HashMap<String, String>,
+    ruby: HashMap<String, String>,
+    php: HashMap<String, String>,
+    lua: HashMap<String, String>,
+    compiled: HashMap<String, String>,
+}
+
+impl FunctionTable {
+    /// Reads the table.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        let written: Written =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
+        let mut by_language = Vec::new();
+        for (language, functions) in [
+            (Language::Python, written.python),
+            (Language::JavaScript, written.javascript),
+            (Language::Perl, written.perl),
+            (Language::Ruby, written.ruby),
+            (Language::Php, written.php),
+            (Language::Lua, written.lua),
+            (Language::Compiled, written.compiled),
+        ] {
+            let mut table = Functions::default();
+            for (names, acts) in functions {
+                let acts: Vec<Act> = acts
+                    .split(';')
+                    .map(|act| read_act(act).map_err(|e| format!("functions.yaml: `{names}`: {e}")))
+                    .collect::<Result<_, _>>()?;
+                for name in names.split_whitespace() {
+                    table.insert(plain_name(name), acts.clone());
+                }
+            }
+            by_language.push((language, table));
+        }
+        Ok(FunctionTable { by_language })
+    }
+
+    pub(crate) fn of(&self, language: Language) -> Option<&Functions> {
+        let found = self.by_language.iter().find(|(l, _)| *l == language)?;
+        Some(&found.1)
+    }
+}
+
+impl fmt::Debug for FunctionTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self
+            .by_language
+            .iter()
+            .map(|(l, t)| (l.word(), t.by_name.len()));
+        f.debug_map().entries(counts).finish()
+    }
+}
+
+/// One spelling for all languages: `Net::HTTP.get`, `$db->query` and `os.system` alike.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.replace("::", ".")
+        .replace("->", ".")
+        .replace('\\', ".")
+}
+
+fn read_act(written: &str) -> Result<Act, String> {
+    let mut words = written.split_whitespace();
+    let word = words.next().ok_or("the entry is empty")?;
+    let role = Role::read(word)?;
+    let takes_word = matches!(role, Role::Constant | Role::Decode | Role::Makes);
+    let word = if takes_word {
+        words.next().ok_or("a word is missing")?.to_owned()
+    } else {
+        String::new()
+    };
+    let arguments = words
+        .map(|places| places.split('|').map(read_which).collect())
+        .collect::<Result<_, _>>()?;
+    Ok(Act {
+        role,
+        arguments,
+        word,
+    })
+}
+
+fn read_which(place: &str) -> Result<Which, String> {
+    if let Some(from) = place.strip_suffix('*') {
+        let from = from.parse();
+        return from
+            .map(Which::From)
+            .map_err(|_| format!("`{place}` is not a position"));
+    }
+    Ok(match (place, place.parse()) {
+        ("self", _) => Which::Receiver,
+        ("last", _) => Which::Last,
+        (_, Ok(at)) => Which::At(at),
+        (name, Err(_)) => Which::Named(name.to_owned()),
+    })
+}

@@ -1,0 +1,204 @@
+//! What the names of programs, variables and git's settings say, wherever they stand: in a command, in
+//! code, in the first line of a script or in a file of settings.
+
+use super::Language;
+
+/// Interpreters, without the version that may follow the name.
+const INTERPRETERS: [(&str, Language); 33] = [
+    ("sh", Language::Shell),
+    ("bash", Language::Shell),
+    ("zsh", Language::Shell),
+    ("dash", Language::Shell),
+    ("ksh", Language::Shell),
+    ("ash", Language::Shell),
+    ("fish", Language::Shell),
+    ("busybox", Language::Shell),
+    ("cmd", Language::PowerShell),
+    ("powershell", Language::PowerShell),
+    ("pwsh", Language::PowerShell),
+    ("python", Language::Python),
+    ("pypy", Language::Python),
+    ("ipython", Language::Python),
+    ("node", Language::JavaScript),
+    ("nodejs", Language::JavaScript),
+    ("deno", Language::JavaScript),
+    ("bun", Language::JavaScript),
+    ("ts-node", Language::JavaScript),
+    ("tsx", Language::JavaScript),
+    ("perl", Language::Perl),
+    ("ruby", Language::Ruby),
+    ("php", Language::Php),
+    ("lua", Language::Lua),
+    ("luajit", Language::Lua),
+    ("awk", Language::Awk),
+    ("gawk", Language::Awk),
+    ("mawk", Language::Awk),
+    ("sed", Language::Sed),
+    ("gsed", Language::Sed),
+    ("make", Language::Make),
+    ("gmake", Language::Make),
+    ("bmake", Language::Make),
+];
+
+/// Programs that run what stands in their arguments, and words of the shell that do.
+const RUNNERS: [&str; 6] = ["env", "sudo", "xargs", "nohup", "su", "timeout"];
+const RUNNING_WORDS: [&str; 5] = ["eval", "source", ".", "exec", "time"];
+
+/// Programs that do harm or open doors; where one of them is named, it is meant to run.
+const HARMFUL: [&str; 21] = [
+    "rm", "curl", "wget", "nc", "ncat", "netcat", "dd", "mkfs", "chmod", "chown", "shred", "ssh",
+    "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
+];
+
+/// Variables whose value is a program that others run.
+const PROGRAM_VARIABLES: [&str; 24] = [
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "MANPAGER",
+    "GIT_EDITOR",
+    "GIT_PAGER",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "SUDO_EDITOR",
+    "BROWSER",
+    "CC",
+    "CXX",
+    "LD",
+    "AR",
+    "RUSTC_WRAPPER",
+    "RUSTC",
+    "PROMPT_COMMAND",
+    "LESSOPEN",
+    "FZF_DEFAULT_COMMAND",
+];
+
+/// Variables that change what other programs do.
+const STEERING_VARIABLES: [&str; 16] = [
+    "PATH",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "BASH_ENV",
+    "ENV",
+    "HISTFILE",
+    "HISTSIZE",
+    "HISTFILESIZE",
+    "HISTCONTROL",
+    "HISTIGNORE",
+    "PYTHONSTARTUP",
+    "DYLD_INSERT_LIBRARIES",
+    "NODE_OPTIONS",
+    "PERL5OPT",
+    "RUBYOPT",
+];
+
+/// Settings of git whose value is a program that git runs, by their last part.
+const GIT_PROGRAMS: [&str; 26] = [
+    "sshcommand",
+    "pager",
+    "editor",
+    "sequenceeditor",
+    "fsmonitor",
+    "askpass",
+    "helper",
+    "credentialhelper",
+    "external",
+    "textconv",
+    "command",
+    "program",
+    "smudge",
+    "clean",
+    "process",
+    "hookspath",
+    "packobjectshook",
+    "gitproxy",
+    "sshvariant",
+    "cmd",
+    "driver",
+    "proxycommand",
+    "localcommand",
+    "knownhostscommand",
+    "uploadpack",
+    "receivepack",
+];
+
+/// The name of a program without its folder and `.exe`.
+pub(crate) fn base_name(program: &str) -> &str {
+    let base = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    base.strip_suffix(".exe").unwrap_or(base)
+}
+
+/// The language that an interpreter reads: `python3.12`, `/bin/sh`, `pwsh.exe`.
+pub(crate) fn interpreter(program: &str) -> Option<Language> {
+    let name = base_name(program).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let found = INTERPRETERS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, language)| *language)
+}
+
+/// Whether a program takes commands as people type them.
+pub(crate) fn is_shell(program: &str) -> bool {
+    matches!(
+        interpreter(program),
+        Some(Language::Shell | Language::PowerShell)
+    )
+}
+
+/// Whether a program takes code or commands as its arguments.
+pub(crate) fn runs_its_arguments(program: &str) -> bool {
+    let name = base_name(program);
+    is_general(program) || RUNNERS.contains(&name) || RUNNING_WORDS.contains(&name)
+}
+
+/// Whether a program, where it is named, is meant to run and worth a look.
+pub(crate) fn is_telling(program: &str) -> bool {
+    let name = base_name(program);
+    // `lua` is a command of editors too.
+    is_general(program) && name != "lua" || HARMFUL.contains(&name) || RUNNERS.contains(&name)
+}
+
+/// Interpreters of languages for programs. `make` and `sed` are ordinary words and ordinary filters.
+fn is_general(program: &str) -> bool {
+    let small = [Language::Awk, Language::Sed, Language::Make];
+    interpreter(program).is_some_and(|language| !small.contains(&language))
+}
+
+/// Whether the value of a variable is a program that others run.
+pub(crate) fn variable_runs(name: &str) -> bool {
+    PROGRAM_VARIABLES.contains(&name)
+}
+
+/// Whether the shell expands the value of a variable, and runs commands in it, to show a prompt.
+pub(crate) fn variable_prompts(name: &str) -> bool {
+    matches!(name, "PS0" | "PS1" | "PS4")
+}
+
+/// Whether a variable changes what other programs do, also without `export`.
+pub(crate) fn variable_steers(name: &str) -> bool {
+    STEERING_VARIABLES.contains(&name)
+        || matches!(name, "PROMPT_COMMAND" | "PS4" | "GIT_SSH_COMMAND")
+}
+
+/// Whether git runs the value of a setting: `core.sshCommand`, `pager.diff`, or the last part alone.
+pub(crate) fn git_setting_runs(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let (section, last) = key.rsplit_once('.').unwrap_or(("", &key));
+    GIT_PROGRAMS.contains(&last) || section == "pager" || section.is_empty() && last == "diff"
+}
+
+/// A line of a crontab: its times (five fields, or `@daily`) and its command.
+pub(crate) fn schedule(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start();
+    let mut rest = line;
+    for _ in 0..if line.starts_with('@') { 1 } else { 5 } {
+        let (_, after) = rest.split_once(char::is_whitespace)?;
+        rest = after.trim_start();
+    }
+    let times = line.get(..line.len() - rest.len())?;
+    Some((times.trim_end(), rest))
+}
