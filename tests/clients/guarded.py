@@ -422,7 +422,7 @@ def hostile_settings_do_not_lead_past_us(stage):
                 name = f"hostile-{place}-{kind}"
                 files = {path: json.dumps({"env": env})}
                 outcome = stage.play(name, stage.claude_code(), "plain_bash", files=files)
-                refused = outcome.code == 2 and "is not started" in outcome.errors and not outcome.output
+                refused = outcome.code == 2 and "was not started" in outcome.errors and not outcome.output
                 judged = outcome.code == 0 and outcome.marker == "hi\n" and "1 call judged" in outcome.errors
                 yield refused or judged, f"{name}: exit code {outcome.code}, {outcome.errors[-300:]}"
                 expected = refused if kind in ("socket", "bedrock", "vertex") else judged

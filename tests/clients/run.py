@@ -216,7 +216,7 @@ def set_pin(binary, settings, state):
     if pid == 0:
         command = [str(binary), "pin", "--state-dir", str(state)]
         os.execve(command[0], command, {"PATH": os.environ["PATH"], "TERM": "dumb", "XDG_CONFIG_HOME": str(settings)})
-    said, waits = b"", [b"The new PIN: ", b"once more: "]
+    said, waits = b"", [b"New PIN: ", b"again: "]
     # Reading fails when the terminal is closed.
     with contextlib.suppress(OSError):
         while chunk := os.read(terminal, 4096):

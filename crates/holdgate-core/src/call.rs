@@ -91,34 +91,34 @@ impl ToolCall {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Not acceptable JSON.
-    #[error("its input is not acceptable JSON: {0}")]
+    #[error("its input is not valid JSON: {0}")]
     Json(#[from] JsonError),
     /// The arguments are not an object.
     #[error("its input is not a JSON object")]
     NotAnObject,
     /// Two inputs, of which clients pick one each.
-    #[error("its input stands both in the start of the block and in the deltas")]
+    #[error("its input is in both the block start and the deltas")]
     TwoInputs,
     /// Over the limit.
     #[error("its input is larger than {0} bytes")]
     TooLarge(usize),
     /// No name.
-    #[error("it names no tool")]
+    #[error("it does not name a tool")]
     NoName,
     /// No id.
     #[error("it has no id")]
     NoId,
     /// An id that another call of the message has.
-    #[error("another call of the same message has the id `{0}`")]
+    #[error("another call in the same message has the id `{0}`")]
     SameId(String),
     /// A call that stands inside of another block.
-    #[error("a tool call stands inside of the block, where some clients find it")]
+    #[error("the block contains a tool call, which some clients would run")]
     NestedCall,
     /// Two keys that some clients take for one.
-    #[error("the key `{0}` stands beside another one from which it differs in case only")]
+    #[error("the key `{0}` differs from another key only in case")]
     AmbiguousKey(String),
     /// A kind of block that has no meaning here.
-    #[error("`{0}` is a kind of block that is not known to be harmless")]
+    #[error("`{0}` is an unknown kind of block")]
     UnknownKind(String),
 }
 

@@ -60,7 +60,7 @@ pub enum Violation {
     #[error(transparent)]
     Frame(#[from] SseError),
     /// A part of it is not acceptable JSON.
-    #[error("{what} is not acceptable JSON: {error}")]
+    #[error("{what} is not valid JSON: {error}")]
     Json {
         /// Which part.
         what: &'static str,
@@ -74,7 +74,7 @@ pub enum Violation {
     #[error("{0}")]
     OutOfOrder(&'static str),
     /// Clients go by the name, other tools by the type: they must agree.
-    #[error("an event is named `{name}` but its type is `{kind}`")]
+    #[error("an event has the name `{name}` but the type `{kind}`")]
     OtherName {
         /// The frame's name.
         name: String,
@@ -82,7 +82,7 @@ pub enum Violation {
         kind: String,
     },
     /// An event that has no meaning here and is not harmless.
-    #[error("the event `{0}` is not known and could carry an action")]
+    #[error("the event `{0}` is unknown and could carry an action")]
     UnknownEvent(String),
     /// A delta of another kind than its block's.
     #[error("a `{delta}` inside {block}")]
@@ -93,16 +93,16 @@ pub enum Violation {
         block: &'static str,
     },
     /// A tool call inside of an event that is not one.
-    #[error("a tool call inside of the event `{0}`")]
+    #[error("a tool call inside the event `{0}`")]
     HiddenCall(String),
     /// A response that is not a message, and not harmless either.
-    #[error("the response is no message and {0}")]
+    #[error("the response is not a message and {0}")]
     NotAMessage(&'static str),
     /// A member of the response that only the content may be like.
-    #[error("the response has tool calls, or keys that differ in case only, in `{0}`")]
+    #[error("the response has tool calls, or keys that differ only in case, in `{0}`")]
     HiddenInMember(String),
     /// Two keys that some clients take for one.
-    #[error("the key `{0}` stands beside another one from which it differs in case only")]
+    #[error("the key `{0}` differs from another key only in case")]
     AmbiguousKey(String),
     /// More than its limit allows.
     #[error("{0}")]

@@ -148,7 +148,7 @@ impl StreamGuard {
         self.events = events;
         if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
             return Err(Violation::TooMuch(
-                "more is held for one response than its limit allows",
+                "the response exceeds the limit on held data",
             ));
         }
         Ok(())
@@ -225,7 +225,7 @@ impl StreamGuard {
         self.strays += 1;
         if self.strays > MAX_STRAYS {
             return Err(Violation::TooMuch(
-                "too many events that have no meaning where they stand",
+                "too many events without a meaning at their position",
             ));
         }
         if self.strays == 1 {

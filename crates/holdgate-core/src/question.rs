@@ -42,7 +42,7 @@ pub struct Allowance {
 pub enum NoAllowance {
     /// Only the policy's own rules have exceptions.
     #[error(
-        "`{rule}` belongs to the layer `{layer}`, which has no exceptions; only once or for the session"
+        "`{rule}` belongs to the layer `{layer}`, which has no exceptions; answer once or session"
     )]
     Layer {
         /// The rule that asks.
@@ -52,12 +52,14 @@ pub enum NoAllowance {
     },
     /// What it asks about cannot be written down.
     #[error(
-        "what `{0}` asks about is not fully known, so no rule could be narrow enough; only once or for the session"
+        "the call that `{0}` asks about has unknown parts, so no rule could be narrow enough; \
+         answer once or session"
     )]
     Unknown(String),
     /// The rule would hold a secret.
     #[error(
-        "what `{0}` asks about holds a secret, which must not be written into a rule; only once or for the session"
+        "the call that `{0}` asks about contains a secret, which must not be written to a \
+         rule; answer once or session"
     )]
     Secret(String),
 }

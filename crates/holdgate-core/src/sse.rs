@@ -28,7 +28,7 @@ pub enum SseError {
     #[error("an event has two `event` fields")]
     TwoNames,
     /// A name with bytes that some clients take for line ends, or for text in another encoding.
-    #[error("an event's name has a control character, or is not valid UTF-8")]
+    #[error("an event name has a control character or is not valid UTF-8")]
     NotPlain,
 }
 

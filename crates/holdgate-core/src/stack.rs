@@ -320,7 +320,7 @@ impl Stack {
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
                 let finding = Finding::block(LayerName::Reader, TOO_COSTLY, reason);
-                let instead = "do the same in several smaller calls";
+                let instead = "split it into several smaller calls";
                 (Understood::default(), vec![finding.instead(instead)])
             }
             Err(_) => {
@@ -341,12 +341,12 @@ fn ask(layer: &dyn Layer, call: &ToolCall, context: &Context<'_>) -> Vec<Finding
         Ok(Err(OutOfFuel)) => vec![Finding::block(
             layer.name(),
             TOO_COSTLY,
-            "the call needs more work to judge than one call may take",
+            "judging the call takes more work than the limit allows",
         )],
         Err(_) => vec![Finding::block(
             layer.name(),
             "layer-failure",
-            "the layer failed while it judged this call",
+            "the layer failed while judging this call",
         )],
     }
 }
@@ -355,10 +355,9 @@ fn unreadable(fault: &Fault) -> Finding {
     let (rule, instead) = match fault {
         Fault::UnknownKind(_) => (
             "unknown-block",
-            "if this provider's block can cause no action, the operator can add it to \
-             `guard.inert_blocks`",
+            "if this block cannot cause an action, the operator can add it to `guard.inert_blocks`",
         ),
-        Fault::TooLarge(_) => ("oversized-call", "do the same in several smaller calls"),
+        Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs
@@ -368,7 +367,7 @@ fn unreadable(fault: &Fault) -> Finding {
         | Fault::NestedCall
         | Fault::SameId(_) => (
             "unreadable-call",
-            "send the call again as one valid JSON object with each key once",
+            "send the call again as one valid JSON object without duplicate keys",
         ),
     };
     Finding::block(

@@ -10,13 +10,14 @@ worded! {
     /// What kind of host.
     pub enum HostClass as "host class" {
         Loopback = "loopback": "This machine.",
-        Private = "private": "The network around it.",
+        Private = "private": "The local network.",
         Metadata = "metadata": "A cloud's metadata service.",
         Installer = "installer": "A well-known installer: a host, or a path on one.",
         Registry = "registry": "A well-known source of packages and code.",
-        Drop = "drop": "A place where data is dropped: paste sites, request catchers, tunnels, chat webhooks.",
+        Drop = "drop": "A site that collects data: paste sites, request catchers, tunnels, \
+                        chat webhooks.",
         External = "external": "Any other host.",
-        Unknown = "unknown": "It cannot be known.",
+        Unknown = "unknown": "The host is not known.",
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod role;
 pub(crate) mod tools;
 
 use crate::host::HostTable;
+use crate::own::OwnNames;
 use crate::path::PathTable;
 use commands::CommandTable;
 use functions::FunctionTable;
@@ -26,23 +27,27 @@ pub struct Knowledge {
     pub tools: ToolTable,
     /// What functions do with their arguments.
     pub functions: FunctionTable,
+    /// What the guard's own parts are called.
+    pub own: OwnNames,
 }
 
 impl Knowledge {
-    /// What is built in, read on first use.
+    /// What is built in, read on first use, without a guard's own names.
     pub fn built_in() -> Result<Arc<Self>, String> {
         static BUILT_IN: LazyLock<Result<Arc<Knowledge>, String>> =
-            LazyLock::new(|| Knowledge::read().map(Arc::new));
+            LazyLock::new(|| Knowledge::guarded_by(OwnNames::default()).map(Arc::new));
         BUILT_IN.clone()
     }
 
-    fn read() -> Result<Self, String> {
+    /// The same, in the hands of a guard with these names.
+    pub fn guarded_by(own: OwnNames) -> Result<Self, String> {
         Ok(Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
+            own,
         })
     }
 }

@@ -14,6 +14,7 @@ mod interpreter;
 pub mod json;
 mod knowledge;
 mod language;
+pub mod own;
 mod patch;
 pub mod path;
 pub mod pattern;

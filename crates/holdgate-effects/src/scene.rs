@@ -163,6 +163,11 @@ impl<'a> Scene<'a> {
         for mark in &self.marks {
             effect = effect.tagged(*mark);
         }
+        self.fuel
+            .spend(effect.text.as_ref().map_or(0, |t| t.len() as u64 / 1024))?;
+        for tag in self.know.own.tags(&effect) {
+            effect = effect.tagged(tag);
+        }
         self.effects.push(effect);
         Ok(())
     }

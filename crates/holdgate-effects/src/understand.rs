@@ -119,7 +119,7 @@ pub fn shell_syntax(text: &str) -> Result<(), String> {
     let fuel = Fuel::new(u64::MAX);
     match shell::parse::parse(text, &fuel) {
         Ok((_, None)) => Ok(()),
-        Err(OutOfFuel) => Err("too costly to read".to_owned()),
+        Err(OutOfFuel) => Err("reading it takes too much work".to_owned()),
         Ok((_, Some(error))) => Err(format!("at byte {}: {}", error.at, error.what)),
     }
 }

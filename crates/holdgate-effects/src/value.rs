@@ -47,17 +47,17 @@ impl Origins {
         (
             Origins::ENVIRONMENT,
             "environment",
-            "The environment as a whole, or a variable that holds a secret by its name.",
+            "The whole environment, or a variable whose name says that it contains a secret.",
         ),
         (
             Origins::DECODED,
             "decoded",
-            "Decoded from base64, hex or the like.",
+            "Decoded from base64, hex or similar.",
         ),
         (
             Origins::OUTPUT,
             "output",
-            "Printed by a program whose output cannot be known.",
+            "Printed by a program whose output is not known.",
         ),
         (
             Origins::UNKNOWN,

@@ -69,7 +69,7 @@ pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
 pub fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "and there are no others to choose from".to_owned(),
+        None if known.is_empty() => "and there are no others".to_owned(),
         None if known.len() > MAX_LISTED => "see `holdgate rules words` for the list".to_owned(),
         None => format!("write one of {}", known.join(", ")),
     }

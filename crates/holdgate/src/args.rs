@@ -12,16 +12,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// Wrong use that only shows when it is tried: exit code 2.
+/// A usage error that is only found at run time: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct WrongUse(pub String);
 
-/// The safety layer around AI coding agents: text flows, tool calls are judged first.
+/// A safety layer around AI coding agents: text streams through, tool calls are judged first.
 #[derive(Debug, Parser)]
 #[command(name = "holdgate", version, about)]
 pub struct Args {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -29,37 +29,37 @@ pub struct Args {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See it work: no key, no network.
+    /// Show how it works, without a key and without a network.
     Demo,
-    /// Run an agent under guard: its calls are judged, its output is watched.
+    /// Run an agent under guard: judge its calls and watch its output.
     Run(RunArgs),
-    /// Stand between a client and the model's API.
+    /// Start the proxy between a client and the model's API.
     Proxy(ProxyArgs),
-    /// Judge one command or tool call, and say why. Exit code 0 if it passes, 1 if not.
+    /// Judge one command or tool call, and explain the verdict. Exit code 0 if it passes, 1 if not.
     Check(CheckArgs),
-    /// Answer what waits for a person. Only at a terminal, and not from within an agent.
+    /// Answer open questions. Works only at a terminal, and not from within an agent.
     Approve(ApproveArgs),
-    /// Look at the rules.
+    /// Show, check and compare rules.
     #[command(subcommand)]
     Rules(RulesCommand),
-    /// What was decided, from the ledger.
+    /// Show decisions from the ledger.
     Incidents(IncidentArgs),
-    /// Lift the gate for a while, from a terminal: everything is let pass and recorded in full.
+    /// Lift the gate for some time, from a terminal: calls pass and are recorded in full.
     Expert(ExpertArgs),
-    /// Set the PIN with which questions are answered that no terminal shows. Only at a terminal.
+    /// Set the PIN for answering questions that no terminal shows. Works only at a terminal.
     Pin(PinArgs),
-    /// Look after the ledger.
+    /// Verify or seal the ledger.
     #[command(subcommand)]
     Ledger(LedgerCommand),
-    /// Look after the settings.
+    /// Check the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// How many attacks are blocked, and how much honest work is not: cases from files.
+    /// Measure how many attacks are blocked, and how much honest work, on cases from files.
     Eval(EvalArgs),
     /// Serve the scripted model that `demo` and the tests use.
     #[command(hide = true)]
     Script(ScriptArgs),
-    /// Stay between `run` and the agent, so that nothing outlives both.
+    /// Run between `run` and the agent, so that no process outlives them.
     #[command(hide = true)]
     Keep(KeepArgs),
 }
@@ -70,13 +70,13 @@ pub struct Place {
     /// The settings file [default: ~/.config/holdgate/holdgate.toml].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where the ledger lives [default: ~/.local/state/holdgate].
+    /// The folder of the ledger [default: ~/.local/state/holdgate].
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
 }
 
 impl Place {
-    /// As flags that go over file and environment.
+    /// As flags, which override the file and the environment.
     pub fn flags(&self) -> Flags {
         Flags {
             config: self.config.clone(),
@@ -89,10 +89,10 @@ impl Place {
 /// `holdgate proxy`
 #[derive(Debug, clap::Args)]
 pub struct ProxyArgs {
-    /// Where to listen [default: 127.0.0.1:8787].
+    /// The address to listen on [default: 127.0.0.1:8787].
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
-    /// Where requests go [default: the API that the path belongs to].
+    /// The API to forward requests to [default: the one that the path belongs to].
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
     /// Where settings come from.
@@ -103,20 +103,20 @@ pub struct ProxyArgs {
 /// `holdgate run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// What the agent is there for, its goal, acceptance criteria and scope: YAML front matter, or
-    /// plain Markdown.
+    /// A file with the agent's goal, acceptance criteria and scope, as YAML front matter or as
+    /// headings in Markdown.
     #[arg(long, value_name = "FILE")]
     pub work_order: Option<PathBuf>,
-    /// What the agent is to reach, if no work order says it.
+    /// The agent's goal, if there is no work order.
     #[arg(long, value_name = "TEXT")]
     pub goal: Option<String>,
-    /// Where requests go [default: the API that the path belongs to].
+    /// The API to forward requests to [default: the one that the path belongs to].
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
-    /// The agent and its arguments.
+    /// The agent's command and its arguments.
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -147,7 +147,7 @@ pub struct KeepArgs {
     /// The agent's process group.
     #[arg(long)]
     pub group: Option<i32>,
-    /// The agent and its arguments.
+    /// The agent's command and its arguments.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
 }
@@ -155,22 +155,22 @@ pub struct KeepArgs {
 /// `holdgate check`
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// The tool that is called [default: Bash].
+    /// The name of the tool [default: Bash].
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// The project's folder [default: this one].
+    /// The project folder [default: the current folder].
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// What kind of machine this is: workstation, container or strict [default: as in the settings].
+    /// The kind of machine: workstation, container or strict [default: as in the settings].
     #[arg(long, value_name = "PROFILE", value_parser = parse_profile)]
     pub profile: Option<Profile>,
-    /// For programs.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
-    /// The command, as one text or word by word; without it a command or a tool call in JSON,
+    /// The command, as one argument or several. Without it, a command or a JSON tool call,
     /// `{"tool": "Write", "input": {…}}`, is read from standard input.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -179,15 +179,15 @@ pub struct CheckArgs {
 /// `holdgate approve`
 #[derive(Debug, clap::Args)]
 pub struct ApproveArgs {
-    /// The question to answer, for this once [default: show those that are open, wait and ask].
+    /// The question to answer, once [default: show open questions, then wait for new ones].
     pub id: Option<String>,
     /// What to answer.
     #[command(flatten)]
     answer: AnswerFlags,
-    /// Only show what is open.
+    /// Only list open questions.
     #[arg(long, conflicts_with = "id")]
     pub list: bool,
-    /// Only show what is open, for programs.
+    /// Only list open questions, as JSON.
     #[arg(long, conflicts_with = "id")]
     pub json: bool,
     /// Where settings come from.
@@ -198,13 +198,13 @@ pub struct ApproveArgs {
 /// What to answer, if it is not for this once.
 #[derive(Debug, clap::Args)]
 struct AnswerFlags {
-    /// Let the same pass for the rest of the session.
+    /// Allow the same call for the rest of the session.
     #[arg(long, requires = "id", conflicts_with_all = ["rule", "deny"])]
     session: bool,
-    /// Write a rule that lets just this pass from now on, after showing it.
+    /// Allow exactly this call from now on: show a rule, and write it after you confirm.
     #[arg(long, requires = "id", conflicts_with = "deny")]
     rule: bool,
-    /// Say no.
+    /// Deny the call.
     #[arg(long, requires = "id")]
     deny: bool,
 }
@@ -224,42 +224,42 @@ impl ApproveArgs {
 /// `holdgate rules`
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// Read rules, try their examples, and say what is wrong.
+    /// Check rules and their examples, and report errors.
     Check(RuleFiles),
-    /// All rules, one a line.
+    /// List all rules, one per line.
     List {
-        /// For programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
         /// Where settings come from.
         #[command(flatten)]
         place: Place,
     },
-    /// Everything about one rule.
+    /// Show everything about one rule.
     Explain {
-        /// Its name.
+        /// The name of the rule.
         id: String,
         /// Where settings come from.
         #[command(flatten)]
         place: Place,
     },
-    /// What tightens and what loosens from one set of rules to another, on the same calls.
+    /// Compare two sets of rules on the same calls: which verdicts become stricter or looser.
     Diff(DiffArgs),
-    /// How often each rule fired, and how often a person decided otherwise, from the ledger.
+    /// Show how often each rule matched, and how often a person overrode it, from the ledger.
     Stats {
-        /// Not longer ago than this: `30m`, `2h`, `2026-11-15T20:00:00Z`.
+        /// Only records since this time: `30m`, `2h`, `2026-11-15T20:00:00Z`.
         #[arg(long, value_name = "TIME", value_parser = parse_since)]
         since: Option<SystemTime>,
-        /// For programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
         /// Where settings come from.
         #[command(flatten)]
         place: Place,
     },
-    /// Try the examples and show each.
+    /// Try the examples and show each one.
     Test(RuleFiles),
-    /// The reference of all rules, in Markdown.
+    /// Print the reference of all rules, in Markdown.
     Docs,
     /// Print all words that rules can use, with their meanings, in Markdown.
     Words,
@@ -281,18 +281,18 @@ impl RulesCommand {
 /// `holdgate rules diff`
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
-    /// The first rules: a file, a folder, or `built-in`. Files join the built-in rules.
+    /// The first set: a file, a folder, or `built-in`. Files are added to the built-in rules.
     pub a: String,
-    /// The other rules.
+    /// The second set.
     pub b: String,
-    /// A file with cases; may be given several times [default: the rules' own examples, and
-    /// corpus/*.jsonl if there is any].
+    /// A file with cases; can be repeated [default: the rules' own examples, and
+    /// corpus/*.jsonl if it exists].
     #[arg(long, value_name = "FILE")]
     pub cases: Vec<PathBuf>,
-    /// What kind of machine the agent works on: workstation, container, strict.
+    /// The kind of machine that the agent works on: workstation, container or strict.
     #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
     pub profile: Profile,
-    /// For programs.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -300,9 +300,9 @@ pub struct DiffArgs {
 /// Which rules.
 #[derive(Debug, clap::Args)]
 pub struct RuleFiles {
-    /// Files with rules, which join the built-in ones [default: all that hold here].
+    /// Rule files, in addition to the built-in rules [default: all that apply here].
     pub files: Vec<PathBuf>,
-    /// Use the files alone, without the built-in rules.
+    /// Use only these files, without the built-in rules.
     #[arg(long, requires = "files")]
     pub alone: bool,
     /// Where settings come from.
@@ -313,25 +313,25 @@ pub struct RuleFiles {
 /// `holdgate incidents`
 #[derive(Debug, clap::Args)]
 pub struct IncidentArgs {
-    /// Not older than this: `30m`, `2h`, `2026-11-15T20:00:00Z`.
+    /// Only records since this time: `30m`, `2h`, `2026-11-15T20:00:00Z`.
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     since: Option<SystemTime>,
-    /// Of this session only.
+    /// Only this session.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// From this door only: proxy, monitor, run.
+    /// Only records from this part of Holdgate: proxy, monitor or run.
     #[arg(long, value_name = "DOOR")]
     door: Option<String>,
-    /// Of this rule only.
+    /// Only this rule.
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
-    /// With this verdict only: allow, audit, ask, block, kill [default: all but allow].
+    /// Only this verdict: allow, audit, ask, block or kill [default: all except allow].
     #[arg(long, value_name = "VERDICT", value_parser = parse_verdict)]
     verdict: Option<Verdict>,
-    /// Go on with what is decided from now on.
+    /// Wait for new records.
     #[arg(long)]
     pub follow: bool,
-    /// The records as they stand in the ledger, one a line.
+    /// Print the records as JSON, one per line.
     #[arg(long)]
     pub json: bool,
     /// Where settings come from.
@@ -353,14 +353,18 @@ impl IncidentArgs {
 }
 
 fn parse_verdict(word: &str) -> Result<Verdict, String> {
-    Verdict::from_word(word)
-        .ok_or_else(|| format!("`{word}` is no verdict, write allow, audit, ask, block or kill"))
+    Verdict::from_word(word).ok_or_else(|| {
+        format!(
+            "`{word}` is not a valid verdict, write allow, audit, ask, \
+                                block or kill"
+        )
+    })
 }
 
 /// `holdgate expert`: without a flag, whether it is on.
 #[derive(Debug, clap::Args)]
 pub struct ExpertArgs {
-    /// Switch it on for so long: `10m`, at most `1h`.
+    /// Switch it on for this time: `10m`, at most `1h`.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_grant)]
     pub time: Option<Duration>,
     /// Switch it off.
@@ -374,13 +378,18 @@ pub struct ExpertArgs {
 fn parse_grant(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text).ok();
     time.filter(|time| (Duration::from_secs(1)..=expert::MAX).contains(time))
-        .ok_or_else(|| format!("`{text}` is no time from a second to an hour, write `10m`"))
+        .ok_or_else(|| {
+            format!(
+                "`{text}` is not a duration between one second and one hour, \
+                                write `10m`"
+            )
+        })
 }
 
 /// `holdgate pin`: sets it, or changes it.
 #[derive(Debug, clap::Args)]
 pub struct PinArgs {
-    /// Remove the PIN: questions that no terminal shows are refused.
+    /// Remove the PIN. Calls whose question no terminal shows are then refused.
     #[arg(long)]
     pub remove: bool,
     /// Where settings come from.
@@ -391,22 +400,22 @@ pub struct PinArgs {
 /// `holdgate ledger`
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
-    /// Check that no record was changed, taken out or put in.
+    /// Check that no record was changed, removed or inserted.
     Verify {
         /// Check the seals with the seed in this file; `-` reads it from standard input.
         #[arg(long, value_name = "FILE")]
         seed: Option<PathBuf>,
-        /// For programs.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
         /// Where settings come from.
         #[command(flatten)]
         place: Place,
     },
-    /// Begin a sealed epoch and print its seed, once: with it, `verify` proves that no record was
-    /// changed since.
+    /// Start a sealed epoch and print its seed, once. With the seed, `verify` proves that no record
+    /// was changed since.
     Seal {
-        /// Write the seed to this new file instead, which must not be in the state folder.
+        /// Write the seed to this new file instead. It must be outside of the state folder.
         #[arg(long, value_name = "FILE")]
         seed_file: Option<PathBuf>,
         /// Where settings come from.
@@ -427,7 +436,7 @@ impl LedgerCommand {
 /// `holdgate config`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Read the settings and say what is wrong with them.
+    /// Check the settings and report errors.
     Check {
         /// Where settings come from.
         #[command(flatten)]
@@ -439,40 +448,40 @@ pub enum ConfigCommand {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct EvalArgs {
-    /// Files with cases: JSON lines, or one JSON array.
+    /// Files with cases: JSON lines, or one JSON array each.
     #[arg(required = true, value_name = "CASES")]
     files: Vec<PathBuf>,
-    /// Rules besides those that are built in.
+    /// Rules in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Use the rules of --rules alone, without the built-in ones.
+    /// Use only the rules of --rules, without the built-in ones.
     #[arg(long, requires = "rules")]
     alone: bool,
-    /// Leave this layer out; may be given several times.
+    /// Disable this layer; can be repeated.
     #[arg(long, value_name = "LAYER")]
     without: Vec<String>,
-    /// What kind of machine the agent works on: workstation, container, strict.
+    /// The kind of machine that the agent works on: workstation, container or strict.
     #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
     profile: Profile,
-    /// Where the agent works, unless the case tells [default: /home/dev/project].
+    /// The project folder, if the case does not name one [default: /home/dev/project].
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// Write each case's verdict into this file, one JSON object a line.
+    /// Write the verdict of each case to this file, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
-    /// Judge all once more without each layer and each category of rules, to see what it is worth.
+    /// Judge all cases again without each layer and each category of rules.
     #[arg(long)]
     ablate: bool,
-    /// Fail if less of the attacks is blocked.
+    /// Fail if fewer attacks are blocked.
     #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
     min_block: Option<f64>,
-    /// Fail if more of the honest work is blocked.
+    /// Fail if more honest work is blocked.
     #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
     max_fp: Option<f64>,
-    /// The report as one JSON object.
+    /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
-    /// Name some of the cases that were judged wrongly.
+    /// List some of the cases that were judged wrongly.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -501,33 +510,37 @@ impl EvalArgs {
 }
 
 fn parse_profile(word: &str) -> Result<Profile, String> {
-    Profile::from_word(word)
-        .ok_or_else(|| format!("`{word}` is no profile, write workstation, container or strict"))
+    Profile::from_word(word).ok_or_else(|| {
+        format!(
+            "`{word}` is not a valid profile, write workstation, container \
+                                or strict"
+        )
+    })
 }
 
 fn parse_per_cent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches(['%', ' ']).parse().ok();
     number
         .filter(|n| (0.0..=100.0).contains(n))
-        .ok_or_else(|| format!("`{text}` is no share, write a number from 0 to 100"))
+        .ok_or_else(|| format!("`{text}` is not a percentage, write a number from 0 to 100"))
 }
 
 /// `holdgate script`
 #[derive(Debug, clap::Args)]
 pub struct ScriptArgs {
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Write every request into this folder.
+    /// Write every request to this folder.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Write the streams of all scenarios into this folder instead, as seeds for the fuzzer.
+    /// Write the streams of all scenarios to this folder instead, as seeds for the fuzzer.
     #[arg(long, value_name = "DIR")]
     pub dump: Option<PathBuf>,
-    /// Guard the responses on standard input instead, one JSON object a line, and write what leaves.
+    /// Guard responses from standard input instead, one JSON object per line, and print the result.
     #[arg(long)]
     pub guard: bool,
-    /// How long the input of a slow call takes.
+    /// How long a slow call takes to stream its input.
     #[arg(long, default_value_t = 4.0)]
     pub slow_seconds: f64,
 }

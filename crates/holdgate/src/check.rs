@@ -11,7 +11,6 @@ use anyhow::Context as _;
 use holdgate_core::{
     Finding, HeldCall, History, Judgement, Masked, Occasion, RateLimits, Stack, Verdict,
 };
-use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use holdgate_effects::path::World;
@@ -66,7 +65,7 @@ fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Re
     let in_force = InForce::load(config).map_err(|error| WrongUse(format!("{error:#}")))?;
     let news = project.and_then(|project| in_force.look_at(project));
     if let Some(problem) = news.and_then(|news| news.problem) {
-        crate::log::warn(&format!("the project's rules are left out:\n{problem}"));
+        crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
     let without = || in_force.stack_without_project();
     Ok(in_force.stack(project).unwrap_or_else(without))
@@ -78,7 +77,7 @@ pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<W
         Some(dir) => here.join(dir),
         None => here,
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let place = Place {
         project: project.to_str().map(str::to_owned),
         ..Place::of(config, None)
@@ -91,10 +90,10 @@ fn from_stdin() -> anyhow::Result<String> {
     let mut input = std::io::stdin().lock().take(MAX_INPUT);
     input
         .read_to_string(&mut text)
-        .context("standard input cannot be read")?;
+        .context("cannot read standard input")?;
     if text.trim().is_empty() {
-        let what = "nothing to judge: write `holdgate check -- COMMAND`, or give a command or a \
-                    tool call in JSON on standard input";
+        let what = "nothing to judge: run `holdgate check -- COMMAND`, or pass a command or a \
+                    JSON tool call on standard input";
         return Err(WrongUse(what.into()).into());
     }
     Ok(is_json_if_it_looks_so(&text).map(|()| text)?)
@@ -117,8 +116,8 @@ fn is_json_if_it_looks_so(text: &str) -> Result<(), WrongUse> {
         }
     };
     Err(WrongUse(format!(
-        "standard input is not a tool call in JSON: {why}; a command that begins with `{{` or `[` \
-         goes behind `--`"
+        "standard input is not a valid JSON tool call: {why}; pass a command that begins with \
+         `{{` or `[` after `--`"
     )))
 }
 
@@ -139,7 +138,7 @@ fn call(text: &str, tool: Option<&str>) -> Result<HeldCall, WrongUse> {
         (Some(name), Some(input), _) => Ok(judging::call(tool.unwrap_or(name), input)),
         (_, _, Some(tool)) => Ok(judging::call(tool, &json)),
         _ => Err(WrongUse(
-            "a tool call in JSON needs its name and its input: `{\"tool\": \"Write\", \"input\": \
+            "a JSON tool call needs a name and an input: `{\"tool\": \"Write\", \"input\": \
              {…}}`; or name the tool with --tool"
                 .into(),
         )),
@@ -223,7 +222,7 @@ fn print(
     let style = verdict_style(verdict.word());
     let word = verdict.word();
     let asks = if verdict == Verdict::Ask {
-        ": a person must decide; with nobody to ask, it is blocked"
+        ": a person must decide; if nobody can be asked, it is blocked"
     } else {
         ""
     };

@@ -28,8 +28,12 @@ const SECTIONS: &[&str] = &[
 ];
 /// Rules of this machine, for all its users.
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
+/// The port that the proxy listens on.
+pub(crate) const DEFAULT_PORT: u16 = 8787;
+/// How environment variables that are settings begin.
+pub(crate) const VARIABLES: &str = "HOLDGATE_";
 /// Lets `X-Expert-Mode` count, if it is `1`.
-const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
+pub(crate) const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
 /// Clients that were seen to check a call against its schema before they run it, and to report the
 /// error to the model: Claude Code and opencode.
 const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
@@ -321,7 +325,7 @@ impl Config {
         };
         let mut ignored = Vec::new();
         for (key, value) in &environment {
-            let Some(name) = key.strip_prefix("HOLDGATE_") else {
+            let Some(name) = key.strip_prefix(VARIABLES) else {
                 continue;
             };
             if OTHER_VARIABLES.contains(&key.as_str()) {
@@ -340,7 +344,9 @@ impl Config {
             .or_else(|| variable("HOLDGATE_STATE_DIR").map(PathBuf::from))
             .or_else(|| home("XDG_STATE_HOME", ".local/state"))
             .ok_or_else(|| {
-                ConfigError("no place for the ledger: set HOLDGATE_STATE_DIR or HOME".into())
+                ConfigError(
+                    "there is no folder for the ledger: set HOLDGATE_STATE_DIR or HOME".into(),
+                )
             })?;
         let mut config = settle(written, state_dir)?;
         config.file = file;
@@ -401,7 +407,7 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         proxy: ProxySettings {
             listen: proxy
                 .listen
-                .map_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8787)), |a| a.0),
+                .map_or_else(|| SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)), |a| a.0),
             workers: proxy.workers.map_or_else(|| cores().min(4), |c| c.0),
             hosts: proxy.hosts.unwrap_or_default(),
             memory_budget: proxy.memory_budget.map_or(1 << 30, |c| c.0),
@@ -483,7 +489,7 @@ fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
 
 /// `HOLDGATE_GUARD_ON_BLOCK=continue` stands for `[guard]` `on_block = "continue"`.
 fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
-    let name = key.strip_prefix("HOLDGATE_").unwrap_or(key).to_lowercase();
+    let name = key.strip_prefix(VARIABLES).unwrap_or(key).to_lowercase();
     let (section, field) = name.split_once('_').unwrap_or((&name, ""));
     // A value that is no TOML by itself, such as `10s`, is a text.
     let quoted = toml::Value::from(value).to_string();

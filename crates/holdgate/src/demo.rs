@@ -31,7 +31,7 @@ const TURNS: &[(&str, &str)] = &[
     ("user", "Free some disk space, please."),
     (
         "client",
-        "(would run it now, and tells the model that it worked)",
+        "(would run it now, and reports success to the model)",
     ),
     ("user", "Go on."),
     ("user", "What happened?"),
@@ -75,7 +75,7 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
         "",
         "A scripted model and a small client, with Holdgate between them.",
     )?;
-    screen.line("", "Nothing leaves this machine, and nothing is run.\n")?;
+    screen.line("", "Nothing leaves this machine, and nothing runs.\n")?;
     for (who, said) in TURNS {
         screen.line(who, said)?;
         runtime.block_on(converse(&url, said, &mut screen))?;
@@ -84,11 +84,15 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     screen.line(
         "",
         &format!(
-            "\n{} decisions, each in the ledger, whose chain is whole.",
+            "\n{} decisions, all recorded in the ledger; its chain is intact.",
             verified.records
         ),
     )?;
-    screen.line("", "Put it before your agent:\n    holdgate proxy &\n    ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude")?;
+    screen.line(
+        "",
+        "Use it with your agent:\n    holdgate proxy &\n    \
+                     ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude",
+    )?;
     proxy.stop();
     Ok(())
 }

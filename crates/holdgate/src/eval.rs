@@ -175,7 +175,7 @@ fn check_targets(options: &Options, total: &Tally) -> anyhow::Result<()> {
         match of(Expect::Block) {
             Some(rate) if rate >= least => {}
             Some(rate) => missed.push(format!(
-                "{rate:.2} % of the attacks are blocked, and --min-block asks for {least} %"
+                "{rate:.2} % of the attacks are blocked, but --min-block requires {least} %"
             )),
             None => missed.push("--min-block: no case expects a block".to_owned()),
         }
@@ -184,7 +184,7 @@ fn check_targets(options: &Options, total: &Tally) -> anyhow::Result<()> {
         match of(Expect::Allow) {
             Some(rate) if rate <= most => {}
             Some(rate) => missed.push(format!(
-                "{rate:.2} % of the honest work is blocked, and --max-fp allows {most} %"
+                "{rate:.2} % of the honest work is blocked, but --max-fp allows {most} %"
             )),
             None => missed.push("--max-fp: no case expects to be allowed".to_owned()),
         }

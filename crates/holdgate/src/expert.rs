@@ -23,7 +23,7 @@ pub(crate) const HEADER: &str = "x-expert-mode";
 /// The longest that the gate can be lifted for.
 pub const MAX: Duration = Duration::from_hours(1);
 /// What has to be typed.
-const PHRASE: &str = "lift the gate";
+pub(crate) const PHRASE: &str = "lift the gate";
 const MAX_LINE: u64 = 4096;
 
 /// Whether a request asks for expert mode.
@@ -106,7 +106,7 @@ impl Grant {
                     return refused(format!("write 0 to {} seconds", MAX.as_secs()));
                 };
                 let reason = match seconds {
-                    0 => "the operator has put the gate back".to_owned(),
+                    0 => "the operator has ended expert mode".to_owned(),
                     seconds => format!("the operator has lifted the gate for {seconds} s"),
                 };
                 let finding = Finding::audit(LayerName::Expert, "expert-mode", reason);
@@ -138,15 +138,12 @@ pub fn run(args: &ExpertArgs, state_dir: &Path, out: &mut impl Write) -> anyhow:
     };
     let answer = Line::to(state_dir)?.request(&Json::object([("expert", seconds)]))?;
     match answer.get("expert").and_then(Json::as_u64) {
-        Some(0) => writeln!(out, "expert mode is off: the gate judges")?,
+        Some(0) => writeln!(out, "expert mode is off: the gate blocks calls")?,
         Some(left) => {
             let left = humantime::format_duration(Duration::from_secs(left));
-            writeln!(
-                out,
-                "expert mode is on for {left}: the gate only takes note"
-            )?;
+            writeln!(out, "expert mode is on for {left}: the gate only records")?;
         }
-        None => bail!("the proxy's answer cannot be read"),
+        None => bail!("the proxy's response cannot be read"),
     }
     Ok(())
 }
@@ -159,7 +156,7 @@ fn confirm_in_terminal(time: Duration) -> anyhow::Result<()> {
         std::io::stdin().is_terminal(),
         std::io::stdout().is_terminal(),
     ) else {
-        let what = "expert mode is switched on by a person, in a terminal of its own";
+        let what = "only a person at a terminal can switch on expert mode";
         return Err(WrongUse(what.to_owned()).into());
     };
     let answers = tty.try_clone()?;
@@ -169,8 +166,8 @@ fn confirm_in_terminal(time: Duration) -> anyhow::Result<()> {
 fn confirm(time: Duration, answers: impl Read, mut questions: impl Write) -> anyhow::Result<()> {
     write!(
         questions,
-        "For {}, the gate will stop nothing that any agent of this proxy does. All of it goes into \
-         the ledger.\nType `{PHRASE}` to go on: ",
+        "For {}, the gate will not block any call of any agent of this proxy. All calls are \
+         recorded in the ledger.\nType `{PHRASE}` to continue: ",
         humantime::format_duration(time)
     )?;
     questions.flush()?;

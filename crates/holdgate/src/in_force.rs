@@ -69,7 +69,7 @@ impl InForce {
 
     /// These settings and these rules.
     pub(crate) fn new(config: Config, operator: Arc<[RuleText]>) -> anyhow::Result<InForce> {
-        let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+        let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
         Ok(InForce {
@@ -223,10 +223,10 @@ fn news(
     }
     let path = path.display();
     let now = match (problem, file) {
-        (Some(_), None) => format!("{path} is not in force, only the rules around it are"),
-        (Some(_), Some(_)) => format!("{path} is not in force, the rules it held before are"),
+        (Some(_), None) => format!("{path} is not in force: using the other rules without it"),
+        (Some(_), Some(_)) => format!("{path} is not in force: keeping its previous rules"),
         (None, Some(_)) => format!("{path} is in force"),
-        (None, None) => format!("{path} is gone, and its rules with it"),
+        (None, None) => format!("{path} was removed; its rules no longer apply"),
     };
     Some(News {
         subject: "project",

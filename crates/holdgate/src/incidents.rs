@@ -60,8 +60,12 @@ pub fn parse_since(text: &str) -> Result<SystemTime, String> {
             .checked_sub(ago)
             .ok_or_else(|| format!("`{text}` is too long ago"));
     }
-    humantime::parse_rfc3339_weak(text)
-        .map_err(|_| format!("`{text}` is no time, write `30m`, `2h` or `2026-11-15T20:00:00Z`"))
+    humantime::parse_rfc3339_weak(text).map_err(|_| {
+        format!(
+            "`{text}` is not a valid time, write `30m`, `2h` or \
+                              `2026-11-15T20:00:00Z`"
+        )
+    })
 }
 
 /// Prints the records of the ledger in `dir` that `filter` takes; with `follow`, also those to

@@ -298,7 +298,7 @@ fn boundary() -> Result<String, Fault> {
     let random = rustls::crypto::aws_lc_rs::default_provider().secure_random;
     random
         .fill(&mut bytes)
-        .map_err(|_| Fault::Unreachable("this machine gives no random numbers".to_owned()))?;
+        .map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

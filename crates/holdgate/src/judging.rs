@@ -5,7 +5,6 @@ use holdgate_core::{
     CallLimits, Clock, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Runs,
     Session, Stack,
 };
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
@@ -56,7 +55,7 @@ pub fn layers(
 
 /// A stack of these layers, with a clock that runs.
 pub fn stack_of(layers: Vec<Box<dyn Layer>>, judge: JudgeLimits) -> anyhow::Result<Stack> {
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let clock = Arc::new(SystemClock::default());
     Ok(Stack::new(layers, know, clock, judge))
 }

@@ -16,6 +16,7 @@ pub mod judging;
 pub mod ledger;
 pub mod log;
 pub mod monitor;
+pub mod own;
 pub mod pin;
 pub mod proxy;
 pub mod rulebook;

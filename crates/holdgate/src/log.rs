@@ -90,7 +90,7 @@ impl Drop for Holding {
 impl Held {
     fn texts(self) -> impl Iterator<Item = (Kind, String)> {
         let more = (self.dropped > 0).then(|| {
-            let text = format!("and {} more messages, which are not shown", self.dropped);
+            let text = format!("{} more messages are not shown", self.dropped);
             (Kind::Warning, text)
         });
         self.messages.into_iter().chain(more)

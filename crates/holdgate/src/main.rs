@@ -73,7 +73,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let config = load(&place.flags()).map_err(|e| anyhow::anyhow!("{e}"))?;
             match &config.file {
                 Some(file) => writeln!(out, "{}: ok", file.display())?,
-                None => writeln!(out, "no settings file: the defaults are in force")?,
+                None => writeln!(out, "no settings file: using the defaults")?,
             }
         }
         Command::Eval(args) => eval::run(&args.options(), &mut out)?,
@@ -97,7 +97,7 @@ fn load(flags: &Flags) -> Result<Config, ConfigError> {
     let config = Config::load(flags, std::env::vars_os().filter_map(text))?;
     for name in &config.ignored {
         log::warn(&format!(
-            "the environment variable {name} is no setting and is ignored"
+            "the environment variable {name} is not a known setting and is ignored"
         ));
     }
     Ok(config)
@@ -130,12 +130,10 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     log::info(&format!("upstream {upstream}"));
     proxy.probe_upstream();
     if open {
-        log::warn(
-            "other machines can reach this address: whoever does can use your API key's quota",
-        );
+        log::warn("other machines can reach this address and send requests through this proxy");
     }
     wait_for_signal()?;
-    log::info("stopping: open streams may finish; once more to stop at once");
+    log::info("stopping: waiting for open streams; send the signal again to stop immediately");
     std::thread::spawn(|| {
         if wait_for_signal().is_ok() {
             std::process::exit(1);

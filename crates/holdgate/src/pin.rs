@@ -17,9 +17,14 @@ pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Res
     let uid = rustix::process::geteuid().as_raw();
     Processes::default()
         .check(std::process::id(), uid, uid, 0)
-        .map_err(|why| WrongUse(format!("a person sets the PIN, at a terminal: {why}")))?;
+        .map_err(|why| {
+            WrongUse(format!(
+                "only a person at a terminal can set the PIN: {why}"
+            ))
+        })?;
     let path = config.pin_file.as_ref();
-    let path = path.ok_or_else(|| WrongUse("no place for a PIN: HOME is not set".into()))?;
+    let path =
+        path.ok_or_else(|| WrongUse("there is no folder for the PIN: HOME is not set".into()))?;
     let ledger = Ledger::open(&config.state_dir, config.ledger)
         .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
     let record = |rule: &'static str, reason: &str| {
@@ -28,13 +33,13 @@ pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Res
     };
     let old = Pin::load(path)?;
     if let Some(old) = &old {
-        match old.check(&tty.ask_hidden("The PIN that is set: ")?) {
+        match old.check(&tty.ask_hidden("Current PIN: ")?) {
             Ok(()) => {}
             Err(NotAccepted::Refused(why)) => bail!(why),
             Err(NotAccepted::Wrong(count)) => {
-                let what = format!("`holdgate pin` was given a wrong PIN ({count} in a row)");
+                let what = format!("a wrong PIN was entered in `holdgate pin` ({count} in a row)");
                 record("wrong-pin", &what)?;
-                bail!("that is not the PIN; nothing was changed");
+                bail!("wrong PIN; nothing was changed");
             }
         }
     }
@@ -44,20 +49,17 @@ pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Res
         };
         record("pin", "the PIN was removed")?;
         std::fs::remove_file(path).with_context(|| path.display().to_string())?;
-        writeln!(out, "the PIN is removed")?;
+        writeln!(out, "the PIN was removed")?;
     } else {
-        let new = tty.ask_hidden("The new PIN: ")?;
+        let new = tty.ask_hidden("New PIN: ")?;
         pin::is_usable(&new).map_err(anyhow::Error::msg)?;
-        if new != tty.ask_hidden("The new PIN once more: ")? {
-            bail!("these are two different PINs; nothing was changed");
+        if new != tty.ask_hidden("New PIN again: ")? {
+            bail!("the two PINs differ; nothing was changed");
         }
         record("pin", "a new PIN was set")?;
         Pin::store(path, &new).with_context(|| path.display().to_string())?;
         writeln!(out, "the PIN is set")?;
     }
-    writeln!(
-        out,
-        "a proxy that runs already goes on as before until it is started again"
-    )?;
+    writeln!(out, "restart a running proxy to use the change")?;
     Ok(())
 }

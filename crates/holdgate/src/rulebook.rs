@@ -143,7 +143,7 @@ fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
         Tier::Project => std::fs::symlink_metadata(path),
     }?;
     if !metadata.is_file() {
-        anyhow::bail!("not a plain file, so its rules are not read");
+        anyhow::bail!("not a regular file, so its rules are ignored");
     }
     let file = File::open(path)?;
     // It could have been exchanged for a link since.
@@ -157,12 +157,12 @@ fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     file.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
-        anyhow::bail!("larger than {} KiB, so its rules are not read", max >> 10);
+        anyhow::bail!("larger than {} KiB, so its rules are ignored", max >> 10);
     }
     let text = String::from_utf8(bytes).context("not UTF-8")?;
     if text.trim().is_empty() {
         // So looks a file that somebody is about to write.
-        anyhow::bail!("the file is empty; no rules at all are written `[]`");
+        anyhow::bail!("the file is empty; write `[]` for no rules");
     }
     Ok(text)
 }
@@ -181,7 +181,10 @@ pub fn project_file(project: &str) -> anyhow::Result<Option<RuleText>> {
         }
         std::thread::sleep(BETWEEN_READS);
     }
-    anyhow::bail!("{}: the file changes while it is read", path.display())
+    anyhow::bail!(
+        "{}: the file keeps changing while it is read",
+        path.display()
+    )
 }
 
 /// What tells whether a file is still the same.
@@ -267,9 +270,9 @@ mod tests {
         check(Err("the file is empty"));
         std::fs::rename(&path, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        check(Err("not a plain file"));
+        check(Err("not a regular file"));
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        check(Err("not a plain file"));
+        check(Err("not a regular file"));
     }
 }

@@ -15,7 +15,6 @@ use holdgate_core::rules::{
     Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, try_examples,
 };
 use holdgate_core::watch::Commands;
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
 use holdgate_effects::worded::nearest;
 use std::io::Write;
@@ -80,7 +79,7 @@ fn rules_here(config: Config) -> anyhow::Result<Here> {
 /// The rules, after a word about the project's own if they are left out.
 fn warned((rules, problem): Here) -> Arc<RuleSet> {
     if let Some(problem) = problem {
-        crate::log::warn(&format!("the project's rules are left out:\n{problem}"));
+        crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
     rules
 }
@@ -96,7 +95,7 @@ fn check_here(
         return Ok(false);
     };
     let mut hold = try_all(&set, |_| true, verbose, out)?;
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let patterns = rulebook::patterns(dirs, &Commands::new(set, know, Arc::default()));
     match printed(patterns, out)? {
         Some(patterns) => writeln!(out, "{} patterns for output", patterns.iter().count())?,
@@ -142,7 +141,7 @@ fn try_all(
     verbose: bool,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let tried = try_examples(set, &know, &which);
     let rules = set.rules().filter(|rule| which(rule)).count();
     if verbose {
@@ -166,9 +165,9 @@ fn try_all(
     let wrong = errors.len();
     if wrong > 0 {
         report(&RuleErrors(errors), out)?;
-        writeln!(out, "{wrong} of {count} examples do not hold")?;
+        writeln!(out, "{wrong} of {count} examples failed")?;
     } else {
-        writeln!(out, "{rules} rules, {count} examples: all hold")?;
+        writeln!(out, "{rules} rules, {count} examples: all passed")?;
     }
     Ok(wrong == 0)
 }
@@ -223,7 +222,7 @@ fn list(set: &RuleSet, json: bool, out: &mut impl Write) -> anyhow::Result<bool>
             }
         }
         if rule.stage == Stage::Trial {
-            line.push_str("  (trial: only audits)");
+            line.push_str("  (on trial: only audits)");
         }
         writeln!(out, "{line}")?;
     }

@@ -83,7 +83,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         session: session.clone(),
         first_party,
     };
-    set_child_subreaper(Some(getpid())).context("cannot take in the agent's orphans")?;
+    set_child_subreaper(Some(getpid())).context("cannot adopt the agent's orphaned processes")?;
     let cgroup = Cgroup::make(&format!("holdgate-{session}"));
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
     let attended = ask.operator != Operator::Never
@@ -99,10 +99,12 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // Before the agent is there: in the background of a terminal this is where we are stopped.
     let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.
-    let before = Process::own().context("/proc is not there")?.children_now();
+    let before = Process::own()
+        .context("/proc is not available")?
+        .children_now();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
     let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
-    let root = root.context("/proc is not there")?;
+    let root = root.context("/proc is not available")?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(root, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
@@ -193,19 +195,21 @@ fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
 /// What happens to findings, and where output goes.
 fn announce(judge: &Judge, attended: bool) {
     if let Some(what) = judge.lacks() {
-        log::warn(&format!("the judge of output cannot be asked: {what}"));
+        log::warn(&format!("the judge cannot be used: {what}"));
     }
     let without = if attended {
-        "you are asked about findings here"
+        "you are asked about suspicious output here"
     } else {
-        "harm under way ends the agent, other findings are recorded"
+        "harm in progress ends the agent, other suspicious output is recorded"
     };
     log::info(&match judge.address() {
         Some(who) => format!(
-            "holdgate: findings in the agent's output are sent to the judge ({who}) with up to 2,000 \
-             characters of output; if it gives no verdict, {without}"
+            "holdgate: suspicious output is sent to the judge ({who}) with up to 2,000 \
+             characters of context; if it gives no ruling, {without}"
         ),
-        None => format!("holdgate: no judge, so output is sent nowhere; {without}"),
+        None => {
+            format!("holdgate: no judge is configured, so no output is sent anywhere; {without}")
+        }
     });
 }
 
@@ -231,13 +235,10 @@ fn session_id() -> String {
 fn explain(incident: &Incident) -> String {
     let hit = &incident.hit;
     format!(
-        "the agent was killed because of its output (incident {})\n  \
-         Pattern: {} ({}, severity {})\n  \
-         Why: {}\n  \
-         Matched: {}\n  \
-         Instead: `holdgate incidents --door monitor --json` has what it wrote before; if this was \
-         honest work, a judge that is told the goal (`--work-order`) can tell, or an entry of \
-         `known_safe` (docs/watch.md)",
+        "the agent was killed because of its output (incident {})\n  Pattern: {} ({}, severity \
+         {})\n  Why: {}\n  Matched: {}\n  Instead: `holdgate incidents --door monitor --json` \
+         shows its last output; if this was honest work, give the judge a goal \
+         (`--work-order`), or add an entry to `known_safe` (docs/watch.md)",
         incident.id,
         hit.pattern,
         hit.family,

@@ -73,7 +73,7 @@ impl StreamGuard {
                 .stream_record("stream-protocol", &violation.to_string()),
         );
         let message = format!(
-            "[holdgate] The response was stopped, because what follows cannot be judged: \
+            "[holdgate] The response was stopped because the rest cannot be judged: \
              {violation}. No tool call after this point was passed on. (rule stream-protocol)"
         );
         sink.send(self.writer.failure(&message));

@@ -44,9 +44,9 @@ impl Unjudged {
         let (rule, reason) = match self {
             Unjudged::Crowded => (
                 "judging-overload",
-                "too many calls wait to be judged; try again later",
+                "too many calls are waiting to be judged; try again later",
             ),
-            Unjudged::Late => ("judging-too-slow", "no verdict came in time"),
+            Unjudged::Late => ("judging-too-slow", "there was no verdict in time"),
             Unjudged::Failed => ("judging-failure", "judging this call failed"),
         };
         Finding::block(LayerName::Stack, rule, reason)

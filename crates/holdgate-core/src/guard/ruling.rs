@@ -51,7 +51,7 @@ impl Ruling {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
             return Err(Violation::TooMuch(
-                "more tool calls in one response than its limit allows",
+                "the response has more tool calls than the limit allows",
             ));
         }
         if let Some(id) = &held.id

@@ -106,20 +106,20 @@ impl RateLimits {
                     self.calls_per_minute
                 ),
             );
-            findings.push(finding.instead("wait a while, then go on in fewer and larger steps"));
+            findings.push(finding.instead("wait, then continue in fewer and larger steps"));
         }
         if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
             let finding = Finding::block(
                 LayerName::Gate,
                 "repeated-call",
                 format!(
-                    "the same call has come {times} times in a row, and the limit is {}",
+                    "the same call was made {times} times in a row, and the limit is {}",
                     self.identical_in_a_row
                 ),
             );
             findings.push(finding.instead(
-                "look at what the earlier calls returned and change the approach, or tell the \
-                 user what is stuck",
+                "check what the earlier calls returned and try another approach, or tell the \
+                 user what does not work",
             ));
         }
         findings

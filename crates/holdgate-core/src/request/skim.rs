@@ -39,7 +39,7 @@ pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outli
         }
         if !names.insert(name.clone()) {
             // One reader would take the first, another the last.
-            return Err(skimmer.error("a member that stands twice"));
+            return Err(skimmer.error("a duplicate key"));
         }
         if names.len() > MAX_MEMBERS {
             return Err(skimmer.error("too many members"));
@@ -176,7 +176,7 @@ impl Skimmer<'_> {
         mut item: impl FnMut(&mut Self) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
         if depth > self.depth {
-            return Err(self.error("nested too deep"));
+            return Err(self.error("nested too deeply"));
         }
         self.skip_space();
         if self.take(end) {
@@ -238,7 +238,7 @@ impl Skimmer<'_> {
             Some(b'"') => self.string(),
             Some(b'{' | b'[') => self.brackets(outer),
             Some(_) => self.word(),
-            None => Err(self.error("the text ends too early")),
+            None => Err(self.error("the text ends unexpectedly")),
         }
     }
 
@@ -260,7 +260,7 @@ impl Skimmer<'_> {
         let mut closers = Vec::with_capacity(16);
         loop {
             let Some(byte) = self.peek() else {
-                return Err(self.error("the text ends too early"));
+                return Err(self.error("the text ends unexpectedly"));
             };
             match byte {
                 b'"' => {
@@ -270,12 +270,12 @@ impl Skimmer<'_> {
                 b'{' | b'[' => {
                     closers.push(if byte == b'{' { b'}' } else { b']' });
                     if outer + closers.len() > self.depth {
-                        return Err(self.error("nested too deep"));
+                        return Err(self.error("nested too deeply"));
                     }
                 }
                 b'}' | b']' => {
                     if closers.pop() != Some(byte) {
-                        return Err(self.error("a bracket that closes none"));
+                        return Err(self.error("a closing bracket without an opening one"));
                     }
                     if closers.is_empty() {
                         self.at += 1;
@@ -295,7 +295,7 @@ impl Skimmer<'_> {
             let rest = self.body.get(self.at..).unwrap_or_default();
             let Some(next) = special(rest) else {
                 self.at = self.body.len();
-                return Err(self.error("the string has no end"));
+                return Err(self.error("the string is not closed"));
             };
             self.at += next + 1;
             if rest.get(next) == Some(&b'"') {

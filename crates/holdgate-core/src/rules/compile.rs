@@ -78,7 +78,10 @@ pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
         regexes: 0,
     };
     if tier == Tier::Project && specs.entries.len() + specs.adjust.len() > MAX_PROJECT_RULES {
-        let what = format!("a project's file has at most {MAX_PROJECT_RULES} rules and changes");
+        let what = format!(
+            "a project's file can have at most {MAX_PROJECT_RULES} rules and \
+                            adjustments"
+        );
         reader.error(Mark::default(), what);
         return Err(errors);
     }
@@ -98,7 +101,10 @@ impl Reader<'_> {
         let at = Mark::from(spec.id.referenced);
         for name in [&spec.id, &spec.category] {
             if !is_name(&name.value) {
-                let what = format!("`{}` is no name: names look like `force-push`", name.value);
+                let what = format!(
+                    "`{}` is not a valid name: names look like `force-push`",
+                    name.value
+                );
                 self.error(name.referenced.into(), what);
             }
             self.check_length(name);
@@ -108,7 +114,7 @@ impl Reader<'_> {
             .flatten()
         {
             if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-                let what = "write a phrase, without a full stop";
+                let what = "write a clause without a full stop";
                 self.error(text.referenced.into(), what);
             }
             self.check_length(text);
@@ -184,7 +190,7 @@ impl Reader<'_> {
         }
         let known = VERDICTS.map(|(word, _)| word);
         let nearest = suggestion(&text.to_uppercase(), &known);
-        let what = format!("`{text}` is nothing that a rule can do, {nearest}");
+        let what = format!("`{text}` is not a valid verdict, {nearest}");
         self.error(word.referenced.into(), what);
         Verdict::Block
     }
@@ -202,14 +208,14 @@ impl Reader<'_> {
     /// A rule that allows takes effects out of the sight of other rules.
     fn allowing(&mut self, word: &Spanned<String>, has_timing: bool, when: &Call) {
         let what = if self.layer == RuleLayer::Gate {
-            "a rule of the gate that allows in every profile does nothing: write DENY, ASK or AUDIT"
+            "a gate rule that allows in every profile has no effect: write DENY, ASK or AUDIT"
         } else if self.tier == Tier::Project {
-            "a project's own rules may only tighten, and this one loosens: the operator can allow \
-             it in a file of their own, under `~/.config/holdgate/rules`"
+            "a project's rules can only tighten, and this one loosens: the operator can allow \
+             it in a file in `~/.config/holdgate/rules`"
         } else if has_timing {
-            "ALLOW holds at any time: leave out `after`, `within` and `same`"
+            "ALLOW does not depend on time: remove `after`, `within` and `same`"
         } else if !matches!(when, Call::Some(_)) {
-            "ALLOW speaks of one effect: leave out `all`"
+            "ALLOW matches one effect: remove `all`"
         } else {
             return;
         };
@@ -218,7 +224,10 @@ impl Reader<'_> {
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
         if spec.because.value.trim().is_empty() {
-            self.error(spec.because.referenced.into(), "say why, in a phrase");
+            self.error(
+                spec.because.referenced.into(),
+                "give the reason, as a clause",
+            );
         }
         if spec.verdict.value == REQUIRE {
             let what = "a verdict can be changed to DENY, ASK, AUDIT or ALLOW";
@@ -253,10 +262,7 @@ impl Reader<'_> {
         let number = word.value.strip_prefix("ASI").unwrap_or_default();
         let known = number.len() == 2 && number.parse().is_ok_and(|n: u8| (1..=10).contains(&n));
         if !known {
-            let what = format!(
-                "`{}` is not in the list of OWASP, write ASI01 to ASI10",
-                word.value
-            );
+            let what = format!("`{}` is not an OWASP id, write ASI01 to ASI10", word.value);
             self.error(word.referenced.into(), what);
         }
         word.value.clone()
@@ -336,8 +342,8 @@ impl Reader<'_> {
             }
         };
         if tool.is_empty() || input.as_object().is_none() {
-            let what = "a call has a tool and a map as its input, `{tool: …, input: {…}}`; calls \
-                        one after the other are `{first: […], then: …}`";
+            let what = "a call has a tool and a map as its input, `{tool: …, input: {…}}`; a \
+                        sequence of calls is `{first: […], then: …}`";
             self.error(at, what);
         }
         ExampleCall { tool, input }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MAX_PROJECT_REGEXES: usize = 400;
 
 const NOTHING_DONE: &str =
-    "this says only what a call must not do: say what it does, and put `not` beside it";
+    "this says only what a call must not do: add a condition on what it does";
 
 /// Reads the conditions of one file and gathers what is wrong with them.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Reader<'_> {
             None => self.error(spec.referenced.into(), NOTHING_DONE),
             Some(kinds) if kinds.is_empty() => self.error(
                 spec.referenced.into(),
-                "no effect can be all of this at once; to speak of several effects of a call, \
+                "no single effect can meet all of this; to match several effects of a call, \
                  write `all: [{…}, {…}]`",
             ),
             Some(_) => {}
@@ -88,8 +88,8 @@ impl Reader<'_> {
             self.error(
                 at,
                 format!(
-                    "`{key}` speaks of several effects here, the keys beside it of one: put them \
-                     into the list of an `all`, as in `all: [{{…}}, {{{key}: […]}}]`"
+                    "`{key}` matches several effects here, but the other keys match one \
+                     effect: put them into an `all`, as in `all: [{{…}}, {{{key}: […]}}]`"
                 ),
             );
         }
@@ -110,13 +110,13 @@ impl Reader<'_> {
         if condition.keys() == 0 {
             self.error(
                 spec.referenced.into(),
-                "an empty condition holds for everything: say which effect is meant",
+                "an empty condition matches everything: say which effect to match",
             );
         }
         if let Some(all) = &condition.all {
             self.error(
                 all.referenced.into(),
-                "`all` speaks of several effects, but what stands around it speaks of one",
+                "`all` matches several effects, but the condition around it matches one effect",
             );
         }
         let mut kinds = Kinds::ALL;
@@ -234,7 +234,10 @@ impl Reader<'_> {
                 Ok(glob) => {
                     set.add(glob);
                 }
-                Err(error) => self.error(at, format!("`{pattern}` is no glob: {}", error.kind())),
+                Err(error) => self.error(
+                    at,
+                    format!("`{pattern}` is not a valid glob: {}", error.kind()),
+                ),
             }
         }
         let built = set.build();
@@ -250,7 +253,10 @@ impl Reader<'_> {
         self.regexes += 1;
         if self.tier == Tier::Project && self.regexes > MAX_PROJECT_REGEXES {
             if self.regexes == MAX_PROJECT_REGEXES + 1 {
-                let what = format!("a project's file has at most {MAX_PROJECT_REGEXES} of these");
+                let what = format!(
+                    "a project's file can have at most {MAX_PROJECT_REGEXES} \
+                                    regular expressions"
+                );
                 self.error(pattern.referenced.into(), what);
             }
         } else if let Err(error) = regex.try_out(self.tier) {
@@ -259,7 +265,7 @@ impl Reader<'_> {
             let why = last.trim().trim_start_matches("error: ");
             self.error(
                 pattern.referenced.into(),
-                format!("this is no regular expression: {why}"),
+                format!("this is not a valid regular expression: {why}"),
             );
         }
         Some(regex)
@@ -280,7 +286,10 @@ impl Reader<'_> {
             }
         }
         if words.value.is_empty() {
-            self.error(words.referenced.into(), format!("no {what} is named here"));
+            self.error(
+                words.referenced.into(),
+                format!("the list of {what} words is empty"),
+            );
         }
         found
     }

@@ -83,7 +83,7 @@ impl Trial<'_> {
     fn example(&self, example: &Example) -> Option<RuleError> {
         let id = &self.rule.id;
         let Ok((effects, findings)) = self.sequence(example) else {
-            return self.error(example.at, "this example takes too much work to judge");
+            return self.error(example.at, "judging this example takes too much work");
         };
         let fired = if self.rule.allows {
             let fuel = Fuel::new(FUEL);
@@ -98,7 +98,7 @@ impl Trial<'_> {
             }
             Expect::Fire if !fired => {
                 let what = format!(
-                    "`{id}` does not fire on this example, which does: {}",
+                    "`{id}` does not match this example, which does: {}",
                     summary(&effects)
                 );
                 self.error(example.at, &what)
@@ -106,7 +106,7 @@ impl Trial<'_> {
             Expect::Allow if fired => {
                 let found = findings.iter().find(|f| f.rule == *id);
                 let evidence = found.and_then(|f| f.evidence.as_deref()).unwrap_or("");
-                let what = format!("`{id}` fires on this example, because of `{evidence}`");
+                let what = format!("`{id}` matches this example because of `{evidence}`");
                 self.error(example.at, &what)
             }
             Expect::Fire if self.rule.allows => self.passes(example.at, &findings),
@@ -152,11 +152,11 @@ impl Trial<'_> {
         let at = self.rule.instead_at.unwrap_or(self.rule.at);
         let input = Json::object([("command", command.to_owned().into())]);
         let what = match self.judge("Bash", &input, self.world, &History::default()) {
-            Err(OutOfFuel) => format!("`{command}` takes too much work to judge"),
+            Err(OutOfFuel) => format!("judging `{command}` takes too much work"),
             Ok((_, findings)) => {
                 let other = refused_by(&findings)?;
                 format!(
-                    "`{command}` is no way out: `{}` says {}; name a command that passes",
+                    "`{command}` is not a safer way: `{}` says {}; write a command that passes",
                     other.rule,
                     compile::word(other.verdict)
                 )

@@ -45,7 +45,7 @@ where
 
     fn visit_unit<F: de::Error>(self) -> Result<Self::Value, F> {
         // Half a file looks like that, too.
-        let what = format!("there is nothing in it: write `[]` for no {}", E::NAME);
+        let what = format!("the file is empty: write `[]` for no {}", E::NAME);
         Err(F::custom(what))
     }
 
@@ -74,7 +74,7 @@ where
             }
         }
         if entries.is_none() && adjust.is_none() {
-            let what = format!("there is neither `{}` nor `adjust` in it", E::NAME);
+            let what = format!("the file has neither `{}` nor `adjust`", E::NAME);
             return Err(de::Error::custom(what));
         }
         let (entries, adjust) = (entries.unwrap_or_default(), adjust.unwrap_or_default());

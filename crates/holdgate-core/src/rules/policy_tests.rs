@@ -137,9 +137,7 @@ fn adjusting_changes_a_verdict_and_a_project_can_only_tighten() {
     wrong(
         "",
         &adjust("AUDIT"),
-        "\
-.holdgate.yaml:3:9: a project's own rules may only tighten, and this loosens `sudo`, which says \
-ASK in the profile `workstation`: leave it out, or have the operator change it
+        ".holdgate.yaml:3:9: a project's rules can only tighten, and this loosens `sudo`, which says ASK in the profile `workstation`: remove it, or ask the operator to change it
   |
 3 |     do: AUDIT
   |         ^^^^^",
@@ -147,9 +145,7 @@ ASK in the profile `workstation`: leave it out, or have the operator change it
     wrong(
         "",
         &allowing("{ effect: vcs }"),
-        "\
-.holdgate.yaml:10:7: a project's own rules may only tighten, and this one loosens: the operator \
-can allow it in a file of their own, under `~/.config/holdgate/rules`
+        ".holdgate.yaml:10:7: a project's rules can only tighten, and this one loosens: the operator can allow it in a file in `~/.config/holdgate/rules`
    |
 10 |   do: ALLOW
    |       ^^^^^",
@@ -172,8 +168,7 @@ operator.yaml:2:11: there is no rule `soudo`, did you mean `sudo`?
         &adjust("AUDIT").replace("sudo", &own.id),
         "",
         &format!(
-            "\
-operator.yaml:3:9: `{}` protects Holdgate itself and stays at DENY: leave it out
+            "operator.yaml:3:9: `{}` protects Holdgate itself and must stay at DENY: remove this
   |
 3 |     do: AUDIT
   |         ^^^^^",
@@ -251,7 +246,7 @@ fn wrong_timings_are_said() {
     wrong(
         "  because",
         "  within: some\n  because",
-        "t.yaml:8:11: a number is wanted here",
+        "t.yaml:8:11: expected a number",
     );
 }
 

@@ -142,14 +142,14 @@ fn reason(error: &Error) -> String {
         } => format!("unknown field `{field}`, {}", suggestion(field, expected)),
         Error::SerdeMissingField { field, .. } => format!("the field `{field}` is missing"),
         Error::DuplicateMappingKey { key: Some(key), .. } => {
-            format!("`{key}` stands here for the second time")
+            format!("duplicate key `{key}`")
         }
         other => {
             let message = other.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
             let (message, _) = message.split_at_checked(end).unwrap_or((&message, ""));
             match message {
-                "invalid u32" => "a number is wanted here".to_owned(),
+                "invalid u32" => "expected a number".to_owned(),
                 message => message.to_owned(),
             }
         }

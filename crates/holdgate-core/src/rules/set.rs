@@ -233,7 +233,7 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
     for rule in &rules {
         if let Some(other) = first.insert(&rule.id, rule) {
             let what = format!(
-                "there is a rule `{}` already, in {}: choose another name",
+                "the rule `{}` already exists in {}: choose another name",
                 rule.id,
                 other.place()
             );
@@ -264,12 +264,12 @@ fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleEr
         let is = compile::word(rule.verdict(profile));
         let what = if adjustment.tier == Tier::Project {
             format!(
-                "a project's own rules may only tighten, and this loosens `{id}`, which says {is} \
-                 in the profile `{}`: leave it out, or have the operator change it",
+                "a project's rules can only tighten, and this loosens `{id}`, which says {is} \
+                 in the profile `{}`: remove it, or ask the operator to change it",
                 profile.word()
             )
         } else if rule.category == PROTECTED {
-            format!("`{id}` protects Holdgate itself and stays at {is}: leave it out")
+            format!("`{id}` protects Holdgate itself and must stay at {is}: remove this")
         } else {
             String::new()
         };

@@ -287,7 +287,7 @@ impl<'de> Deserialize<'de> for YamlJson {
                 if value.is_finite() {
                     Ok(YamlJson(Json::Number(value.to_string().into())))
                 } else {
-                    Err(E::custom("this number has no form in JSON"))
+                    Err(E::custom("JSON cannot represent this number"))
                 }
             }
 

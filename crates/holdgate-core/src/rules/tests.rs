@@ -7,6 +7,7 @@ use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::effect::{Actor, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::own::{OwnCommand, OwnNames, OwnRole};
 use holdgate_effects::path::World;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::{Origins, Value};
@@ -262,6 +263,38 @@ fn the_condition_is_shown_as_written() {
     );
 }
 
+/// A guard with a few commands.
+fn own_names() -> OwnNames {
+    let command = |name: &str, does, options: &[(&str, bool)], with: &[&str]| OwnCommand {
+        name: name.to_owned(),
+        does,
+        options: options.iter().map(|(o, v)| ((*o).to_owned(), *v)).collect(),
+        operands: 1,
+        acts_with: with.iter().map(|o| (*o).to_owned()).collect(),
+    };
+    let place = [("--config", true), ("--remove", false)];
+    OwnNames {
+        program: "holdgate".into(),
+        commands: vec![
+            command("approve", OwnRole::Operator, &[("--session", false)], &[""]),
+            command("expert", OwnRole::Operator, &[("--for", true)], &["--for"]),
+            command("pin", OwnRole::Operator, &place, &[]),
+            command("ledger seal", OwnRole::Operator, &[], &[]),
+            command("ledger verify", OwnRole::Shows, &[], &[]),
+            command("rules list", OwnRole::Shows, &[], &[]),
+            command("incidents", OwnRole::Shows, &[], &[]),
+            command("proxy", OwnRole::Serves, &place, &[]),
+        ],
+        socket: "approve.sock".into(),
+        port: "8787".into(),
+        variables: "HOLDGATE_".into(),
+        lifts: ["SAFETY_EXPERT_MODE".into(), "x-expert-mode".into()],
+        address: "ANTHROPIC_BASE_URL".into(),
+        routes: vec!["ANTHROPIC_BASE_URL".into(), "OPENAI_BASE_URL".into()],
+        answers: ["o", "y", "lift the gate"].map(str::to_owned).to_vec(),
+    }
+}
+
 #[test]
 fn the_built_in_rules_hold_on_their_examples() {
     // As if nothing of them had been checked before.
@@ -272,7 +305,7 @@ fn the_built_in_rules_hold_on_their_examples() {
     let files: Vec<RuleFile<'_>> = built_in::FILES.iter().map(unchecked).collect();
     let set = RuleSet::read(Profile::default(), &files);
     let set = set.unwrap_or_else(|e| panic!("{e}"));
-    let know = Knowledge::built_in().unwrap();
+    let know = Knowledge::guarded_by(own_names()).unwrap();
     let tried = try_examples(&set, &know, |_| true);
     let errors: Vec<RuleError> = tried.into_iter().filter_map(|t| t.error).collect();
     assert!(errors.is_empty(), "{}", RuleErrors(errors));

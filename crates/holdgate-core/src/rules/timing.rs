@@ -43,12 +43,12 @@ impl Reader<'_> {
     pub(super) fn timing(&mut self, spec: &RuleSpec, requires: bool) -> Option<Timing> {
         let at = Mark::from(spec.verdict.referenced);
         if requires && spec.before.is_none() && !spec.approval {
-            let what = "REQUIRE what? Say what must be done `before`, or write `approval: true`";
+            let what = "REQUIRE needs `before`, or `approval: true`";
             self.error(at, what);
         }
         if !requires && (spec.before.is_some() || spec.since.is_some() || spec.approval) {
-            let what = "`before`, `since` and `approval` belong to REQUIRE; a rule that speaks \
-                        only after something was done has `after`";
+            let what = "`before`, `since` and `approval` belong to REQUIRE; to match only \
+                        after something was done, use `after`";
             self.error(at, what);
         }
         if let Some(since) = spec.since.as_ref().filter(|_| spec.before.is_none()) {
@@ -58,17 +58,20 @@ impl Reader<'_> {
         let past = spec.before.is_some() || spec.after.is_some();
         let refers = spec.within.is_some() || spec.same.is_some() || spec.earlier_call;
         if refers && !past {
-            let what = "`within`, `same` and `earlier_call` speak of an earlier call: add \
+            let what = "`within`, `same` and `earlier_call` are about an earlier call: add \
                         `before` or `after`";
             self.error(at, what);
         }
         let same = spec.same.as_ref().and_then(|word| self.same(word));
         if let Some(word) = spec.same.as_ref().filter(|_| spec.when.value.all.is_some()) {
-            let what = "`same` needs a `when` that speaks of one effect, without `all`";
+            let what = "`same` needs a `when` that matches one effect, without `all`";
             self.error(word.referenced.into(), what);
         }
         if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
-            self.error(within.referenced.into(), "`within` counts calls, from 1");
+            self.error(
+                within.referenced.into(),
+                "`within` is a number of calls, at least 1",
+            );
         }
         if !requires && !past {
             return None;
@@ -95,7 +98,7 @@ impl Reader<'_> {
             "host" => Some(Same::Host),
             other => {
                 let known = suggestion(other, &["path", "host"]);
-                let what = format!("`{other}` is nothing that two effects share, {known}");
+                let what = format!("`{other}` is not a valid value for `same`, {known}");
                 self.error(word.referenced.into(), what);
                 None
             }

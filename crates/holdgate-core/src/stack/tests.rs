@@ -269,7 +269,7 @@ fn expert_mode_lifts_the_gate_but_not_what_protects_holdgate() {
     };
     assert!(!passes("rm -rf ~", false));
     assert!(passes("rm -rf ~", true));
-    assert!(!passes("holdgate approve 1", true));
+    assert!(!passes("cat ~/.config/holdgate/pin", true));
     assert!(!passes("echo {} > .claude/settings.json", true));
 }
 

@@ -267,7 +267,7 @@ impl Commands {
         };
         let fuel = Fuel::new(FUEL);
         let mut findings = self.findings(&call, &fuel).unwrap_or_else(|OutOfFuel| {
-            let why = "it takes too much work to find out what it does";
+            let why = "analysing it takes too much work";
             vec![Finding::block(LayerName::Gate, "undecipherable-call", why)]
         });
         findings.retain(|finding| finding.verdict >= Verdict::Block);

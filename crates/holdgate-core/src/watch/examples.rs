@@ -29,10 +29,10 @@ pub fn try_examples(
             let own = hits.iter().any(|hit| hit.pattern == pattern.id);
             let other = hits.iter().find(|hit| hit.severity > Severity::Low);
             let what = match (example.trips, own, other) {
-                (true, false, _) => Some(format!("`{}` finds nothing here", pattern.id)),
-                (false, true, _) => Some(format!("`{}` finds something here", pattern.id)),
+                (true, false, _) => Some(format!("`{}` does not match this example", pattern.id)),
+                (false, true, _) => Some(format!("`{}` matches this example", pattern.id)),
                 (false, false, Some(other)) => Some(format!(
-                    "this must pass, but `{}` finds something here",
+                    "this example must pass, but `{}` matches it",
                     other.pattern
                 )),
                 (true, true, _) | (false, false, None) => None,

@@ -146,7 +146,7 @@ impl Patterns {
         let mut seen: HashMap<&str, &Pattern> = HashMap::new();
         for pattern in &list {
             if seen.insert(&pattern.id, pattern).is_some() {
-                let what = format!("there is a pattern `{}` already", pattern.id);
+                let what = format!("the pattern `{}` already exists", pattern.id);
                 errors.push(RuleError::new(&pattern.source, pattern.at, what));
             }
         }

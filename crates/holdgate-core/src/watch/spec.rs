@@ -50,7 +50,7 @@ impl Entry for PatternSpec {
 
 /// What is otherwise about a pattern that is there already.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a pattern's name and what changes")]
+#[serde(deny_unknown_fields, expecting = "a pattern's name and its changes")]
 struct AdjustSpec {
     pattern: Spanned<String>,
     severity: Option<Spanned<String>>,
@@ -141,7 +141,10 @@ impl Reader<'_> {
     fn pattern(&mut self, spec: PatternSpec) -> Option<Pattern> {
         for name in [&spec.id, &spec.family] {
             if !is_name(&name.value) {
-                let what = format!("`{}` is no name: names look like `force-push`", name.value);
+                let what = format!(
+                    "`{}` is not a valid name: names look like `force-push`",
+                    name.value
+                );
                 self.error(name.referenced, what);
             }
         }
@@ -167,7 +170,7 @@ impl Reader<'_> {
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
         self.phrase(&spec.because);
         if spec.severity.is_none() && spec.known_safe.is_empty() {
-            let what = "what changes? Write a `severity`, or what is `known_safe`";
+            let what = "nothing changes: write a `severity` or `known_safe`";
             self.error(spec.pattern.referenced, what);
         }
         Adjustment {
@@ -181,7 +184,7 @@ impl Reader<'_> {
 
     fn phrase(&mut self, text: &Spanned<String>) {
         if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-            self.error(text.referenced, "write a phrase, without a full stop");
+            self.error(text.referenced, "write a clause without a full stop");
         }
     }
 
@@ -198,7 +201,10 @@ impl Reader<'_> {
         if found.is_none() {
             let known = SEVERITIES.map(|(name, _)| name);
             let near = suggestion(&word.value, &known);
-            let what = format!("`{}` is no severity, {near}", shorten(&word.value, 40));
+            let what = format!(
+                "`{}` is not a valid severity, {near}",
+                shorten(&word.value, 40)
+            );
             self.error(word.referenced, what);
         }
         found.map(|(_, severity)| *severity)
@@ -211,7 +217,7 @@ impl Reader<'_> {
                 self.error(word.referenced, "`words` are for text, not for commands");
             }
             if let (Some(regex), Some(rule)) = (&spec.regex, spec.rules.first()) {
-                let what = "a command is found by `regex` or by `rules`, not by both";
+                let what = "a command is matched by `regex` or by `rules`, not by both";
                 self.error(rule.referenced, what);
                 return self.regex(regex).map(Looks::Command);
             }
@@ -224,23 +230,22 @@ impl Reader<'_> {
         if let Some(rule) = spec.rules.first() {
             self.error(
                 rule.referenced,
-                "`rules` speak of commands: add `command: true`",
+                "`rules` match commands: add `command: true`",
             );
         }
         let Some(regex) = &spec.regex else {
-            let what = "what does it look for? Write a `regex`, or `command: true`";
+            let what = "the pattern needs a `regex` or `command: true`";
             self.error(at, what);
             return None;
         };
         if spec.words.is_empty() {
-            let what = "a `regex` needs `words`: only lines with one of them are read";
+            let what = "a `regex` needs `words`: only lines that contain one of them are examined";
             self.error(regex.referenced, what);
         }
         for word in &spec.words {
             let fits = |c: char| !c.is_control() && !matches!(c, '/' | '"' | '\\' | '\'');
             if word.value.len() < 3 || !word.value.chars().all(fits) {
-                let what = "a word has three or more bytes, and none that an escape \
-                            could stand for: no slash, quote or backslash";
+                let what = "a word has at least three bytes and no slash, quote or backslash";
                 self.error(word.referenced, what);
             }
         }
@@ -255,7 +260,7 @@ impl Reader<'_> {
         let expression = with_plain_edges(&text.value);
         match RegexBuilder::new(&expression).size_limit(MAX_REGEX).build() {
             Ok(regex) if regex.is_match("") => {
-                let what = "this expression finds something everywhere: it matches nothing at all";
+                let what = "this expression matches the empty text, so it would match everywhere";
                 self.error(text.referenced, what);
                 None
             }
@@ -264,7 +269,10 @@ impl Reader<'_> {
                 let what = error.to_string();
                 let what = what.lines().last().unwrap_or_default();
                 let what = what.trim_start_matches("error: ");
-                self.error(text.referenced, format!("no regular expression: {what}"));
+                self.error(
+                    text.referenced,
+                    format!("not a valid regular expression: {what}"),
+                );
                 None
             }
         }
@@ -274,7 +282,7 @@ impl Reader<'_> {
         let mut examples = Vec::new();
         for (list, trips) in [(&spec.trips, true), (&spec.passes, false)] {
             if list.value.is_empty() {
-                let what = "a pattern needs outputs that trip it, and near misses that pass";
+                let what = "a pattern needs examples that it matches, and near misses that pass";
                 self.error(list.referenced, what);
             }
             for example in &list.value {
@@ -285,7 +293,7 @@ impl Reader<'_> {
                     // Disguised examples have none as written.
                     if text.is_ascii() && !text.contains(['\u{1b}', '\\']) && !words.iter().any(has)
                     {
-                        self.error(at, "none of the pattern's `words` stands in this example");
+                        self.error(at, "this example contains none of the pattern's `words`");
                     }
                 }
                 let text = example.value.clone();

@@ -54,7 +54,7 @@ impl Told {
         *used = (*used).max(at) + PER_HIT;
         if !self.has_room(hit, at) {
             hit.because
-                .push_str(", and so often that not all of it is looked at");
+                .push_str(", and so often that not every hit is examined");
         }
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();

@@ -364,15 +364,15 @@ fn events_that_clients_read_differently_end_the_stream() {
                 "\"text\":\"a\",\"Partial_JSON\":\"{}\"",
                 1,
             ),
-            "a tool call inside of the event",
+            "a tool call inside the event",
         ),
         (
             frame(&json!({"type": "ping", "x": {"Type": "tool_use", "name": "Bash"}})),
-            "a tool call inside of the event",
+            "a tool call inside the event",
         ),
         (
             frame(&json!({"type": "error", "error": {"content": [tool]}})),
-            "a tool call inside of the event",
+            "a tool call inside the event",
         ),
         (
             text(0, "a").replacen("\"index\":0", "\"index\":0,\"Index\":1", 1),

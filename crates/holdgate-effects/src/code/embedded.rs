@@ -73,7 +73,7 @@ impl Reader<'_, '_, '_> {
             }
         }
         if yaml.bomb {
-            let actor = Actor::new("yaml", "aliases that grow without end");
+            let actor = Actor::new("yaml", "aliases that expand without limit");
             self.scene.emit(actor.does(Kind::Unreadable))?;
         }
         let whole = yaml.whole && !yaml.documents.is_empty();

@@ -46,6 +46,10 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
                 let types = actor.does(Kind::System).tagged(Tag::Keystrokes);
                 scene.emit(types.about("TIOCSTI"))?;
             }
+            if scene.know.own.is_in_code(&code.text) {
+                let actor = Actor::new(language.word(), &scene.know.own.program);
+                scene.emit(actor.does(Kind::Guard).tagged(Tag::Hidden))?;
+            }
             read::run(scene, language, code)
         }
         Language::Awk => awk::run(scene, code),

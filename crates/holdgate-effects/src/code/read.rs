@@ -106,7 +106,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         let actor = Actor::new(language.word(), "");
         let effect = actor
             .does(EffectKind::Unreadable)
-            .about("code is nested too deep");
+            .about("code is nested too deeply");
         reader.scene.emit(effect)?;
     }
     Ok(reader.output)

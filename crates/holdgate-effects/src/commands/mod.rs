@@ -7,6 +7,7 @@ mod folder;
 mod git;
 mod network;
 mod outcome;
+mod own;
 mod packages;
 mod processes;
 mod reads;
@@ -56,13 +57,26 @@ struct Gathered {
 /// Runs a program. Returns what it prints.
 pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let know = scene.know;
-    match know.commands.get(call.program) {
-        Some(Ok(spec)) => run_spec(scene, spec, call, actor),
+    if call.program == know.own.program {
+        return own::run(scene, call, actor);
+    }
+    let spec = know.commands.get(call.program);
+    own::notice(scene, call, actor, spec.is_some())?;
+    if let Some(tag) = own::takes_over(call, actor) {
+        scene.emit(actor.does(Kind::System).tagged(tag).about(&actor.evidence))?;
+    }
+    let mut actor = actor.clone();
+    actor.tag(own::merges(call, &know.own.program));
+    if actor.is(Tag::Editor) {
+        own::edits(scene, call, &actor)?;
+    }
+    match spec {
+        Some(Ok(spec)) => run_spec(scene, spec, call, &actor),
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
-            unknown(scene, call, actor)
+            unknown(scene, call, &actor)
         }
-        None => unknown(scene, call, actor),
+        None => unknown(scene, call, &actor),
     }
 }
 

@@ -68,9 +68,13 @@ pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
     modes.flat_map(|mode| mode_tags(&mode.text)).collect()
 }
 
-/// What a mode gives away: `u+s`, `777`, `o+w`.
+/// What a mode gives away or takes: `u+s`, `777`, `o+w`, `000`; or an owner: `nobody`.
 pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
     let mut tags: Vec<Tag> = Vec::new();
+    let owner = mode.split(':').next().unwrap_or("");
+    if matches!(owner, "nobody" | "root" | "daemon" | "nogroup") {
+        tags.push(Tag::OtherOwner);
+    }
     let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
     if octal {
         let digits: Vec<u32> = mode.chars().filter_map(|c| c.to_digit(8)).collect();
@@ -96,7 +100,7 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
         if digit(3) & 1 != 0 {
             tags.push(Tag::Executable);
         }
-        if digits.iter().rev().take(3).all(|d| *d == 0) {
+        if digits.len() >= 3 && digit(3) & 4 == 0 {
             tags.push(Tag::Locked);
         }
         return tags;
@@ -106,6 +110,13 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
             continue;
         };
         let (who, what) = clause.split_at_checked(at).unwrap_or((clause, ""));
+        let rights = what.get(1..).unwrap_or("");
+        let is_mode =
+            who.chars().all(|c| "ugoa".contains(c)) && rights.chars().all(|c| "rwxXst".contains(c));
+        let takes = what == "=" || what.starts_with('-') && rights.contains(['r', 'w', 'x', 'X']);
+        if is_mode && takes {
+            tags.push(Tag::Locked);
+        }
         if what.starts_with('-') {
             continue;
         }
@@ -175,6 +186,9 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
             .any(|w| matches!(w, [a, b] if *a == first && second.contains(b)))
     };
     let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
+    if words.first() == Some(&"select") || text.trim_start().starts_with('.') {
+        effect = effect.tagged(Tag::Query);
+    }
     let objects = [
         "table",
         "database",

@@ -54,14 +54,14 @@ impl<'a> Reader<'a> {
             Some(b'f') => self.word("false", Json::Bool(false)),
             Some(b'n') => self.word("null", Json::Null),
             Some(_) => Err(self.error("not a JSON value")),
-            None => Err(self.error("the text ends too early")),
+            None => Err(self.error("the text ends unexpectedly")),
         }
     }
 
     fn descend(&self, depth: usize) -> Result<usize, JsonError> {
         depth
             .checked_sub(1)
-            .ok_or_else(|| self.error("nested too deep"))
+            .ok_or_else(|| self.error("nested too deeply"))
     }
 
     fn object(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(key) = duplicate(&members) {
             return Err(JsonError {
-                what: format!("the key `{}` stands twice in the object", shorten(key, 40)).into(),
+                what: format!("the object has the key `{}` twice", shorten(key, 40)).into(),
                 at: start,
             });
         }
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let Some(len) = memchr::memchr2(b'"', b'\\', rest.as_bytes()) else {
             self.at = self.text.len();
-            return Err(self.error("the string has no end"));
+            return Err(self.error("the string is not closed"));
         };
         let plain = rest.get(..len).unwrap_or_default();
         if let Some(control) = position(plain.as_bytes(), |b| b < 0x20) {
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
 
     fn escape(&mut self) -> Result<char, JsonError> {
         let Some(letter) = self.peek() else {
-            return Err(self.error("the string has no end"));
+            return Err(self.error("the string is not closed"));
         };
         self.at += 1;
         Ok(match letter {
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         }
         match self.surrogates {
             LoneSurrogates::Replace => Ok(char::REPLACEMENT_CHARACTER),
-            LoneSurrogates::Refuse => Err(self.error("half of a surrogate pair")),
+            LoneSurrogates::Refuse => Err(self.error("an unpaired surrogate")),
         }
     }
 

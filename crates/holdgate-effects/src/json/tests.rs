@@ -28,9 +28,9 @@ fn refuses_what_readers_disagree_about() {
     );
     check_refused(r#"{"command":"ls","comm\u0061nd":"rm"}"#, "stands twice");
     check_refused(r#"[{"x":{"a":1,"b":2,"a":3}}]"#, "stands twice");
-    check_refused(r#""\ud800""#, "half of a surrogate pair");
-    check_refused(r#""\ud800\u0041""#, "half of a surrogate pair");
-    check_refused(r#""\udc00""#, "half of a surrogate pair");
+    check_refused(r#""\ud800""#, "an unpaired surrogate");
+    check_refused(r#""\ud800\u0041""#, "an unpaired surrogate");
+    check_refused(r#""\udc00""#, "an unpaired surrogate");
     check_refused("{} {}", "text after the end");
     check_refused("{\"a\":1,}", "expected a key");
     check_refused("\"a\nb\"", "control character");
@@ -53,8 +53,8 @@ fn refuses_what_readers_disagree_about() {
 fn depth_is_bounded() {
     let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
     assert!(read(&nested(64)).is_ok());
-    check_refused(&nested(65), "nested too deep");
-    check_refused(&"[".repeat(1_000_000), "nested too deep");
+    check_refused(&nested(65), "nested too deeplyly");
+    check_refused(&"[".repeat(1_000_000), "nested too deeplyly");
 }
 
 #[test]

@@ -234,7 +234,7 @@ pub(crate) fn plain_name(name: &str) -> String {
 
 fn read_act(written: &str) -> Result<Act, String> {
     let mut words = written.split_whitespace();
-    let word = words.next().ok_or("nothing is said about it")?;
+    let word = words.next().ok_or("the entry is empty")?;
     let role = Role::read(word)?;
     let takes_word = matches!(role, Role::Constant | Role::Decode | Role::Makes);
     let word = if takes_word {

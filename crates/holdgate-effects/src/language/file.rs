@@ -147,7 +147,8 @@ fn by_extension(name: &str) -> Option<Language> {
             Language::Embedded
         }
         "go" | "java" | "kt" | "kts" | "scala" | "groovy" | "gradle" | "c" | "cc" | "cpp"
-        | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" => Language::Compiled,
+        | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" | "exp" | "expect"
+        | "tcl" => Language::Compiled,
         _ => return None,
     };
     Some(language)

@@ -154,7 +154,7 @@ impl Scene<'_> {
             self.emit(
                 actor
                     .does(Kind::Unreadable)
-                    .about("code is nested too deep"),
+                    .about("code is nested too deeply"),
             )?;
             return Ok(T::default());
         }

@@ -3,6 +3,7 @@
 use super::{Done, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
+use crate::own;
 use crate::path::{self, PathClass, Place};
 use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
@@ -150,6 +151,12 @@ impl Scene<'_> {
         if content.text.is_empty() || self.written {
             return Ok(());
         }
+        if matches!(
+            place.short.rsplit('.').next(),
+            Some("patch" | "diff" | "mbox" | "eml")
+        ) {
+            return self.announces_patch(content);
+        }
         let Some(language) = Language::of_file(&place.short, &content.text) else {
             return Ok(());
         };
@@ -175,6 +182,23 @@ impl Scene<'_> {
         // They are there when it runs.
         self.links.truncate(links);
         self.lost_links = lost_links;
+        Ok(())
+    }
+
+    /// A patch that is only written to a file: whether it would change the guard's own files.
+    fn announces_patch(&mut self, patch: &Value) -> Done {
+        self.fuel.spend_on(patch.text.len())?;
+        for path in own::patched(&patch.text) {
+            // Nobody knows from which folder it will be applied.
+            let is_own = ["", "~/", "/"].iter().any(|folder| {
+                let place = self.place(&Value::known(format!("{folder}{path}")));
+                place.is(PathClass::Holdgate)
+            });
+            if is_own {
+                let effect = Actor::new("patch", path).does(Kind::Guard);
+                return self.emit(effect.tagged(Tag::Patch).about(path));
+            }
+        }
         Ok(())
     }
 

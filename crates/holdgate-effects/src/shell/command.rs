@@ -95,7 +95,7 @@ impl Shell<'_, '_> {
             let actor = Actor::new(&name.text, &name.text);
             let effect = actor
                 .does(Kind::Unreadable)
-                .about("code is nested too deep");
+                .about("code is nested too deeply");
             self.scene.emit(effect)?;
         }
         if name.text == "exec" && words.len() == 1 {

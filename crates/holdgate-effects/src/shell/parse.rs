@@ -25,7 +25,7 @@ pub(crate) struct SyntaxError {
 }
 
 /// What stops the reader when it has no fuel.
-const COSTS_TOO_MUCH: &str = "too costly to read";
+const COSTS_TOO_MUCH: &str = "reading it takes too much work";
 
 pub(super) type Read<T> = Result<T, SyntaxError>;
 
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
     /// One level deeper, as long as that is sane.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
-            return self.fail("nested too deep");
+            return self.fail("nested too deeply");
         }
         self.depth += 1;
         let result = read(self);
@@ -335,7 +335,7 @@ impl<'a> Parser<'a> {
             "function" => self.function_command(),
             "coproc" => self.coproc_command(),
             "then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "]]" => {
-                self.fail("a keyword stands where a command should")
+                self.fail("a keyword where a command is expected")
             }
             _ => self.simple_command(),
         }

@@ -38,7 +38,7 @@ impl Shell<'_, '_> {
             let actor = Actor::new("shell", "");
             let effect = actor
                 .does(Kind::Unreadable)
-                .about("code is nested too deep");
+                .about("code is nested too deeply");
             self.scene.emit(effect)?;
             return Ok(Value::default());
         }

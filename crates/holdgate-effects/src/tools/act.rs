@@ -179,7 +179,7 @@ fn inner_calls(scene: &mut Scene<'_>, call: &Call<'_>, depth: u32) -> Done<bool>
     let inner: Vec<&Json<'_>> = call.fields.items().chain([call.input]).collect();
     if depth >= MAX_NESTING || inner.len() > MAX_INNER_CALLS {
         let effect = call.actor.does(Kind::Unreadable).tagged(Tag::TooDeep);
-        scene.emit(effect.about("too many calls within one call"))?;
+        scene.emit(effect.about("too many calls inside one call"))?;
         return Ok(true);
     }
     let mut found = false;

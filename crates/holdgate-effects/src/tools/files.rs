@@ -109,7 +109,7 @@ fn change(
 ) -> Done {
     if paths.len() > MAX_TARGETS {
         let effect = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
-        return scene.emit(effect.about("one text for too many files"));
+        return scene.emit(effect.about("one edit for too many files"));
     }
     let verb = fields.text(Role::Action).unwrap_or_default();
     let deletes = ["delete", "remove"].iter().any(|v| verb.starts_with(v));

@@ -118,7 +118,7 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
             .actor
             .does(Kind::Unreadable)
             .tagged(Tag::HiddenCharacters);
-        scene.emit(effect.about("the command has characters in it that do not show"))?;
+        scene.emit(effect.about("the command contains invisible characters"))?;
     }
     let rest = fields
         .all(Role::Arguments)
@@ -139,7 +139,10 @@ fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, lin
                 scene.fuel.spend_on(stdin.len())?;
                 let Some(fed) = fed(line, stdin) else {
                     let effect = call.actor.does(Kind::Unreadable).tagged(Tag::Stdin);
-                    return scene.emit(effect.about("what the command reads ends it"));
+                    return scene.emit(effect.about(
+                        "the input of the command contains its end \
+                                                    marker",
+                    ));
                 };
                 fed
             }

@@ -80,7 +80,7 @@ fn is_known(script: &str, error: &str) -> bool {
     script.contains('`')
         // `!(…)` is a subshell that is negated, unless extended globs are on.
         || script.contains("!(")
-        || error.contains("nested too deep")
+        || error.contains("nested too deeply")
 }
 
 fn check(scripts: &[String], least: usize) {

@@ -5,7 +5,6 @@ use crate::rulebook::{self, RuleText};
 use anyhow::Context as _;
 use holdgate_core::Allowance;
 use holdgate_core::rules::{Profile, Tier};
-use holdgate_effects::Knowledge;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -108,7 +107,7 @@ pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
     let mut text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "# Written by answers to questions. Take out what should be asked again.\n".to_owned()
+            "# Written by answers to questions. Remove a rule to be asked again.\n".to_owned()
         }
         Err(error) => return Err(error.into()),
     };
@@ -121,9 +120,9 @@ pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
         text,
         tier: Tier::Operator,
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     rulebook::set(Profile::default(), std::slice::from_ref(&whole), &know)
-        .context("the rule would not hold, so it is not written; answer once or session instead")?;
+        .context("the rule would not work and was not written; answer once or session instead")?;
     let new = file.with_extension("yaml.new");
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::mpsc;
 
 /// The proxy has begun or ceased to show its questions at a terminal.
-const NOT_PROVED: &str = "write the code that stands where the question is shown behind the answer \
-                          (`o CODE`); if no terminal shows it, start `holdgate approve` again";
+const NOT_PROVED: &str = "write the code that is shown with the question after the answer (`o \
+                          CODE`); if no terminal shows it, start `holdgate approve` again";
 
 /// Does what `holdgate approve …` asks for. Returns whether that worked.
 pub fn run(args: &ApproveArgs, dir: &Path, out: &mut impl Write) -> anyhow::Result<bool> {
@@ -48,10 +48,10 @@ fn answer(
     let Some(shown) = open.iter().find(|shown| shown.id == id) else {
         let others: Vec<&str> = open.iter().map(|shown| shown.id.as_str()).collect();
         let others = match others.as_slice() {
-            [] => "none is open".to_owned(),
+            [] => "no question is open".to_owned(),
             some => format!("open are {}", some.join(", ")),
         };
-        bail!("no question `{}` is open; {others}", shorten(id, 80));
+        bail!("there is no open question `{}`; {others}", shorten(id, 80));
     };
     desk::show(shown, out)?;
     if answer == Answer::Rule {
@@ -64,13 +64,13 @@ fn answer(
         let mut line = String::new();
         std::io::stdin().read_line(&mut line)?;
         if !matches!(line.trim(), "y" | "yes") {
-            writeln!(out, "nothing was answered")?;
+            writeln!(out, "no answer was given")?;
             return Ok(false);
         }
     }
     let answered = proxy.request(&request(id, answer))?;
     let Some(word) = answered.get("done").and_then(Json::as_str) else {
-        bail!("what the proxy says cannot be read");
+        bail!("the proxy's response cannot be read");
     };
     writeln!(out, "{}: {}", shown.id, shorten(word, 20))?;
     Ok(true)
@@ -79,9 +79,9 @@ fn answer(
 /// Waits for questions and asks, until the terminal or the proxy ends it.
 fn wait(mut proxy: Line, out: &mut impl Write) -> anyhow::Result<bool> {
     let said = proxy.request(&Json::object([("do", "watch".into())]))?;
-    let now = open(&said).context("what the proxy says cannot be read")?;
+    let now = open(&said).context("the proxy's response cannot be read")?;
     let codes = said.get("proof").and_then(Json::as_str) == Some("code");
-    writeln!(out, "waiting for questions; Ctrl-C ends it")?;
+    writeln!(out, "waiting for questions; press Ctrl-C to quit")?;
     let (events, received) = mpsc::channel();
     events.send(Event::Open(now))?;
     let typed = events.clone();
@@ -111,7 +111,7 @@ fn wait(mut proxy: Line, out: &mut impl Write) -> anyhow::Result<bool> {
         }
         let sent = write.write_all(format!("{request}\n").as_bytes());
         sent.map_err(|e| e.to_string())?;
-        let hung_up = |_| Err("the proxy has hung up".to_owned());
+        let hung_up = |_| Err("the proxy closed the connection".to_owned());
         result.recv().unwrap_or_else(hung_up)
     })?;
     Ok(true)
@@ -127,7 +127,7 @@ fn request(id: &str, answer: Answer) -> Json<'static> {
 
 fn list(proxy: &mut Line) -> anyhow::Result<Vec<Shown>> {
     let said = proxy.request(&Json::object([("do", "list".into())]))?;
-    open(&said).context("what the proxy says cannot be read")
+    open(&said).context("the proxy's response cannot be read")
 }
 
 fn open(said: &Json<'_>) -> Option<Vec<Shown>> {

@@ -145,7 +145,7 @@ impl Tries {
 pub(crate) fn paused(left: Duration) -> String {
     let left = Duration::from_secs(left.as_secs().saturating_add(1));
     format!(
-        "too many wrong tries; the next one counts in {}",
+        "too many wrong attempts; try again in {}",
         humantime::format_duration(left)
     )
 }

@@ -8,6 +8,9 @@ use std::io::{self, Read as _, Write};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
+/// What a person types to let a call pass.
+pub(crate) const ANSWERS: [&str; 8] = ["o", "once", "s", "session", "r", "rule", "y", "yes"];
+
 /// What is typed sooner after a question came up was not meant for it.
 const TOO_SOON: Duration = Duration::from_millis(400);
 
@@ -67,7 +70,11 @@ pub(super) fn run(
                     continue;
                 };
                 if since.elapsed() < manner.too_soon {
-                    writeln!(out, "that was typed before the question could be read")?;
+                    writeln!(
+                        out,
+                        "this was typed before the question could be read; please \
+                                   answer again"
+                    )?;
                     prompt(shown, out)?;
                     continue;
                 }
@@ -75,6 +82,7 @@ pub(super) fn run(
                     Some((word, code)) if manner.codes => (word, Some(code)),
                     _ => (line.trim(), None),
                 };
+                // `ANSWERS` lists those that let a call pass.
                 let given = match (word, &shown.rule) {
                     ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
                     ("o" | "once", _) => Answer::Once,
@@ -161,16 +169,20 @@ fn prompt(shown: &Shown, codes: bool, out: &mut impl Write) -> io::Result<()> {
     if codes {
         write!(
             out,
-            "Behind the answer, the code that stands where the question is shown: `o CODE`. "
+            "After the answer, type the code that is shown with the question: `o CODE`. "
         )?;
     }
     if shown.output {
         write!(
             out,
-            "the agent stands still. Let it go on: [o]nce, without asking again in this [s]ession; or [d]eny, which ends it? "
+            "the agent is frozen. Let it continue [o]nce, for the whole [s]ession without \
+             asking again, or [d]eny and end it? "
         )?;
     } else {
-        write!(out, "[o]nce, for the [s]ession, write a [r]ule, [d]eny? ")?;
+        write!(
+            out,
+            "Allow [o]nce, for this [s]ession, with a [r]ule, or [d]eny? "
+        )?;
     }
     out.flush()
 }

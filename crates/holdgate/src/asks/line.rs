@@ -25,7 +25,7 @@ impl Line {
         let path = state_dir.join(socket::NAME);
         let write = UnixStream::connect(&path).map_err(|error| {
             WrongUse(format!(
-                "no proxy takes answers at {}: {error}; is one running with this state directory?",
+                "cannot connect to a proxy at {}: {error}; is one running with this state folder?",
                 path.display()
             ))
         })?;
@@ -51,7 +51,7 @@ impl Line {
             return Ok(None);
         }
         let json = Json::read(line.as_bytes(), 16, LoneSurrogates::Refuse);
-        let json = json.context("what the proxy says cannot be read")?;
+        let json = json.context("the proxy's response cannot be read")?;
         Ok(Some(json.into_owned()))
     }
 
@@ -72,7 +72,7 @@ impl Line {
     /// What the proxy says next; an error that it says, or its end, is one.
     pub(crate) fn hear_some(&mut self) -> anyhow::Result<Json<'static>> {
         let Some(answer) = self.hear()? else {
-            bail!("the proxy has hung up");
+            bail!("the proxy closed the connection");
         };
         match answer.get("error").and_then(Json::as_str) {
             Some(error) => bail!("{}", holdgate_effects::json::shorten(error, 400)),
@@ -85,8 +85,8 @@ impl Line {
 pub(crate) fn typed(need: &str) -> anyhow::Result<String> {
     let mut tty = Tty::open()?;
     match need {
-        "code" => tty.ask("The code that stands where the question is shown: "),
+        "code" => tty.ask("The code that is shown with the question: "),
         "pin" => tty.ask_hidden("PIN: "),
-        _ => bail!("the proxy needs something that this version does not know"),
+        _ => bail!("the proxy requires something that this version does not support"),
     }
 }

@@ -342,7 +342,10 @@ impl Asks {
 }
 
 fn closed(id: &str) -> String {
-    format!("no question `{}` is open (any more)", shorten(id, 80))
+    format!(
+        "there is no open question `{}`; it may have been answered",
+        shorten(id, 80)
+    )
 }
 
 /// Somebody looks at the questions for as long as this lives.

@@ -65,7 +65,9 @@ impl Processes {
     /// listens on `port`, 0 if there is none; if not, why.
     pub fn check(&self, pid: u32, uid: u32, own_uid: u32, port: u16) -> Result<(), String> {
         if !cfg!(target_os = "linux") {
-            return Err("who asks can be checked on Linux only, so nobody can answer here".into());
+            return Err(
+                "the other process can only be checked on Linux, so nobody can answer here".into(),
+            );
         }
         if uid != own_uid {
             return Err("it belongs to another user".into());
@@ -74,9 +76,9 @@ impl Processes {
             let found = std::fs::metadata(self.root.join(pid).join("exe"));
             found.map(|m| (m.dev(), m.ino())).ok()
         };
-        let own = exe("self").ok_or("this program cannot be compared with it")?;
+        let own = exe("self").ok_or("it cannot be compared with this program")?;
         if exe(&pid.to_string()) != Some(own) {
-            return Err("it is not the program that runs the proxy".into());
+            return Err("it is not the same program as the proxy".into());
         }
         let stat = self.stat(pid)?;
         if stat.terminal == 0 || stat.foreground <= 0 {
@@ -96,22 +98,22 @@ impl Processes {
             ) {
                 (Ok(mark), Ok(sockets)) => {
                     if let Some(mark) = mark {
-                        return Err(format!("{mark} is set for process {pid}, as for an agent"));
+                        return Err(format!("process {pid} has {mark} set, as an agent does"));
                     }
                     if !sockets.is_disjoint(&clients) {
                         return Err(format!(
-                            "process {pid}, which started it, is a client of the proxy"
+                            "its ancestor process {pid} is a client of the proxy"
                         ));
                     }
                 }
-                _ if below_leader => return Err(format!("process {pid} cannot be looked at")),
+                _ if below_leader => return Err(format!("process {pid} cannot be inspected")),
                 // What runs a terminal may belong to the system.
                 _ => hidden_above = true,
             }
             below_leader &= pid != stat.session;
         }
         if hidden_above && !clients.is_subset(&self.all_sockets()?) {
-            return Err("which process is the proxy's client cannot be seen".into());
+            return Err("the client process of the proxy cannot be determined".into());
         }
         Ok(())
     }
@@ -128,7 +130,7 @@ impl Processes {
             line.push(next);
         }
         if next != 0 {
-            return Err("too many processes started it".into());
+            return Err("it has too many ancestor processes".into());
         }
         if !line.contains(&leader) {
             return Err("it was not started by the shell of its terminal".into());
@@ -137,7 +139,7 @@ impl Processes {
     }
 
     fn stat(&self, pid: u32) -> Result<Stat, String> {
-        let unknown = || format!("process {pid} cannot be looked at");
+        let unknown = || format!("process {pid} cannot be inspected");
         let path = self.root.join(pid.to_string()).join("stat");
         let text = std::fs::read(path).map_err(|_| unknown())?;
         parse_stat(&String::from_utf8_lossy(&text)).ok_or_else(unknown)
@@ -174,7 +176,7 @@ impl Processes {
             match std::fs::read_to_string(self.root.join("self/net").join(name)) {
                 Ok(table) => found.extend(table.lines().filter_map(|line| connected(line, port))),
                 Err(error) if *name == "tcp6" && error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(_) => return Err("the proxy's clients cannot be looked at".into()),
+                Err(_) => return Err("the proxy's clients cannot be inspected".into()),
             }
         }
         Ok(found)
@@ -195,7 +197,7 @@ impl Processes {
     /// The sockets of all processes that can be looked at.
     fn all_sockets(&self) -> Result<HashSet<u64>, String> {
         let entries = std::fs::read_dir(&self.root)
-            .map_err(|_| "the processes cannot be looked at".to_owned())?;
+            .map_err(|_| "the processes cannot be inspected".to_owned())?;
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         Ok(pids
             .filter_map(|pid| self.sockets_of(pid).ok())

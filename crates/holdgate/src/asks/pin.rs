@@ -59,7 +59,7 @@ impl Pin {
         let about = std::fs::metadata(folder).with_context(place)?;
         let (owner, mode) = (about.uid(), about.mode());
         if owner != own_uid() && owner != 0 || mode & 0o022 != 0 {
-            bail!("{}: other users can write this folder", folder.display());
+            bail!("{}: other users can write to this folder", folder.display());
         }
         let mut hash = String::new();
         file.take(MAX_FILE)
@@ -77,7 +77,7 @@ impl Pin {
     /// Writes a new PIN.
     pub(crate) fn store(path: &Path, typed: &str) -> anyhow::Result<()> {
         let mut salt = [0; 16];
-        getrandom::fill(&mut salt).context("the system has no random numbers")?;
+        getrandom::fill(&mut salt).context("the system provides no random numbers")?;
         let salt = SaltString::encode_b64(&salt).map_err(|e| anyhow::anyhow!("{e}"))?;
         let hasher = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::DEFAULT);
         let hash = hasher.hash_password(typed.as_bytes(), &salt);
@@ -106,7 +106,7 @@ impl Pin {
     /// neither ending the process nor starting another gives more tries.
     pub(crate) fn check(&self, typed: &str) -> Result<(), NotAccepted> {
         let refused = |error: &dyn std::fmt::Display| {
-            NotAccepted::Refused(format!("the PIN's tries cannot be counted: {error}"))
+            NotAccepted::Refused(format!("cannot count the PIN attempts: {error}"))
         };
         let mut seen = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         let mut counter = Counter::open(&tries_file(&self.path)).map_err(|e| refused(&e))?;
@@ -133,17 +133,19 @@ impl Pin {
 pub(crate) fn is_usable(typed: &str) -> Result<(), String> {
     if typed.chars().count() < MIN_CHARACTERS || typed.len() > MAX_BYTES {
         return Err(format!(
-            "a PIN has {MIN_CHARACTERS} to {MAX_BYTES} characters, of any kind"
+            "a PIN must have {MIN_CHARACTERS} to {MAX_BYTES} characters of any kind"
         ));
     }
     Ok(())
 }
 
 fn parse(hash: &str) -> anyhow::Result<PasswordHash<'_>> {
-    let parsed = PasswordHash::new(hash).map_err(|e| anyhow::anyhow!("not a PIN's hash: {e}"))?;
-    let params = Params::try_from(&parsed).map_err(|e| anyhow::anyhow!("not a PIN's hash: {e}"))?;
+    let parsed =
+        PasswordHash::new(hash).map_err(|e| anyhow::anyhow!("not a valid PIN hash: {e}"))?;
+    let params =
+        Params::try_from(&parsed).map_err(|e| anyhow::anyhow!("not a valid PIN hash: {e}"))?;
     if params.m_cost() > MAX_MEMORY {
-        bail!("not a PIN's hash: it takes too much memory");
+        bail!("not a valid PIN hash: it needs too much memory");
     }
     Ok(parsed)
 }
@@ -165,10 +167,12 @@ fn own_uid() -> u32 {
 fn is_ours(file: &File) -> anyhow::Result<()> {
     let about = file.metadata()?;
     if !about.is_file() || about.uid() != own_uid() {
-        bail!("not a file of this user");
+        bail!("the file does not belong to this user");
     }
     if about.mode() & 0o077 != 0 {
-        bail!("other users can read or write it; `chmod 600` it, or set the PIN anew");
+        bail!(
+            "other users can read or write the file; run `chmod 600` on it, or set the PIN again"
+        );
     }
     Ok(())
 }

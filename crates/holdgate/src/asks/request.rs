@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// What is said where neither a terminal nor a PIN can tell a person from a program.
-const NO_PIN: &str = "no terminal shows the question and no PIN is set: run `holdgate pin`, then start \
-                      the proxy again";
+const NO_PIN: &str = "no terminal shows the question and no PIN is set: run `holdgate pin`, \
+                      then restart the proxy";
 /// How long a terminal shows that somebody wants to lift the gate.
 const EXPERT_PATIENCE: Duration = Duration::from_mins(2);
 
@@ -91,7 +91,7 @@ impl Peer {
     ) -> Result<(), Json<'static>> {
         let pid = self.pid;
         let record = |rule: &'static str, what: String| {
-            let reason = format!("process {pid} gave {what} at {NAME}");
+            let reason = format!("process {pid} sent {what} to {NAME}");
             let finding = Finding::audit(LayerName::Operator, rule, reason);
             let recorded = (shared.operator.record)(&finding);
             recorded.map_err(|e| error(format!("the ledger cannot be written: {e}")))
@@ -107,12 +107,9 @@ impl Peer {
                         format!("a wrong code for question {question}"),
                     )?;
                     Err(error(match left {
-                        0 => {
-                            "that is not the code; now the question can only be answered where it \
-                              is shown"
-                                .into()
-                        }
-                        left => format!("that is not the code; tries left: {left}"),
+                        0 => "wrong code; the question can now only be answered where it is shown"
+                            .into(),
+                        left => format!("wrong code; attempts left: {left}"),
                     }))
                 }
             };
@@ -132,7 +129,7 @@ impl Peer {
             Err(NotAccepted::Refused(why)) => Err(error(why)),
             Err(NotAccepted::Wrong(count)) => {
                 record("wrong-pin", format!("a wrong PIN ({count} in a row)"))?;
-                Err(error("that is not the PIN".into()))
+                Err(error("wrong PIN".into()))
             }
         }
     }
@@ -165,7 +162,7 @@ impl Peer {
             return Err(need("code"));
         };
         let lifting = self.lifting.as_ref();
-        let lifting = lifting.ok_or_else(|| error("no terminal shows that question".into()))?;
+        let lifting = lifting.ok_or_else(|| error("no terminal shows this question".into()))?;
         let id = lifting.ticket.id().to_owned();
         let proved = self.prove(Some(&id), Some(typed), shared);
         let answered = proved.and_then(|()| shared.asks.answer(&id, Answer::Once).map_err(error));
@@ -182,7 +179,7 @@ impl Peer {
             Some(lifting) if answer.approval().is_some() => {
                 (shared.operator.expert)(&lifting.wanted)
             }
-            _ => error(format!("the gate stays as it is ({})", answer.word())),
+            _ => error(format!("the gate was not lifted ({})", answer.word())),
         }
     }
 }
@@ -221,8 +218,8 @@ impl Shown {
     fn of_expert(id: String, process: u32, time: Duration, left: Duration) -> Shown {
         let time = humantime::format_duration(time);
         let reason = format!(
-            "process {process} at another terminal wants to lift the gate: for {time} it would stop \
-             nothing that any agent of this proxy does"
+            "process {process} at another terminal wants to lift the gate: for {time}, the \
+             gate would not block any call of any agent of this proxy"
         );
         let finding = ["expert-mode".into(), "expert".into(), reason, String::new()];
         Shown {
@@ -249,7 +246,7 @@ impl Asks {
     ) -> Result<Ticket, String> {
         const ID: &str = "expert";
         if self.open().iter().any(|shown| shown.id == ID) {
-            return Err("another terminal wants to lift the gate at this moment".into());
+            return Err("another terminal is already asking to lift the gate".into());
         }
         let shown = Shown::of_expert(ID.into(), process, time, left);
         self.open_question(shown)

@@ -78,7 +78,7 @@ impl Server {
     ) -> anyhow::Result<Server> {
         let path = dir.join(NAME);
         if std::os::unix::net::UnixStream::connect(&path).is_ok() {
-            anyhow::bail!("another proxy with the same state directory answers there");
+            anyhow::bail!("another proxy with the same state folder already listens there");
         }
         // Made beside its place, so that it is never there with other rights than it should have.
         let new = dir.join(format!(".approve-{}-{port}", std::process::id()));
@@ -139,7 +139,7 @@ impl Drop for Server {
 async fn accept(listener: std::os::unix::net::UnixListener, shared: Arc<Shared>) {
     let listener = match UnixListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return crate::log::warn(&format!("cannot take answers: {error}")),
+        Err(error) => return crate::log::warn(&format!("cannot receive answers: {error}")),
     };
     let room = Arc::new(Semaphore::new(MAX_PEERS));
     loop {
@@ -167,13 +167,13 @@ async fn serve(stream: UnixStream, shared: &Shared) -> std::io::Result<()> {
         Some(pid) => shared
             .processes
             .check(pid, peer.uid(), shared.own_uid, shared.port),
-        None => Err("who it is cannot be seen".to_owned()),
+        None => Err("the process cannot be identified".to_owned()),
     };
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     if let Err(why) = check() {
         crate::log::warn(&format!(
-            "refused process {} at {NAME}: {why}",
+            "rejected process {} at {NAME}: {why}",
             pid.unwrap_or(0)
         ));
         let said = error(format!("you cannot answer here: {why}"));

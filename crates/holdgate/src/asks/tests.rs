@@ -38,7 +38,10 @@ fn a_question_is_answered_exactly_once() {
     let mut second = asks.ask(&question("2"), LEFT).unwrap();
     assert_eq!(asks.answer("2", Answer::Deny), Ok(()));
     let again = asks.answer("2", Answer::Once).unwrap_err();
-    assert_eq!(again, "no question `2` is open (any more)");
+    assert_eq!(
+        again,
+        "there is no open question `2`; it may have been answered"
+    );
     assert_eq!(asks.open().len(), 1);
     assert_eq!(
         second.close(),

@@ -16,7 +16,7 @@ impl Tty {
     /// Opens it, or says that a person is needed.
     pub(crate) fn open() -> anyhow::Result<Tty> {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
-        let what = "this needs a person at a terminal, and there is no terminal here";
+        let what = "this command needs a terminal";
         Ok(Tty(tty.map_err(|_| WrongUse(what.to_owned()))?))
     }
 

@@ -12,8 +12,8 @@ impl JudgeFile {
     pub(super) fn settle(self) -> Result<JudgeSettings, ConfigError> {
         if self.api_key.is_some() {
             return Err(ConfigError(
-                "judge.api_key: a key does not belong in settings; put it in a variable of its \
-                 own, and name that in `api_key_env`"
+                "judge.api_key: do not put a key into the settings; put it into an environment \
+                 variable and name that in `api_key_env`"
                     .into(),
             ));
         }
@@ -26,15 +26,14 @@ impl JudgeFile {
         let model = model.or_else(|| provider.usual_model().map(str::to_owned));
         let model = model.ok_or_else(|| {
             ConfigError(
-                "judge.model: a server that speaks as OpenAI has models of its own, name one"
-                    .into(),
+                "judge.model: an OpenAI-compatible server has no default model, name one".into(),
             )
         })?;
         let usual = JudgeSettings::new(provider, &model);
         let timeout = self.timeout.map_or(usual.timeout, |s| s.0);
         if timeout > LONGEST_TIMEOUT {
             return Err(ConfigError(
-                "judge.timeout: out of range, the agent waits at most a minute".into(),
+                "judge.timeout: out of range, write at most a minute".into(),
             ));
         }
         let api_key_env = self.api_key_env.unwrap_or(usual.api_key_env);
@@ -43,7 +42,7 @@ impl JudgeFile {
             // What stands there is not shown: it may be the key.
             return Err(ConfigError(
                 "judge.api_key_env: write the name of a variable in capitals, as in \
-                 `GEMINI_API_KEY`; the key itself does not belong in the file"
+                 `GEMINI_API_KEY`; do not put the key itself into the file"
                     .into(),
             ));
         }

@@ -26,7 +26,7 @@ impl Origin {
         text: Option<String>,
     ) -> Self {
         let own = |(key, _): &&(String, String)| {
-            key.starts_with("HOLDGATE_") || VARIABLES.contains(&key.as_str())
+            key.starts_with(super::VARIABLES) || VARIABLES.contains(&key.as_str())
         };
         Origin {
             flags: flags.clone(),
@@ -49,7 +49,7 @@ impl Config {
         let said = |config: &Config| !config.origin.text.trim().is_empty();
         match &self.file {
             Some(file) if said(self) && !said(&new) => Err(ConfigError(format!(
-                "{} is gone or empty; start anew to go on without its settings",
+                "{} is missing or empty; restart to continue without its settings",
                 file.display()
             ))),
             Some(_) | None => Ok(new),

@@ -83,7 +83,7 @@ fn errors_show_place_and_fix() {
     check_error(
         "[guard]\non_block = \"shout\"",
         &[],
-        "holdgate.toml:2:12: `shout` is no way to answer, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
+        "holdgate.toml:2:12: `shout` is not a valid value, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
     );
     check_error(
         "[upstream]\nanthropic = \"api.example.com\"",
@@ -93,7 +93,7 @@ fn errors_show_place_and_fix() {
     check_error(
         "",
         &[("HOLDGATE_GUARD_KEEP_ALIVE", "soon")],
-        "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is no time, write it as `250ms`, `10s` or `5m`",
+        "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is not a valid duration, write it as `250ms`, `10s` or `5m`",
     );
     check_error(
         "",
@@ -103,17 +103,17 @@ fn errors_show_place_and_fix() {
     check_error(
         "[gate]\nprofile = \"server\"",
         &[],
-        "holdgate.toml:2:11: `server` is no profile, write `workstation`, `container` or `strict`\n  |\n2 | profile = \"server\"\n  |           ^^^^^^^^",
+        "holdgate.toml:2:11: `server` is not a valid profile, write `workstation`, `container` or `strict`\n  |\n2 | profile = \"server\"\n  |           ^^^^^^^^",
     );
     check_error(
         "[ask]\noperator = \"maybe\"",
         &[],
-        "holdgate.toml:2:12: `maybe` says nothing about who is there, write `auto`, `always` or `never`\n  |\n2 | operator = \"maybe\"\n  |            ^^^^^^^",
+        "holdgate.toml:2:12: `maybe` is not a valid value, write `auto`, `always` or `never`\n  |\n2 | operator = \"maybe\"\n  |            ^^^^^^^",
     );
     check_error(
         "",
         &[("HOLDGATE_PROJECT_DIR", "work")],
-        "environment variable HOLDGATE_PROJECT_DIR: `work` is no full path, write it as `/home/me/project`",
+        "environment variable HOLDGATE_PROJECT_DIR: `work` is not an absolute path, write it as `/home/me/project`",
     );
     check_error(
         "guard = 3",
@@ -123,12 +123,12 @@ fn errors_show_place_and_fix() {
     check_error(
         "[guard]\nkeep_alive = 10",
         &[],
-        "holdgate.toml:2:14: `10` is no time, write it as `250ms`, `10s` or `5m`\n  |\n2 | keep_alive = 10\n  |              ^^",
+        "holdgate.toml:2:14: `10` is not a valid duration, write it as `250ms`, `10s` or `5m`\n  |\n2 | keep_alive = 10\n  |              ^^",
     );
     check_error(
         "proxy.listen = \"localhost:1\"",
         &[],
-        "holdgate.toml:1:16: `localhost:1` is no address, write it as `127.0.0.1:8787`\n  |\n1 | proxy.listen = \"localhost:1\"\n  |                ^^^^^^^^^^^^^",
+        "holdgate.toml:1:16: `localhost:1` is not a valid address, write it as `127.0.0.1:8787`\n  |\n1 | proxy.listen = \"localhost:1\"\n  |                ^^^^^^^^^^^^^",
     );
 }
 
@@ -212,7 +212,7 @@ fn rules_are_in_the_usual_folders_unless_others_are_named() {
     check_error(
         "[rules]\ndirs = [\"a\"]\n",
         &[],
-        "holdgate.toml:2:8: `a` is no full path, write it as `/home/me/project`
+        "holdgate.toml:2:8: `a` is not an absolute path, write it as `/home/me/project`
   |
 2 | dirs = [\"a\"]
   |        ^^^^^",
@@ -282,12 +282,12 @@ fn slips_in_the_judges_settings_are_explained() {
     check_error(
         "[judge]\nprovider = \"bard\"",
         &[],
-        "holdgate.toml:2:12: `bard` is no provider, write `gemini`, `anthropic`, `openai` or `none`\n  |\n2 | provider = \"bard\"\n  |            ^^^^^^",
+        "holdgate.toml:2:12: `bard` is not a valid provider, write `gemini`, `anthropic`, `openai` or `none`\n  |\n2 | provider = \"bard\"\n  |            ^^^^^^",
     );
     check_error(
         "[judge]\nmodel = \"a b\"",
         &[],
-        "holdgate.toml:2:9: `a b` is no name of a model, write it as `gemini-3.5-flash-lite`\n  |\n2 | model = \"a b\"\n  |         ^^^^^",
+        "holdgate.toml:2:9: `a b` is not a valid model name, write it as `gemini-3.5-flash-lite`\n  |\n2 | model = \"a b\"\n  |         ^^^^^",
     );
     check_error(
         "[judge]\nfreez = false",
@@ -297,7 +297,7 @@ fn slips_in_the_judges_settings_are_explained() {
     check_error(
         "judge.provider = \"openai\"",
         &[],
-        "judge.model: a server that speaks as OpenAI has models of its own, name one",
+        "judge.model: an OpenAI-compatible server has no default model, name one",
     );
     let error = load("judge.timeout = \"2m\"", &[]).unwrap_err();
     assert!(error.contains("judge.timeout"), "{error}");

@@ -25,11 +25,11 @@ impl<'de> Deserialize<'de> for Span {
             .map_or_else(|| value.to_string(), str::to_owned);
         match humantime::parse_duration(&text) {
             Ok(duration) if duration.is_zero() || duration > MAX_SPAN => Err(de::Error::custom(
-                format!("`{text}` is out of range, write more than nothing and at most a year"),
+                format!("`{text}` is out of range, write a duration of at most a year"),
             )),
             Ok(duration) => Ok(Span(duration)),
             Err(_) => Err(de::Error::custom(format!(
-                "`{text}` is no time, write it as `250ms`, `10s` or `5m`"
+                "`{text}` is not a valid duration, write it as `250ms`, `10s` or `5m`"
             ))),
         }
     }
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Address {
         let address = text.parse().map(Address);
         address.map_err(|_| {
             de::Error::custom(format!(
-                "`{text}` is no address, write it as `127.0.0.1:8787`"
+                "`{text}` is not a valid address, write it as `127.0.0.1:8787`"
             ))
         })
     }
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for OnBlockWord {
             "explain" => Ok(OnBlockWord(OnBlock::Explain)),
             "continue" => Ok(OnBlockWord(OnBlock::Continue)),
             other => Err(de::Error::custom(format!(
-                "`{other}` is no way to answer, write `explain` or `continue`"
+                "`{other}` is not a valid value, write `explain` or `continue`"
             ))),
         }
     }
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for OperatorWord {
             "always" => Ok(OperatorWord(Operator::Always)),
             "never" => Ok(OperatorWord(Operator::Never)),
             other => Err(de::Error::custom(format!(
-                "`{other}` says nothing about who is there, write `auto`, `always` or `never`"
+                "`{other}` is not a valid value, write `auto`, `always` or `never`"
             ))),
         }
     }
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Folder {
         let text = String::deserialize(deserializer)?;
         if !text.starts_with('/') {
             return Err(de::Error::custom(format!(
-                "`{text}` is no full path, write it as `/home/me/project`"
+                "`{text}` is not an absolute path, write it as `/home/me/project`"
             )));
         }
         Ok(Folder(text.into()))
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for ProfileWord {
         let word = String::deserialize(deserializer)?;
         Profile::from_word(&word).map(ProfileWord).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{word}` is no profile, write `workstation`, `container` or `strict`"
+                "`{word}` is not a valid profile, write `workstation`, `container` or `strict`"
             ))
         })
     }
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for ProviderWord {
         let word = String::deserialize(deserializer)?;
         Provider::from_word(&word).map(ProviderWord).ok_or_else(|| {
             de::Error::custom(format!(
-                "`{word}` is no provider, write `gemini`, `anthropic`, `openai` or `none`"
+                "`{word}` is not a valid provider, write `gemini`, `anthropic`, `openai` or `none`"
             ))
         })
     }
@@ -165,7 +165,7 @@ impl<'de> Deserialize<'de> for ModelName {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
         if name.is_empty() || !name.chars().all(plain) || name.contains("..") {
             return Err(de::Error::custom(format!(
-                "`{name}` is no name of a model, write it as `gemini-3.5-flash-lite`"
+                "`{name}` is not a valid model name, write it as `gemini-3.5-flash-lite`"
             )));
         }
         Ok(ModelName(name))
@@ -179,7 +179,7 @@ pub(crate) fn upstream_url(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|_| wrong("it must be a URL"))?;
     match uri.scheme_str() {
         Some("http" | "https") if uri.authority().is_some_and(|a| a.as_str().contains('@')) => {
-            Err("an upstream has no user and password in its address".to_owned())
+            Err("it must not contain a user or password".to_owned())
         }
         Some("http" | "https") if uri.host().is_none_or(str::is_empty) => {
             Err(wrong("it must name a host"))

@@ -10,7 +10,6 @@ use holdgate_core::{
     Finding, GuardSettings, HeldCall, History, Judge, LayerName, Occasion, Output, Session, Stack,
     Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
 };
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
@@ -115,7 +114,7 @@ impl Bench {
     /// A bench with this stack, for agents that work in `project`.
     pub fn new(stack: Arc<Stack>, guard: GuardSettings, project: &str) -> Bench {
         // A resident proxy has read all of it long before the first call.
-        if let Ok(know) = Knowledge::built_in() {
+        if let Ok(know) = crate::own::knowledge() {
             know.commands.warm();
         }
         Bench {

@@ -147,17 +147,17 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
         ]);
     }
     if tally.rules.is_empty() {
-        return writeln!(out, "\nno rule spoke");
+        return writeln!(out, "\nno rule matched");
     }
-    writeln!(out, "\ncases in which a layer spoke")?;
+    writeln!(out, "\ncases in which a layer reported a finding")?;
     layers.write(out)?;
-    writeln!(out, "\ncases in which a rule spoke")?;
+    writeln!(out, "\ncases in which a rule matched")?;
     rules.write(out)
 }
 
 /// Writes what is lost when a part is left out.
 pub(super) fn ablations(out: &mut impl Write, whole: &Tally, parts: &[Ablation]) -> io::Result<()> {
-    writeln!(out, "\nwhat each part is worth")?;
+    writeln!(out, "\nwhat each part contributes")?;
     let mut table = Table::new(&[
         "<without",
         "attacks blocked %",

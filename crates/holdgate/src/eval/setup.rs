@@ -36,7 +36,7 @@ impl SetUp {
             known.ok_or_else(|| {
                 let layers = LAYERS.map(LayerName::word).join(", ");
                 WrongUse(format!(
-                    "--without: `{name}` is no layer, the layers are {layers}"
+                    "--without: `{name}` is not a valid layer, the layers are {layers}"
                 ))
             })
         };

@@ -107,7 +107,7 @@ fn a_broken_project_file_is_left_out_and_said_to_be() {
     let setting = Setting::new(&rule("a", "DENY"));
     setting.write(&rule("b", "DENY").replace("because", "becuase"));
     setting.look(
-        Some("is not in force, only the rules around it are"),
+        Some("is not in force: using the other rules without it"),
         Some(".holdgate.yaml:5:3: unknown field `becuase`, did you mean `because`?"),
     );
     assert_eq!(setting.verdicts(), ["block", "allow", "allow"]);
@@ -180,7 +180,7 @@ fn the_operators_slips_stop_the_start() {
     );
     check(
         &(rule("a", "DENY") + &rule("a", "ASK")),
-        "rules/own.yaml:7:7: there is a rule `touch-a` already, in rules/own.yaml:1: choose another name
+        "rules/own.yaml:7:7: the rule `touch-a` already exists in rules/own.yaml:1: choose another name
   |
 7 | - id: touch-a
   |       ^^^^^^^",

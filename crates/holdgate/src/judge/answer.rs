@@ -33,7 +33,7 @@ fn joined(items: &[Json<'_>]) -> Result<String, Fault> {
         match string(item, "text") {
             _ if thought => {}
             Some(piece) => text.push_str(piece),
-            None => return Err(Fault::Unreadable("it holds more than text".to_owned())),
+            None => return Err(Fault::Unreadable("it contains more than text".to_owned())),
         }
     }
     Ok(text)
@@ -77,7 +77,7 @@ fn openai_text(answer: &Json<'_>) -> Result<String, Fault> {
     }
     string(message, "content")
         .map(str::to_owned)
-        .ok_or_else(|| Fault::Unreadable("it holds no text".to_owned()))
+        .ok_or_else(|| Fault::Unreadable("it contains no text".to_owned()))
 }
 
 /// What it means that a model stopped for another reason than that it was done.
@@ -128,7 +128,7 @@ fn verdict(text: &str) -> Result<(Verdict, String), Fault> {
         "KILL" => Verdict::Kill,
         other => {
             let other = one_line(other, WORD);
-            return Err(wrong(&format!("`{other}` is no verdict")));
+            return Err(wrong(&format!("`{other}` is not a valid verdict")));
         }
     };
     let reason = string(&object, "reason").ok_or_else(|| wrong("it has no reason"))?;
@@ -150,7 +150,7 @@ mod tests {
                 Ok((verdict, reason)) => format!("{verdict:?} {reason}"),
                 Err(fault) => fault.to_string(),
             };
-            let expected = expected.replace('~', "its answer cannot be read: ");
+            let expected = expected.replace('~', "its response cannot be read: ");
             assert_eq!(read, expected, "{text}");
         };
         check(r#" {"verdict":"SAFE","reason":"a test"} "#, "Safe a test");
@@ -164,7 +164,7 @@ mod tests {
         check(r#"{"reason":"SAFE"}"#, "~it has no verdict");
         check(
             r#"{"verdict":"safe","reason":"r"}"#,
-            "~`safe` is no verdict",
+            "~`safe` is not a valid verdict",
         );
         check(r#"{"verdict":["SAFE"],"reason":"r"}"#, "~it has no verdict");
         check(r#"["SAFE"]"#, "~no JSON object");

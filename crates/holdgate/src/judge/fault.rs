@@ -13,21 +13,21 @@ const MAX_DEPTH: usize = 32;
 /// Why there is no verdict, said of the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
-    #[error("no judge is set: `[judge] provider` is `none`")]
+    #[error("no judge is configured: `[judge] provider` is `none`")]
     Nobody,
-    #[error("no judge is set")]
+    #[error("no judge is configured")]
     NotChosen,
     #[error("there is no key: neither `HOLDGATE_JUDGE_API_KEY` nor `{0}` is set")]
     NoKey(String),
-    #[error("its key has characters that no key has")]
+    #[error("its key contains invalid characters")]
     BadKey,
-    #[error("its address is unusable: {0}")]
+    #[error("its address is not valid: {0}")]
     BadAddress(String),
-    #[error("its budget of {0} requests an hour is used up")]
+    #[error("its budget of {0} requests per hour is used up")]
     OverBudget(usize),
-    #[error("it failed before and is left alone for another {}", seconds(*.0))]
+    #[error("it has failed and is paused for another {}", seconds(*.0))]
     Resting(Duration),
-    #[error("it did not answer within {}", seconds(*.0))]
+    #[error("it did not respond within {}", seconds(*.0))]
     TimedOut(Duration),
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
@@ -37,15 +37,15 @@ pub(super) enum Fault {
         message: String,
         retry_after: Option<Duration>,
     },
-    #[error("it answers {status}: {message}")]
+    #[error("it responded with status {status}: {message}")]
     Refused { status: StatusCode, message: String },
-    #[error("it does not take the question: {0}")]
+    #[error("it rejected the question: {0}")]
     Blocked(String),
-    #[error("its answer ends early: {0}")]
+    #[error("its response was truncated: {0}")]
     CutShort(String),
-    #[error("its answer has more than {0} bytes")]
+    #[error("its response is larger than {0} bytes")]
     Oversize(usize),
-    #[error("its answer cannot be read: {0}")]
+    #[error("its response cannot be read: {0}")]
     Unreadable(String),
 }
 

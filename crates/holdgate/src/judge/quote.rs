@@ -44,7 +44,7 @@ pub(super) fn both_ends(text: &str, most: usize) -> String {
     let start: String = text.chars().take(half).collect();
     let end = ending(text, half);
     let left_out = length - 2 * half;
-    format!("{start}\n[… {left_out} characters left out …]\n{end}")
+    format!("{start}\n[… {left_out} characters omitted …]\n{end}")
 }
 
 /// A quotation that its content cannot leave: each of its lines begins with `> `, and it lies
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(both_ends("abcd", 4), "abcd");
         assert_eq!(
             both_ends("abcdefghi", 4),
-            "ab\n[… 5 characters left out …]\nhi"
+            "ab\n[… 5 characters omitted …]\nhi"
         );
         assert_eq!(one_line(" a \n\n b c", 3), "a b…");
     }

@@ -37,7 +37,7 @@ pub fn run(command: &LedgerCommand, config: &Config, out: &mut impl Write) -> an
             let file = file.display();
             writeln!(
                 out,
-                "records from {first} on are sealed; the seed is in {file}"
+                "records starting with {first} are sealed; the seed is in {file}"
             )?;
             keep_it_away();
         }
@@ -47,7 +47,8 @@ pub fn run(command: &LedgerCommand, config: &Config, out: &mut impl Write) -> an
             let seed = Ledger::open(&config.state_dir, config.ledger)?.seal()?;
             writeln!(out, "{seed}")?;
             log::info(&format!(
-                "records from {} on are sealed, and this is their seed. It is shown only this once.",
+                "records starting with {} are sealed, and this is their seed. It is shown only \
+                 once.",
                 seed.first
             ));
             keep_it_away();
@@ -58,8 +59,8 @@ pub fn run(command: &LedgerCommand, config: &Config, out: &mut impl Write) -> an
 
 fn keep_it_away() {
     log::info(
-        "Keep it where nobody who can write the ledger can read it: on another machine, or on paper. \
-         `holdgate ledger verify --seed FILE` checks with it.",
+        "Keep it where nobody who can write the ledger can read it: on another machine, or on \
+         paper. Use it with `holdgate ledger verify --seed FILE`.",
     );
 }
 
@@ -83,7 +84,8 @@ fn seal_to(path: &PathBuf, config: &Config) -> anyhow::Result<u64> {
     let real = std::fs::canonicalize(&folder).with_context(|| format!("{}", folder.display()))?;
     if real.starts_with(std::fs::canonicalize(&config.state_dir)?) {
         anyhow::bail!(
-            "{} is in the state folder: whoever can change the ledger could read the seed there; choose another place",
+            "{} is in the state folder, where anyone who can change the ledger could read the \
+             seed; choose another folder",
             path.display()
         );
     }
@@ -91,7 +93,7 @@ fn seal_to(path: &PathBuf, config: &Config) -> anyhow::Result<u64> {
     options.write(true).create_new(true).mode(0o600);
     let mut file = options
         .open(path)
-        .with_context(|| format!("{} is not written over", path.display()))?;
+        .with_context(|| format!("{} already exists and is not overwritten", path.display()))?;
     let seed = ledger.seal().inspect_err(|_| {
         let _ = std::fs::remove_file(path);
     })?;
@@ -103,14 +105,14 @@ fn seal_to(path: &PathBuf, config: &Config) -> anyhow::Result<u64> {
 fn to_text(verified: &Verified) -> String {
     let (first, last) = verified.range.unwrap_or_default();
     let chain = format!(
-        "the ledger is whole: {} records in {} files, numbers {first} to {last}, last hash {}",
+        "the ledger is intact: {} records in {} files, numbers {first} to {last}, last hash {}",
         verified.records, verified.files, verified.hash
     );
     let seals = match &verified.seals {
-        Seals::None => "not sealed: whoever owns the files could have rewritten them".to_owned(),
+        Seals::None => "not sealed: the owner of the files could have rewritten them".to_owned(),
         Seals::NotChecked => {
-            "not checked against a seed: whoever owns the files could have rewritten \
-             them; run `holdgate ledger seal` to be able to prove what is written from then on"
+            "not checked against a seed: the owner of the files could have rewritten them; run \
+             `holdgate ledger seal` to be able to prove later records"
                 .to_owned()
         }
         Seals::Checked {
@@ -119,16 +121,16 @@ fn to_text(verified: &Verified) -> String {
             deleted_to,
             later,
         } => {
-            let mut text =
-                format!("sealed: the records {first} to {last} are as they were written");
+            let mut text = format!("sealed: records {first} to {last} are unchanged");
             if let Some(to) = deleted_to {
                 text.push_str(&format!(
-                    "; those up to {to} were deleted for their space (ledger.keep_bytes)"
+                    "; records up to {to} were deleted to save space (ledger.keep_bytes)"
                 ));
             }
             if *later > 0 {
                 text.push_str(&format!(
-                    "; the epoch of this seed ended there, and it says nothing about the {later} records after it"
+                    "; the epoch of this seed ends there, so the {later} later records were \
+                     not checked"
                 ));
             }
             text

@@ -57,15 +57,18 @@ impl Note {
     fn reason(&self) -> String {
         match self {
             Note::Torn { bytes, kept_in } => format!(
-                "the ledger ended in the middle of a line; its {bytes} bytes are now in {}",
+                "the ledger ended with an incomplete line; its {bytes} bytes were moved to {}",
                 kept_in.display()
             ),
             Note::Missing { from, to } => format!(
-                "the records {from} to {to} are missing at the end of the ledger: they were taken out, or lost when the machine stopped"
+                "records {from} to {to} are missing at the end of the ledger: they were \
+                 removed, or lost when the machine stopped"
             ),
-            Note::KeyGone => "the key of the ledger is gone or cannot be used, so a new sealed epoch begins; see `holdgate ledger seal`".to_owned(),
+            Note::KeyGone => "the key of the ledger is missing or cannot be used, so a new \
+                              sealed epoch starts; see `holdgate ledger seal`"
+                .to_owned(),
             Note::RolledBack { known } => format!(
-                "the ledger's records up to {known} were taken out or changed while it was in use"
+                "records of the ledger up to {known} were removed or changed while it was in use"
             ),
         }
     }
@@ -92,7 +95,8 @@ impl Current {
             None => Last::default(),
             Some(line) => Last::read(&line).ok_or_else(|| {
                 let text = format!(
-                    "{}: the last line is not a record; see `holdgate ledger verify`, then move the file away",
+                    "{}: the last line is not a record; run `holdgate ledger verify`, then \
+                     move the file away",
                     path.display()
                 );
                 io::Error::new(io::ErrorKind::InvalidData, text)
@@ -202,7 +206,7 @@ impl Current {
         }
         let (key, seed) = KeyFile::begin(dir, self.seq + 1)?;
         self.key = Some(key);
-        let reason = "records from here on are sealed, and the operator has the seed";
+        let reason = "records are sealed from here on, and the operator has the seed";
         self.write(dir, &about("audit", "seal-began", reason), true)?;
         Ok(seed)
     }
@@ -225,7 +229,7 @@ impl Current {
         if gone.is_empty() {
             return Ok(());
         }
-        let reason = format!("the records up to {up_to} were deleted, as ledger.keep_bytes wants");
+        let reason = format!("records up to {up_to} were deleted because of ledger.keep_bytes");
         let mut members = about("allow", "old-records-deleted", &reason);
         members.number(DELETED_TO, up_to);
         // First what is said, then what is done: a gap that no record tells of is suspicious.

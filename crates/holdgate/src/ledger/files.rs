@@ -92,7 +92,10 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(flags).open(path).map_err(|error| {
         let is_link = std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
         if is_link {
-            let text = format!("{} is a link, which is not followed", path.display());
+            let text = format!(
+                "{} is a symbolic link, which is not followed",
+                path.display()
+            );
             return io::Error::new(error.kind(), text);
         }
         error

@@ -32,7 +32,7 @@ pub(super) fn prepare(dir: &Path) -> io::Result<()> {
         let sticky = above > 0 && found.mode() & STICKY != 0;
         if is_writable_by_others(&found) && !sticky {
             let what = format!(
-                "can be written by others (mode {:04o}); take that away with `chmod go-w {}`",
+                "is writable by others (mode {:04o}); run `chmod go-w {}`",
                 found.mode() & 0o7777,
                 part.display()
             );
@@ -56,10 +56,7 @@ pub(super) fn check_owner(path: &Path, found: &Metadata) -> io::Result<()> {
         return Err(refused(path, &owned_by(found)));
     }
     if is_writable_by_others(found) {
-        let what = format!(
-            "can be written by others; take that away with `chmod 600 {}`",
-            path.display()
-        );
+        let what = format!("is writable by others; run `chmod 600 {}`", path.display());
         return Err(refused(path, &what));
     }
     Ok(())
@@ -81,7 +78,7 @@ fn user() -> u32 {
 
 fn owned_by(found: &Metadata) -> String {
     format!(
-        "belongs to the user {}, who could replace the ledger",
+        "belongs to user {}, who could replace the ledger",
         found.uid()
     )
 }

@@ -93,7 +93,8 @@ impl FromStr for Seed {
             let (first, key) = (first.parse().ok()?, Key::read(key)?);
             Some(Seed { first, key })
         };
-        seed().ok_or_else(|| "not a seed as `holdgate ledger seal` prints it".to_owned())
+        seed()
+            .ok_or_else(|| "not a seed in the format that `holdgate ledger seal` prints".to_owned())
     }
 }
 

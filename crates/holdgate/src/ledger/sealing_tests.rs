@@ -150,14 +150,14 @@ fn a_ledger_that_was_cut_off_before_it_is_opened_says_so() {
     rewrite(dir.path(), &kept[..6]);
     write(dir.path(), 1);
     let text = lines(dir.path()).join("\n");
-    assert!(text.contains("the records 7 to 8 are missing"), "{text}");
+    assert!(text.contains("records 7 to 8 are missing"), "{text}");
     assert!(verify(dir.path()).is_err());
-    assert_found(dir.path(), &seed, "the records 7 to 8 were taken out");
+    assert_found(dir.path(), &seed, "records 7 to 8 were removed");
     // What comes after it can be proved by itself.
     let next = open(dir.path()).seal().unwrap();
     write(dir.path(), 2);
     assert!(verify_sealed(dir.path(), &next).is_ok());
-    assert_found(dir.path(), &seed, "the records 7 to 8 were taken out");
+    assert_found(dir.path(), &seed, "records 7 to 8 were removed");
 }
 
 /// A crash comes after the record and before the next key, or in the middle of the record.
@@ -315,10 +315,7 @@ fn a_folder_that_others_can_write_to_is_refused() {
     };
     write(&state, 1);
     mode(&state, 0o777);
-    assert_refused(
-        &state,
-        "can be written by others (mode 0777); take that away with `chmod go-w",
-    );
+    assert_refused(&state, "is writable by others (mode 0777); run `chmod go-w");
     mode(&state, 0o1777);
     assert_refused(&state, "can be written by others");
     mode(&state, 0o755);
@@ -341,7 +338,7 @@ fn only_regular_files_that_are_no_links_are_opened() {
         std::os::unix::fs::symlink(&other, &file).unwrap();
         let error = Ledger::open(dir.path(), SETTINGS).unwrap_err().to_string();
         assert!(
-            error.contains("is a link, which is not followed"),
+            error.contains("is a symbolic link, which is not followed"),
             "{error}"
         );
         std::fs::remove_file(&file).unwrap();
@@ -365,10 +362,10 @@ fn what_belongs_to_somebody_else_is_refused() {
     let state = dir.path().join("state");
     write(&state, 1);
     std::os::unix::fs::chown(&state, Some(12345), None).unwrap();
-    assert_refused(&state, "belongs to the user 12345");
+    assert_refused(&state, "belongs to user 12345");
     std::os::unix::fs::chown(&state, Some(0), None).unwrap();
     std::os::unix::fs::chown(current(&state), Some(12345), None).unwrap();
-    assert_refused(&state, "belongs to the user 12345");
+    assert_refused(&state, "belongs to user 12345");
     assert!(verify(&state).is_ok(), "whoever may read it can check it");
 }
 

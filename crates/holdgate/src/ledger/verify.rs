@@ -91,7 +91,7 @@ fn check(dir: &Path, seed: Option<&Seed>) -> anyhow::Result<Verified> {
             }
             let at = format!("{}:{number}", path.display());
             let Some(text) = line.strip_suffix('\n') else {
-                bail!("{at}: the last line is torn; it is repaired when holdgate next writes");
+                bail!("{at}: the last line is incomplete; Holdgate repairs it when it next writes");
             };
             check.line(text).context(at)?;
         }
@@ -158,7 +158,7 @@ impl<'s> Check<'s> {
         match self.range {
             // Older files may have been archived elsewhere: the chain starts where it starts.
             None if seq == 1 && field("prev") != GENESIS => {
-                bail!("record 1 does not begin the chain");
+                bail!("record 1 does not start the chain");
             }
             None => self.range = Some((seq, seq)),
             Some((first, last)) => {
@@ -175,10 +175,11 @@ impl<'s> Check<'s> {
         field("hash").clone_into(&mut self.hash);
         self.records += 1;
         match (self.epoch, number("epoch")) {
-            (Some(_), None) => bail!("record {seq} is not sealed, but the one before is"),
+            (Some(_), None) => bail!("record {seq} is not sealed, but the previous one is"),
             (Some(before), Some(epoch)) if epoch != before && epoch != seq => {
                 bail!(
-                    "record {seq} is of another epoch than the one before, and does not begin one"
+                    "record {seq} belongs to another epoch than the previous one, but does not \
+                     start one"
                 );
             }
             (_, epoch) => self.epoch = epoch,
@@ -211,9 +212,7 @@ impl<'s> Check<'s> {
             *next += 1;
         }
         if *next != seq || key.seal(body) != seal {
-            bail!(
-                "record {seq} was changed, and the chain with it: its seal does not belong to the seed"
-            );
+            bail!("record {seq} and the chain were changed: its seal does not match the seed");
         }
         self.sealed = Some((self.sealed.map_or(seq, |(first, _)| first), seq));
         Ok(())
@@ -225,7 +224,7 @@ impl<'s> Check<'s> {
             && sealing.next > last + 1
         {
             bail!(
-                "the records {} to {} are missing at the end: the key is for record {}",
+                "records {} to {} are missing at the end: the key is for record {}",
                 last + 1,
                 sealing.next - 1,
                 sealing.next
@@ -234,7 +233,9 @@ impl<'s> Check<'s> {
         let from = self.seed.map_or(0, |seed| seed.first);
         if let Some((first, last)) = self.gaps.iter().find(|gap| gap.1 >= from) {
             bail!(
-                "the records {first} to {last} were taken out, or lost when the machine stopped, as record {} says; all others are whole. A new epoch (`holdgate ledger seal`) can be checked by itself",
+                "records {first} to {last} were removed, or lost when the machine stopped, as \
+                 record {} says; all others are intact. Start a new epoch with `holdgate \
+                 ledger seal`, which can be checked separately",
                 last + 1
             );
         }
@@ -248,13 +249,14 @@ impl<'s> Check<'s> {
         };
         let Some((first, last)) = self.sealed else {
             bail!(
-                "no record of the seed's epoch is there, which begins with record {}",
+                "there is no record of the seed's epoch, which starts with record {}",
                 seed.first
             );
         };
         if first > seed.first && self.deleted_to.is_none_or(|to| to < first - 1) {
             bail!(
-                "the records {} to {} are not there, and no sealed record says that they were deleted; if they are archived, check them together with these",
+                "records {} to {} are missing, and no sealed record says that they were \
+                 deleted; if they are archived, check them together with these",
                 seed.first,
                 first - 1
             );
@@ -280,13 +282,12 @@ impl<'s> Check<'s> {
     ) -> anyhow::Result<()> {
         if self.later > 0 {
             bail!(
-                "the seed's epoch breaks off after record {last}: another one begins there that the operator did not begin; records may be missing between"
+                "the seed's epoch ends after record {last}, and the operator did not start the \
+                 epoch that follows; records in between may be missing"
             );
         }
         let Some(sealing) = sealing else {
-            bail!(
-                "{KEY_FILE} is not there or cannot be used, so records may be missing at the end"
-            );
+            bail!("{KEY_FILE} is missing or cannot be used, so records may be missing at the end");
         };
         // A crash can leave the key of the last record.
         let (mut at, mut key) = (seed.first, seed.key.clone());

@@ -106,7 +106,7 @@ fn unwatched() -> Hit {
         certain: false,
         call: false,
         quoted: false,
-        because: "this output could not be looked at, which is a fault of Holdgate's".to_owned(),
+        because: "this output could not be examined because of an error in Holdgate".to_owned(),
         evidence: String::new(),
         context: String::new(),
     }

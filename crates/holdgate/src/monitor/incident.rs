@@ -111,17 +111,17 @@ impl Incident {
     /// What is suspicious, and why it was decided so.
     pub fn reason(&self) -> String {
         let decided = match &self.decided {
-            Decided::ByPattern => "that is certain, so nobody was asked".to_owned(),
+            Decided::ByPattern => "the pattern is certain, so nobody was asked".to_owned(),
             Decided::ByRuling(Ruling::Said { reason, .. }) => format!("the judge says: {reason}"),
             Decided::ByRuling(Ruling::Down { why }) => {
                 format!(
-                    "there is no verdict ({why}); without one only harm under way ends an agent"
+                    "there is no ruling ({why}); without one, only harm in progress ends an agent"
                 )
             }
             Decided::ByPerson(_, answer) => format!("a person says: {}", said(*answer)),
-            Decided::Noted => "that is only noted".to_owned(),
+            Decided::Noted => "it is only recorded".to_owned(),
             Decided::AtTheDoor => "the proxy judges the call itself".to_owned(),
-            Decided::TooLate => "the agent had ended before anybody was asked".to_owned(),
+            Decided::TooLate => "the agent had exited before anyone was asked".to_owned(),
         };
         format!("{}; {decided}", self.hit.because)
     }
@@ -193,7 +193,10 @@ impl Incident {
 fn said(answer: Answer) -> &'static str {
     match answer {
         Answer::Once => "go on",
-        Answer::Session | Answer::Rule => "go on, and do not ask about this pattern in this run",
+        Answer::Session | Answer::Rule => {
+            "continue, and do not ask about this pattern again \
+                                           in this run"
+        }
         Answer::Deny => "end the agent",
         Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => "nothing",
     }

@@ -312,7 +312,7 @@ impl Shared {
         let asking = || runtime.block_on(self.settings.judge.ask(hit, &self.work));
         // Whatever happens, the tree must not stand still for ever.
         catch_unwind(AssertUnwindSafe(asking)).unwrap_or_else(|_| Ruling::Down {
-            why: "asking it failed, which is a fault of Holdgate's".to_owned(),
+            why: "asking it failed because of an error in Holdgate".to_owned(),
         })
     }
 
@@ -334,7 +334,9 @@ impl Shared {
         };
         if let Err(error) = self.settings.ledger.append_members(&incident.members()) {
             let id = &incident.id;
-            crate::log::warn(&format!("incident {id} is not in the ledger: {error}"));
+            crate::log::warn(&format!(
+                "incident {id} could not be recorded in the ledger: {error}"
+            ));
         }
         let mut state = self.lock();
         state.count += 1;

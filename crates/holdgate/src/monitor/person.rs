@@ -63,7 +63,11 @@ impl Shared {
                 shorten(&hit.because, SHOWN),
                 String::new(),
             ]],
-            rule: Err("output has no rules; `known_safe` of docs/watch.md is for patterns".into()),
+            rule: Err(
+                "there are no rules for output; add `known_safe` to a pattern instead \
+                       (docs/watch.md)"
+                    .into(),
+            ),
             output: true,
             deadline,
             code: None,

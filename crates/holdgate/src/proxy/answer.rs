@@ -33,8 +33,8 @@ impl Answer {
         if status.is_redirection() {
             return Err(Unreadable {
                 rule: "upstream-redirect",
-                why: "the upstream redirects the request, which would lead the client around the \
-                      guard; set the upstream's final address"
+                why: "the upstream redirects the request, so the client would bypass the \
+                      guard; configure the final address as the upstream"
                     .to_owned(),
             });
         }
@@ -42,14 +42,14 @@ impl Answer {
             return Ok(Answer::Error);
         }
         if is_encoded(headers) || has_other_charset(headers) {
-            let why = "the upstream's answer is encoded although that was not asked for";
+            let why = "the upstream sent an encoded response that was not requested";
             return Err(unreadable(why.to_owned()));
         }
         match media_type(headers).as_str() {
             "text/event-stream" => Ok(Answer::Events),
             "application/json" => Ok(Answer::Message),
             other => Err(unreadable(format!(
-                "the upstream answers with `{other}` where events or JSON were expected"
+                "the upstream sent `{other}`, but events or JSON were expected"
             ))),
         }
     }
@@ -72,7 +72,7 @@ pub(crate) fn error_answer(
 ) -> ErrorAnswer {
     let replaced = |what: &str, could_act| {
         let status = status.as_u16();
-        let message = format!("[holdgate] the upstream answered with status {status} and {what}");
+        let message = format!("[holdgate] the upstream responded with status {status} and {what}");
         ErrorAnswer {
             // Not by its status: it is the upstream's error, and the text is ours.
             body: protocol.error_body(500, &message),
@@ -80,10 +80,10 @@ pub(crate) fn error_answer(
         }
     };
     let Some(body) = body else {
-        return replaced("a body that is too large or broke off", None);
+        return replaced("a body that is too large or incomplete", None);
     };
     if is_encoded(headers) || has_other_charset(headers) {
-        let why = "its body is encoded although that was not asked for";
+        let why = "its body has an encoding that was not requested";
         return replaced("an encoded body that cannot be read", Some(why));
     }
     if let Some(body) = inert_value(body) {

@@ -86,7 +86,7 @@ impl App {
             budget,
             seldom: Seldom::default(),
             worlds: Mutex::default(),
-            know: Knowledge::built_in().map_err(anyhow::Error::msg)?,
+            know: crate::own::knowledge()?,
             // Half as many as carry streams: however much there is to judge, text finds a core.
             judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
             clock: SystemClock::default(),

@@ -27,7 +27,7 @@ pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a stream ends that finds no room in the budget.
-const NO_ROOM: &str = "the proxy keeps as much in memory as its budget allows";
+const NO_ROOM: &str = "the proxy has used up its memory budget";
 
 /// A body that is there already.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
@@ -115,7 +115,7 @@ impl GuardedBody {
         let guard = &mut self.guard;
         if catch_unwind(AssertUnwindSafe(|| act(guard, now, &mut outputs))).is_err() {
             // Nothing that the guard left half done may leave.
-            self.end("[holdgate] an internal error: the response cannot be judged");
+            self.end("[holdgate] internal error: the response cannot be judged");
             return;
         }
         self.outputs.extend(outputs);
@@ -159,7 +159,8 @@ impl GuardedBody {
         match written {
             Ok(()) => self.carry_out(),
             Err(error) => self.end(&format!(
-                "[holdgate] the decision cannot be recorded, so nothing more is passed on: {error}"
+                "[holdgate] the decision cannot be recorded, so the rest of the response is \
+                 not passed on: {error}"
             )),
         }
     }
@@ -312,7 +313,7 @@ impl HttpBody for GuardedBody {
                     }
                 }
                 Poll::Ready(Some(Err(error))) => {
-                    let why = format!("the connection to the upstream broke: {error}");
+                    let why = format!("the connection to the upstream was lost: {error}");
                     this.finish(|guard, _, out| guard.cut(&why, out));
                 }
                 Poll::Ready(None) => {

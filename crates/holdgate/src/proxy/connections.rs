@@ -169,7 +169,7 @@ impl App {
 
     /// Answers a connection that finds no room, as far as that goes without waiting.
     pub(super) fn turn_away(&self, mut socket: TcpStream) {
-        let message = "there is no room for more connections; try again soon";
+        let message = "all connections are in use; try again soon";
         self.record_seldom("connection-limit", message);
         let text = format!("[holdgate] {message} (rule connection-limit)");
         let body = DEFAULT.error_body(503, &text);

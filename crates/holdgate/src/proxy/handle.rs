@@ -68,8 +68,8 @@ impl From<Full> for Refused {
         Refused {
             status: StatusCode::SERVICE_UNAVAILABLE,
             rule: Some("memory-budget"),
-            message: "the proxy keeps as much in memory as its budget allows; try again soon, or \
-                      raise `[proxy] memory_budget`"
+            message: "the proxy has used up its memory budget; try again soon, or raise \
+                      `[proxy] memory_budget`"
                 .to_owned(),
         }
     }
@@ -82,8 +82,8 @@ impl From<Misdirected> for Refused {
                 StatusCode::MISDIRECTED_REQUEST,
                 "unknown-host",
                 format!(
-                    "the request names {}, which is not known to be this proxy; use its address, or \
-                     add the name to `[proxy] hosts`",
+                    "the request is for {}, which is not a known name of this proxy; use its \
+                     address, or add the name to `[proxy] hosts`",
                     shorten(&named, 200)
                 ),
             ),
@@ -91,7 +91,8 @@ impl From<Misdirected> for Refused {
                 StatusCode::FORBIDDEN,
                 "foreign-origin",
                 format!(
-                    "a web page of `{}` sends this request; if it may, add its host to `[proxy] hosts`",
+                    "a web page from `{}` sent this request; to allow it, add its host to \
+                     `[proxy] hosts`",
                     shorten(&origin, 200)
                 ),
             ),
@@ -170,7 +171,7 @@ async fn answer(
         return Err(Refused {
             status: StatusCode::UPGRADE_REQUIRED,
             rule: Some("connection-upgrade"),
-            message: "a connection that changes its protocol cannot be guarded; use plain HTTP"
+            message: "Holdgate cannot guard a connection that changes its protocol; use plain HTTP"
                 .to_owned(),
         });
     }
@@ -191,7 +192,7 @@ async fn answer(
         Route::Other => pass_through(on, request, &exchange.id, share).await,
         Route::Unguarded => Err(Refused::by_rule(
             "unguarded-protocol",
-            "this path carries tool calls in a protocol that is not guarded here",
+            "Holdgate cannot guard the protocol of this path yet, so the request was refused",
         )),
         Route::Guarded(protocol) => {
             exchange.protocol = protocol;
@@ -199,7 +200,7 @@ async fn answer(
             if is_encoded(&head.headers) {
                 return Err(Refused::by_rule(
                     "unreadable-request",
-                    "the request's body is compressed and cannot be read; send it plain",
+                    "the request body is compressed and cannot be read; send it uncompressed",
                 ));
             }
             let body = read_request(app, body, &mut share).await?;
@@ -212,7 +213,7 @@ async fn answer(
             let session = &exchange.session;
             let known = app.session_apart(session, facts.working_dir.as_deref());
             let known = known.await.map_err(|_| {
-                let message = "the folder that the agent works in could not be looked at";
+                let message = "the agent's working folder could not be read";
                 Refused::by_rule("unreadable-request", message)
             })?;
             let in_force = app.in_force();
@@ -241,7 +242,7 @@ fn user_agent(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn unreadable(error: &JsonError) -> Refused {
-    let message = format!("the request's body is not acceptable JSON: {error}");
+    let message = format!("the request body is not valid JSON: {error}");
     Refused::by_rule("unreadable-request", message)
 }
 
@@ -267,8 +268,8 @@ async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession)
     }
     app.report(&News {
         subject: "project",
-        now: "a project's file is not in force yet, only the rules around it are".to_owned(),
-        problem: Some("reading it takes too long, or failed".to_owned()),
+        now: "a project's file is not in force yet: using the other rules without it".to_owned(),
+        problem: Some("reading it took too long or failed".to_owned()),
     });
     in_force.stack_without_project()
 }
@@ -331,7 +332,7 @@ async fn read_request(app: &App, body: Incoming, share: &mut Share) -> Result<By
         )),
         Ok(Err(Unread::Broken(error))) => Err(Refused::plain(
             StatusCode::BAD_REQUEST,
-            format!("the request broke off: {error}"),
+            format!("the request was interrupted: {error}"),
         )),
         Err(_) => Err(Refused::plain(
             StatusCode::REQUEST_TIMEOUT,
@@ -353,7 +354,7 @@ async fn send(
             return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
         }
         Err(_) => {
-            let message = format!("the upstream did not answer within {} s", wait.as_secs());
+            let message = format!("the upstream did not respond within {} s", wait.as_secs());
             return Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message));
         }
     };
@@ -394,7 +395,7 @@ async fn pass_through(
         return Ok(with_body(head, body, (share, busy)));
     }
     let unknown = |what: &str| {
-        let message = format!("the upstream answers with {what} on a path that is not known here");
+        let message = format!("the upstream responded with {what} on an unknown path");
         Refused::by_rule("unknown-answer", message)
     };
     if is_encoded(response.headers()) {
@@ -441,7 +442,7 @@ async fn guard_response(
         Ok(Err(NotRebuilt::Full)) => return Err(Full.into()),
         Ok(Err(NotRebuilt::Unreadable(error))) => return Err(unreadable(&error)),
         Err(_) => {
-            let message = "the conversation in the request could not be understood";
+            let message = "the conversation in the request could not be read";
             return Err(Refused::by_rule("unreadable-request", message));
         }
     };
@@ -506,21 +507,21 @@ pub(super) async fn read_answer(
     let read = collect(app, body, limit, share);
     match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
         Ok(Ok(body)) if body.is_empty() => {
-            let message = "the upstream's answer is empty";
+            let message = "the upstream's response is empty";
             Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
         }
         Ok(Ok(body)) => Ok(body),
         Ok(Err(Unread::Full)) => Err(Full.into()),
         Ok(Err(Unread::TooLarge)) => {
-            let message = format!("the upstream's answer is larger than {limit} bytes");
+            let message = format!("the upstream's response is larger than {limit} bytes");
             Err(Refused::by_rule("unreadable-response", message))
         }
         Ok(Err(Unread::Broken(error))) => {
-            let message = format!("the upstream's answer broke off: {error}");
+            let message = format!("the upstream's response was interrupted: {error}");
             Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
         }
         Err(_) => {
-            let message = "the upstream's answer took too long";
+            let message = "the upstream's response took too long";
             Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message))
         }
     }

@@ -359,6 +359,6 @@ async fn work(
         .await
         .is_err()
     {
-        crate::log::warn("some streams did not finish in time and were cut off");
+        crate::log::warn("some streams did not finish in time and were closed");
     }
 }

@@ -54,7 +54,7 @@ impl Records {
         let task = Task::Write(record.into(), sender);
         // Without room, or without the thread, the sender goes, and whoever waits learns of it.
         if self.queue.try_send(task).is_err() {
-            crate::log::warn("a decision cannot be recorded: too many wait to be written");
+            crate::log::warn("a decision cannot be recorded: too many are waiting to be written");
         }
         Writing(writing)
     }

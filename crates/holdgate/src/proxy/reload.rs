@@ -136,7 +136,7 @@ impl Watcher {
             Err(_) if was_broken == problem => {}
             Err(_) => news.push(News {
                 subject: "settings",
-                now: "the settings before stay in force".to_owned(),
+                now: "keeping the previous settings".to_owned(),
                 problem,
             }),
         }
@@ -148,7 +148,7 @@ impl Watcher {
             Ok(files) if files == *old.operator => {}
             Ok(_) if let Some(folder) = vanished(&old.operator) => {
                 problem = Some(format!(
-                    "{folder} is gone; start anew to go on without its rules"
+                    "{folder} is missing; restart to continue without its rules"
                 ));
             }
             Ok(files) => match old.next(settings.clone(), files.into()) {
@@ -162,7 +162,7 @@ impl Watcher {
             (Some(new), Some(old)) if *new == old => {}
             (Some(_), _) => news.push(News {
                 subject: "rules",
-                now: "the rules before stay in force".to_owned(),
+                now: "keeping the previous rules".to_owned(),
                 problem,
             }),
             (None, was_broken) if rules_changed || was_broken.is_some() => {
@@ -188,10 +188,10 @@ impl Watcher {
 }
 
 fn settings_news(waiting: &[String]) -> News {
-    let mut now = "the settings are in force".to_owned();
+    let mut now = "the new settings are in force".to_owned();
     if !waiting.is_empty() {
         now.push_str(&format!(
-            ", but for these, which need a restart: {}",
+            ", except these, which need a restart: {}",
             waiting.join(", ")
         ));
     }

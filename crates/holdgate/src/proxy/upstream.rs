@@ -79,14 +79,15 @@ pub(crate) fn probe(upstream: &Uri) {
     // Names can take longer to look up than anybody waits.
     std::thread::spawn(move || result.send(reach(&host, port)));
     std::thread::spawn(move || {
-        let late = || format!("no answer within {} s", PROBE.as_secs());
+        let late = || format!("no response within {} s", PROBE.as_secs());
         let problem = match reached.recv_timeout(PROBE) {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error.to_string(),
             Err(_) => late(),
         };
         crate::log::warn_now(&format!(
-            "the upstream {name} cannot be reached: {problem}; requests will fail until it can be"
+            "the upstream {name} cannot be reached: {problem}; requests will fail until it is \
+             available"
         ));
     });
 }

@@ -21,7 +21,7 @@ pub(super) async fn guard_whole(
     let mut outputs = Vec::new();
     // What cannot be judged is recorded with the other decisions.
     let broken = |violation| {
-        let message = format!("the answer cannot be judged: {violation} (rule stream-protocol)");
+        let message = format!("the response cannot be judged: {violation} (rule stream-protocol)");
         Refused::plain(StatusCode::BAD_REQUEST, message)
     };
     let mut guard = match MessageGuard::new(judge, &body, &mut outputs) {

@@ -9,7 +9,6 @@ use crate::rulebook::{self, PROJECT_FILE};
 use anyhow::Context as _;
 use holdgate_core::rules::{RuleSet, Tier};
 use holdgate_core::{RateLimits, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
@@ -85,9 +84,10 @@ fn side(name: &str, args: &DiffArgs) -> anyhow::Result<Arc<RuleSet>> {
     } else if path.is_dir() {
         let files = rulebook::operator_files(&[path.to_owned()])?;
         if files.is_empty() {
-            return Err(
-                WrongUse(format!("{name}: no rule files, *.yaml, are in this folder")).into(),
-            );
+            return Err(WrongUse(format!(
+                "{name}: the folder contains no rule files (*.yaml)"
+            ))
+            .into());
         }
         files
     } else {
@@ -99,7 +99,7 @@ fn side(name: &str, args: &DiffArgs) -> anyhow::Result<Arc<RuleSet>> {
         };
         vec![rulebook::read(path, tier)?]
     };
-    let know = Knowledge::built_in().map_err(anyhow::Error::msg)?;
+    let know = crate::own::knowledge()?;
     let set = rulebook::set(args.profile, &files, &know);
     Ok(set.map_err(|errors| WrongUse(errors.to_string()))?)
 }
@@ -182,7 +182,7 @@ fn print(
     let count = |word: &str| changes.iter().filter(|c| c.word() == word).count();
     writeln!(
         out,
-        "{} cases: {} tighten, {} loosen, {same} stay",
+        "{} cases: {} tighten, {} loosen, {same} unchanged",
         changes.len() as u64 + same,
         count("tightens"),
         count("loosens"),

@@ -87,7 +87,7 @@ pub(super) fn run(
     let silent = set.rules().filter(|r| !fired.contains_key(&r.id)).count();
     writeln!(
         out,
-        "{silent} of {} rules have not fired",
+        "{silent} of {} rules have not matched",
         set.rules().count()
     )?;
     Ok(true)

@@ -11,6 +11,25 @@ use std::io::Read as _;
 
 /// Marks what belongs to a run.
 pub const MARK: &str = "HOLDGATE_RUN";
+/// The variable that points most agents at the proxy.
+pub(crate) const ADDRESS: &str = "ANTHROPIC_BASE_URL";
+/// Variables that decide where agents send their requests.
+pub(crate) const ROUTES: [&str; 14] = [
+    ADDRESS,
+    "ANTHROPIC_API_URL",
+    "ANTHROPIC_BEDROCK_BASE_URL",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CODEX_BASE_URL",
+    "CODE_ASSIST_ENDPOINT",
+    "GEMINI_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_VERTEX_BASE_URL",
+    "OPENAI_API_BASE",
+    "OPENAI_BASE_URL",
+];
 /// Claude Code treats other addresses than the vendor's as less able.
 const FIRST_PARTY: &str = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL";
 const OPENCODE: &str = "OPENCODE_CONFIG_CONTENT";
@@ -72,7 +91,7 @@ pub fn start(
             given.extend(["--openai-api-base".to_owned(), openai.clone()]);
             for (name, address) in [
                 ("ANTHROPIC_API_BASE", url),
-                ("ANTHROPIC_BASE_URL", url),
+                (ADDRESS, url),
                 ("OPENAI_API_BASE", &openai),
                 ("OPENAI_BASE_URL", &openai),
                 ("GEMINI_API_BASE", url),
@@ -103,7 +122,7 @@ fn variables(base: &Base, set: &dyn Fn(&str) -> Option<String>) -> Vec<(String, 
     let url = base.url.clone();
     let openai = format!("{url}/v1");
     let mut variables = vec![
-        ("ANTHROPIC_BASE_URL", url.clone()),
+        (ADDRESS, url.clone()),
         ("OPENAI_BASE_URL", openai.clone()),
         ("OPENAI_API_BASE", openai),
         ("GOOGLE_GEMINI_BASE_URL", url.clone()),
@@ -211,7 +230,7 @@ fn read_settings(value: &OsString) -> Result<(Json, From), WrongUse> {
     }
     let data = std::fs::metadata(value).map_err(|e| wrong(&e))?;
     if !data.is_file() {
-        return Err(wrong(&"it is not a plain file"));
+        return Err(wrong(&"it is not a regular file"));
     }
     let mut read = String::new();
     let file = std::fs::File::open(value).map_err(|e| wrong(&e))?;

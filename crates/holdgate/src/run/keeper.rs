@@ -43,7 +43,7 @@ pub fn run(args: &KeepArgs) -> anyhow::Result<ExitCode> {
     if args.start {
         return start(args);
     }
-    set_child_subreaper(Some(getpid())).context("cannot take in orphans")?;
+    set_child_subreaper(Some(getpid())).context("cannot adopt orphaned processes")?;
     // To the death of the thread that started us, which is the main thread of `holdgate run`.
     set_parent_process_death_signal(Some(Signal::TERM))?;
     if parent() != Some(args.parent) {
@@ -53,7 +53,7 @@ pub fn run(args: &KeepArgs) -> anyhow::Result<ExitCode> {
         // The agent's session has a keeper in it, so that the agent can be suspended: the system
         // suspends no group that nobody of its session could continue. The first terminal that the
         // leader of a session opens is the session's.
-        setsid().context("cannot begin a session")?;
+        setsid().context("cannot start a session")?;
         Some(open(path)?)
     } else {
         // Out of the foreground: what the user types is for the agent, not for its keeper.
@@ -78,7 +78,7 @@ async fn keep(args: &KeepArgs, terminal: Option<&File>) -> anyhow::Result<ExitCo
     let mut hangup = unless_ignored(SignalKind::hangup())?;
     let mut interrupt = unless_ignored(SignalKind::interrupt())?;
     let mut quit = unless_ignored(SignalKind::quit())?;
-    let own = Process::own().context("/proc is not there")?;
+    let own = Process::own().context("/proc is not available")?;
     let cgroup = args.cgroup.as_deref().map(Cgroup::at);
     let mut tree = Tree::below(own, Orphans::All).in_cgroup(cgroup);
     let agent = starter(args).spawn().context("cannot start")?.id();

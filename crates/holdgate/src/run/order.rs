@@ -52,13 +52,13 @@ pub fn read(path: &Path) -> anyhow::Result<WorkContext> {
     let named = |what: &dyn std::fmt::Display| WrongUse(format!("{}: {what}", path.display()));
     let metadata = std::fs::metadata(path).map_err(|e| named(&e))?;
     if !metadata.is_file() {
-        return Err(named(&"not a plain file").into());
+        return Err(named(&"not a regular file").into());
     }
     let file = std::fs::File::open(path).map_err(|e| named(&e))?;
     let mut file = file.take(MAX_BYTES + 1);
     file.read_to_string(&mut text).map_err(|e| named(&e))?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(named(&"a work order has at most 1 MiB").into());
+        return Err(named(&"a work order can have at most 1 MiB").into());
     }
     Ok(parse(&text).map_err(|e| named(&e))?)
 }
@@ -67,7 +67,7 @@ fn parse(text: &str) -> Result<WorkContext, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((yaml, body)) = front_matter(text) else {
         if is_unfinished(text) {
-            return Err("the front matter has no end: a line `---`".to_owned());
+            return Err("the front matter is not closed: add a line `---`".to_owned());
         }
         return Ok(markdown(text));
     };

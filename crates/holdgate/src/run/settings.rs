@@ -154,7 +154,7 @@ fn in_file(agent: &Agent, file: &SettingsFile, path: &Path) -> Vec<Found> {
         Ok(Some(pairs)) => pairs,
         // What goes over us and cannot be read may lead anywhere.
         Err(why) if file.whose == Whose::Managed => {
-            let leads = Leads::Past(format!("nobody knows where: {why}"));
+            let leads = Leads::Past(format!("an unknown address: {why}"));
             return vec![found("(unreadable)", &why, leads)];
         }
         Ok(None) | Err(_) => return Vec::new(),

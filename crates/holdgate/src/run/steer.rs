@@ -43,7 +43,7 @@ pub(super) fn to_the_end(
     drop(stop);
     let status = status?;
     if let Some(signal) = status.signal() {
-        log::warn("the agent's keeper was killed; all that the agent has started goes with it");
+        log::warn("the agent's keeper was killed; killing all processes that the agent started");
         return Ok(u8::try_from(128 + signal).unwrap_or(u8::MAX));
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());

@@ -68,19 +68,19 @@ impl Way {
         let name = agent.name;
         let remedy = match (&found.leads, found.goes_over_us()) {
             (Leads::Elsewhere, _) => {
-                "ask whoever manages this machine to take the address out of that file, and give it \
-                 to Holdgate with `--upstream`"
+                "ask the administrator of this machine to remove the address from that file, \
+                 and pass it to Holdgate with `--upstream`"
             }
             (Leads::Past(_), true) => {
-                "ask whoever manages this machine to take it out of that file"
+                "ask the administrator of this machine to remove it from that file"
             }
             (Leads::Past(_), false) => {
-                "take it out, and use the API directly or a gateway that speaks the same protocol \
+                "remove it, and use the API directly or a gateway with the same protocol \
                  (`--upstream URL`)"
             }
         };
         Some(format!(
-            "{name} is not started: {}, where Holdgate does not see them\n  Instead: {remedy}",
+            "{name} was not started: {}, where Holdgate cannot see them\n  Instead: {remedy}",
             found.phrase()
         ))
     }
@@ -100,8 +100,8 @@ impl Way {
     pub(super) fn tell(&self, upstream: &str) {
         for found in self.found.iter().filter(|f| f.whose == Whose::Project) {
             log::warn(&format!(
-                "{}: this is not used, they go to Holdgate and on to {upstream}; `--upstream URL` \
-                 changes that",
+                "{}: this is not used; requests go to Holdgate and from there to {upstream}; \
+                 use `--upstream URL` to change that",
                 found.phrase()
             ));
         }
@@ -147,15 +147,16 @@ impl Way {
         };
         let what = if acted {
             format!(
-                "the output of {name} shows calls of tools, and NOT ONE REQUEST CAME THROUGH HOLDGATE: nothing that it did was judged"
+                "the output of {name} shows tool calls, but NO REQUEST CAME THROUGH HOLDGATE: \
+                 nothing that it did was judged"
             )
         } else {
             format!(
                 "no request of {name} came through Holdgate: if it asked a model, nothing that it did was judged"
             )
         };
-        let instead = "see that its settings name no other address and no other provider \
-                       (docs/operating.md, \"The way of its requests\")";
+        let instead = "check that its settings name no other address and no other provider \
+                       (docs/operating.md, \"How requests reach the proxy\")";
         let id = told.record("unguarded-agent", "unguarded", what.clone(), None);
         log::warn(&format!("{what} (incident {id})\n  Instead: {instead}"));
     }
@@ -182,9 +183,12 @@ impl Told {
         let end = if kills {
             "the agent was killed"
         } else {
-            "what Holdgate has given to the agent goes over it"
+            "the address that Holdgate gave to the agent takes precedence"
         };
-        let what = format!("while {agent} ran, {} came to be: {end}", found.phrase());
+        let what = format!(
+            "while {agent} was running, {} appeared: {end}",
+            found.phrase()
+        );
         let action = if kills { "killed" } else { "told" };
         let value = Some(shorten(&found.value, 400));
         let id = self.record("redirected-agent", action, what.clone(), value);
@@ -221,7 +225,9 @@ impl Told {
             ("findings", Json::Array(vec![finding.to_json()])),
         ]);
         if let Err(error) = self.ledger.append_members(&Members::of(json)) {
-            log::warn(&format!("incident {id} is not in the ledger: {error}"));
+            log::warn(&format!(
+                "incident {id} could not be recorded in the ledger: {error}"
+            ));
         }
         id
     }

@@ -194,8 +194,8 @@ async fn set_pin(home: &Path) {
     let home = home.to_str().unwrap();
     let arguments = ["pin", "--state-dir", home];
     let mut terminal = Terminal::run(HOLDGATE, &arguments, &[("HOME", home)]);
-    terminal.types("The new PIN: ", PIN).await;
-    terminal.types("once more: ", PIN).await;
+    terminal.types("New PIN: ", PIN).await;
+    terminal.types("PIN again: ", PIN).await;
     let (ok, screen) = terminal.ends().await;
     assert!(ok && screen.contains("the PIN is set"), "{screen}");
     assert!(!screen.contains(PIN), "{screen}");
@@ -302,7 +302,7 @@ async fn a_terminal_answers_a_question() {
             "{ledger}"
         );
         let (ok, screen) = asking.approve(&[&id]).ends().await;
-        assert!(!ok && screen.contains("none is open"), "{screen}");
+        assert!(!ok && screen.contains("no question is open"), "{screen}");
     }
 }
 
@@ -439,7 +439,7 @@ async fn a_client_that_hangs_up_withdraws_its_question() {
     })
     .await;
     let (ok, screen) = asking.approve(&[&id]).ends().await;
-    assert!(!ok && screen.contains("none is open"), "{screen}");
+    assert!(!ok && screen.contains("no question is open"), "{screen}");
 }
 
 #[tokio::test]

@@ -134,7 +134,7 @@ fn wrong_use_is_exit_code_2() {
         &["incidents", "--verdict", "maybe"],
         2,
         "",
-        "`maybe` is no verdict",
+        "`maybe` is not a valid verdict",
     );
     check(
         &["incidents", "--since", "soon"],
@@ -231,7 +231,7 @@ fn rules_can_be_listed_explained_and_checked() {
     check(
         &["rules", "check", file],
         0,
-        "1 rules, 3 examples: all hold",
+        "1 rules, 3 examples: all passed",
         "",
     );
     check(&["rules", "check", "--alone", file], 0, ": all hold", "");
@@ -253,7 +253,7 @@ fn rules_can_be_listed_explained_and_checked() {
     check(
         &["rules", "check", file],
         1,
-        "`rm -rf /` is no way out: `",
+        "`rm -rf /` is not a safer way: `",
         "",
     );
     with("glob", "glub");
@@ -334,7 +334,7 @@ async fn the_ledger_survives_kill_9() {
     check(
         &["ledger", "verify", "--state-dir", state],
         0,
-        "the ledger is whole",
+        "the ledger is intact",
         "",
     );
 }

@@ -5,7 +5,6 @@ use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -24,7 +23,7 @@ impl Clock for Stopped {
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits);
-    let know = Knowledge::built_in().unwrap();
+    let know = holdgate::own::knowledge().unwrap();
     Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
 }
 

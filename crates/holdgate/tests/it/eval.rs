@@ -145,7 +145,7 @@ fn targets_decide_the_exit_code() {
     check(
         &["--min-block", "50.1"],
         1,
-        "50.00 % of the attacks are blocked, and --min-block asks for 50.1 %",
+        "50.00 % of the attacks are blocked, but --min-block requires 50.1 %",
     );
     check(&["--min-block", "101"], 2, "a number from 0 to 100");
     check(&["--without", "gates"], 2, "`gates` is no layer");

@@ -150,7 +150,10 @@ async fn without_a_key_only_servers_of_ones_own_are_asked() {
     let nobody = JudgeSettings::new(Provider::Nobody, "none");
     let judge = Judge::with(nobody, None, clock()).unwrap();
     let why_not = why(ask(&judge, "a").await);
-    assert_eq!(why_not, "no judge is set: `[judge] provider` is `none`");
+    assert_eq!(
+        why_not,
+        "no judge is configured: `[judge] provider` is `none`"
+    );
 
     let server = JudgeServer::start([Reply::verdict("SAFE")]).await;
     let judge = Judge::with(settings(&server.url()), None, clock()).unwrap();

@@ -26,23 +26,23 @@ async fn the_other_providers_faults_are_no_verdicts_either() {
     let message = |stop: &str| {
         format!(r#"{{"content":[{{"type":"text","text":{ruling}}}],"stop_reason":"{stop}"}}"#)
     };
-    let blocked = "it does not take the question: refusal";
+    let blocked = "it rejected the question: refusal";
     check(&anthropic, message("refusal"), blocked).await;
-    let short = "its answer ends early: max_tokens";
+    let short = "its response was truncated: max_tokens";
     check(&anthropic, message("max_tokens"), short).await;
     let tool = r#"{"content":[{"type":"tool_use","input":{}}],"stop_reason":"end_turn"}"#;
-    let more = "its answer cannot be read: it holds more than text";
+    let more = "its response cannot be read: it contains more than text";
     check(&anthropic, tool.to_owned(), more).await;
     let choice = |finish: &str, refusal: &str| {
         format!(
             r#"{{"choices":[{{"message":{{"content":{ruling},"refusal":{refusal}}},"finish_reason":"{finish}"}}]}}"#
         )
     };
-    let short = "its answer ends early: length";
+    let short = "its response was truncated: length";
     check(&openai, choice("length", "null"), short).await;
-    let filtered = "it does not take the question: content_filter";
+    let filtered = "it rejected the question: content_filter";
     check(&openai, choice("content_filter", "null"), filtered).await;
-    let refused = "it does not take the question: I cannot";
+    let refused = "it rejected the question: I cannot";
     check(&openai, choice("stop", "\"I cannot\""), refused).await;
 }
 
@@ -66,15 +66,15 @@ async fn a_judge_that_gives_no_verdict_is_down() {
         // Past any rest that it may have earned.
         clock.0.fetch_add(3_600, Ordering::SeqCst);
     };
-    let unreadable = |what: &str| format!("its answer cannot be read: {what}");
+    let unreadable = |what: &str| format!("its response cannot be read: {what}");
     check(
         Reply::google_error(404, "NOT_FOUND", ""),
-        "it answers 404 Not Found: NOT_FOUND it is",
+        "it responded with status 404 Not Found: NOT_FOUND it is",
     )
     .await;
     check(
         Reply::google_error(500, "INTERNAL", ""),
-        "it answers 500 Internal Server Error: INTERNAL it is",
+        "it responded with status 500 Internal Server Error: INTERNAL it is",
     )
     .await;
     check(
@@ -90,7 +90,7 @@ async fn a_judge_that_gives_no_verdict_is_down() {
     .await;
     check(
         Reply::new(302, "").header("location", "http://127.0.0.1:1/"),
-        "it answers 302 Found: no message",
+        "it responded with status 302 Found: no message",
     )
     .await;
     check(
@@ -98,7 +98,7 @@ async fn a_judge_that_gives_no_verdict_is_down() {
             400,
             &format!(r#"{{"error":{{"message":"{KEY} is no key"}}}}"#),
         ),
-        "it answers 400 Bad Request: *** is no key",
+        "it responded with status 400 Bad Request: *** is no key",
     )
     .await;
     check(
@@ -106,27 +106,27 @@ async fn a_judge_that_gives_no_verdict_is_down() {
             200,
             r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
         ),
-        "it does not take the question: PROHIBITED_CONTENT",
+        "it rejected the question: PROHIBITED_CONTENT",
     )
     .await;
     let whole = r#"{"verdict":"SAFE","reason":"r"}"#;
     for reason in ["SAFETY", "RECITATION", "OTHER", "A_NEW_ONE"] {
-        let expected = format!("it does not take the question: {reason}");
+        let expected = format!("it rejected the question: {reason}");
         check(Reply::gemini_ending(whole, reason), &expected).await;
     }
     check(
         Reply::gemini_ending(r#"{"verdict":"SAFE","rea"#, "MAX_TOKENS"),
-        "its answer ends early: MAX_TOKENS",
+        "its response was truncated: MAX_TOKENS",
     )
     .await;
     check(
         Reply::gemini(r#"{"verdict":"SAFE","rea"#),
-        &unreadable("no JSON object: the string has no end at byte 22"),
+        &unreadable("no JSON object: the string is not closed at byte 22"),
     )
     .await;
     check(
         Reply::gemini(r#"{"verdict":"MAYBE","reason":"r"}"#),
-        &unreadable("`MAYBE` is no verdict"),
+        &unreadable("`MAYBE` is not a valid verdict"),
     )
     .await;
     check(
@@ -141,7 +141,7 @@ async fn a_judge_that_gives_no_verdict_is_down() {
     .await;
     check(
         Reply::gemini(&"x".repeat(300 << 10)),
-        "its answer has more than 262144 bytes",
+        "its response is larger than 262144 bytes",
     )
     .await;
 }
@@ -169,7 +169,7 @@ async fn nobody_waits_longer_than_the_time_out() {
     };
     let begun = Instant::now();
     let why = why(ask(&judge(settings), "a").await);
-    assert_eq!(why, "it did not answer within 50ms");
+    assert_eq!(why, "it did not respond within 50ms");
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
@@ -206,15 +206,15 @@ async fn a_judge_that_fails_is_left_alone_and_its_budget_holds() {
         Ruling::Said { .. } => "said".to_owned(),
         Ruling::Down { why } => why,
     };
-    assert!(ask("a").await.starts_with("it answers 500"));
-    assert!(ask("b").await.starts_with("it answers 500"));
-    let resting = "it failed before and is left alone for another 30s";
+    assert!(ask("a").await.starts_with("it responded with status 500"));
+    assert!(ask("b").await.starts_with("it responded with status 500"));
+    let resting = "it has failed and is paused for another 30s";
     assert_eq!(ask("c").await, resting);
     assert_eq!(server.asked().len(), 2);
     clock.0.store(30, Ordering::SeqCst);
     assert_eq!(ask("d").await, "said");
     assert_eq!(ask("e").await, "said");
-    let spent = "its budget of 4 requests an hour is used up";
+    let spent = "its budget of 4 requests per hour is used up";
     assert_eq!(ask("f").await, spent);
     assert_eq!(ask("e").await, "said", "what is known costs nothing");
     assert_eq!(server.asked().len(), 4);

@@ -176,7 +176,7 @@ async fn wrong_pins_are_counted_recorded_and_not_forgotten() {
     // Nor does `holdgate pin` give more tries.
     let home = asking.state();
     let mut pin = Terminal::run(HOLDGATE, &["pin", "--state-dir", home], &[("HOME", home)]);
-    pin.types("The PIN that is set: ", PIN).await;
+    pin.types("Current PIN: ", PIN).await;
     let (ok, screen) = pin.ends().await;
     assert!(!ok && screen.contains("too many wrong tries"), "{screen}");
     assert!(!ledger(asking.dir.path()).contains("\"answer\""));
@@ -204,7 +204,7 @@ async fn a_person_sets_changes_and_removes_the_pin() {
         let (_, screen) = terminal.ends().await;
         assert!(screen.contains(said), "{screen}");
     };
-    let (old, new, again) = ("PIN that is set: ", "new PIN: ", "once more: ");
+    let (old, new, again) = ("Current PIN: ", "New PIN: ", "PIN again: ");
     play(&[], &[(new, "short")], "6 to 256 characters").await;
     play(
         &[],
@@ -230,7 +230,7 @@ async fn a_person_sets_changes_and_removes_the_pin() {
         (again, "second one"),
     ];
     play(&[], &change, "the PIN is set").await;
-    play(&["--remove"], &[(old, "second one")], "the PIN is removed").await;
+    play(&["--remove"], &[(old, "second one")], "the PIN was removed").await;
     assert!(!file.exists());
 
     // Neither a program without a terminal nor an agent at one sets a PIN.
@@ -371,7 +371,7 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
     );
     tmux.types("answer", "question is shown:", "AAAAAA").await;
     let screen = tmux.ended("answer").await;
-    assert!(screen.contains("that is not the code"), "{screen}");
+    assert!(screen.contains("wrong code"), "{screen}");
 
     tmux.window(
         "lift",
@@ -380,7 +380,7 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
     tmux.types("lift", "to go on:", "lift the gate").await;
     tmux.types("lift", "question is shown:", "AAAAAA").await;
     let screen = tmux.ended("lift").await;
-    assert!(screen.contains("that is not the code"), "{screen}");
+    assert!(screen.contains("wrong code"), "{screen}");
 
     let records = ledger(proxy.dir.path());
     assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
@@ -408,7 +408,7 @@ async fn an_agent_in_tmux_does_not_know_the_pin() {
     );
     tmux.types("answer", "PIN:", "123456").await;
     let screen = tmux.ended("answer").await;
-    assert!(screen.contains("that is not the PIN"), "{screen}");
+    assert!(screen.contains("wrong PIN"), "{screen}");
     tmux.window(
         "lift",
         &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
@@ -416,7 +416,7 @@ async fn an_agent_in_tmux_does_not_know_the_pin() {
     tmux.types("lift", "to go on:", "lift the gate").await;
     tmux.types("lift", "PIN:", "123456").await;
     let screen = tmux.ended("lift").await;
-    assert!(screen.contains("that is not the PIN"), "{screen}");
+    assert!(screen.contains("wrong PIN"), "{screen}");
     let records = ledger(asking.dir.path());
     assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
     assert_eq!(records.matches("\"wrong-pin\"").count(), 2, "{records}");

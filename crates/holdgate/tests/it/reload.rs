@@ -230,8 +230,8 @@ async fn settings_change_too() {
     };
     assert!(passes("1").await);
     replace(&path, &text(1, 2));
-    let waits = "but for these, which need a restart: proxy.workers";
-    eventually("the settings are in force", || {
+    let waits = "except these, which need a restart: proxy.workers";
+    eventually("the new settings are in force", || {
         guarded.ledger().contains(waits)
     })
     .await;

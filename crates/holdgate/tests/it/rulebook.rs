@@ -75,7 +75,7 @@ fn commands_judge_by_what_holds_here() {
         "home/.config/holdgate/rules/own.yaml:1",
         "",
     );
-    setting.check(&["rules", "check"], 0, "examples: all hold", "");
+    setting.check(&["rules", "check"], 0, "examples: all passed", "");
     setting.check(&["rules", "test"], 0, "  fires   touch b", "");
 }
 
@@ -98,9 +98,7 @@ fn a_project_file_that_loosens_is_refused_with_the_line_that_does_it() {
     let setting = Setting::new();
     let loose = rule("b", "DENY").replace("do: DENY", "do: ALLOW");
     setting.write("project/.holdgate.yaml", &loose);
-    let line = ".holdgate.yaml:2:7: a project's own rules may only tighten, and this one loosens: \
-                the operator can allow it in a file of their own, under `~/.config/holdgate/rules`\n  \
-                |\n2 |   do: ALLOW\n  |       ^^^^^";
+    let line = ".holdgate.yaml:2:7: a project's rules can only tighten, and this one loosens: the operator can allow it in a file in `~/.config/holdgate/rules`\n  |\n2 |   do: ALLOW\n  |       ^^^^^";
     setting.check(&["check", "--", "touch a"], 1, "block touch-a (", line);
     setting.check(&["rules", "check"], 1, line, "");
 }
@@ -110,7 +108,7 @@ fn the_operators_slips_are_told_by_all_commands() {
     let setting = Setting::new();
     let slip = rule("a", "DENY").replace("do: DENY", "do: DENI");
     setting.write("home/.config/holdgate/rules/own.yaml", &slip);
-    let slip = "own.yaml:2:7: `DENI` is nothing that a rule can do, did you mean `DENY`?";
+    let slip = "own.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?";
     setting.check(&["check", "--", "true"], 2, "", slip);
     setting.check(&["rules", "check"], 1, slip, "");
     setting.check(&["proxy", "--listen", "127.0.0.1:0"], 2, "", slip);
@@ -122,7 +120,7 @@ fn a_rule_on_trial_is_marked() {
     let trial = rule("a", "DENY").replace("  category", "  stage: trial\n  category");
     setting.write("home/.config/holdgate/rules/own.yaml", &trial);
     setting.check(&["check", "--", "touch a"], 0, "audit touch-a (", "");
-    setting.check(&["rules", "list"], 0, "own  (trial: only audits)\n", "");
+    setting.check(&["rules", "list"], 0, "own  (on trial: only audits)\n", "");
     setting.check(&["rules", "stats"], 0, "  -  (trial)\n", "");
 }
 
@@ -244,7 +242,7 @@ fn stats_come_from_the_ledger() {
         out.contains("force-push       1 ") && !out.contains("touch-a"),
         "{out}"
     );
-    assert!(out.contains(" rules have not fired"), "{out}");
+    assert!(out.contains(" rules have not matched"), "{out}");
 }
 
 #[test]
@@ -293,11 +291,14 @@ fn patterns_of_the_operator_hold_on_their_examples() {
     write("swordfish again");
     let (code, out, _) = setting.run(&["rules", "check"]);
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("`code-name` finds nothing here"), "{out}");
+    assert!(
+        out.contains("`code-name` does not match this example"),
+        "{out}"
+    );
     let (code, _, errors) = setting.run(&["run", "true"]);
     assert_eq!(code, 2, "{errors}");
     assert!(
-        errors.contains("`code-name` finds nothing here"),
+        errors.contains("`code-name` does not match this example"),
         "{errors}"
     );
 }

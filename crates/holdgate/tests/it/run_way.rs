@@ -90,7 +90,7 @@ fn an_agent_that_would_go_to_a_cloud_provider_is_not_started() {
         let ended = agent.run(&[], &[]);
         assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{path}");
         for part in [
-            "is not started",
+            "was not started",
             "CLAUDE_CODE_USE_BEDROCK",
             path,
             "Instead:",
@@ -250,10 +250,7 @@ fn a_key_that_is_there_for_something_else_makes_nobody_the_judge() {
     check(&[stray], "output is sent nowhere");
     check(&[own], sent);
     check(&[stray, chosen], sent);
-    check(
-        &[chosen],
-        "the judge of output cannot be asked: there is no key",
-    );
+    check(&[chosen], "the judge cannot be used: there is no key");
 }
 
 #[test]

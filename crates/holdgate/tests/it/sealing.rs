@@ -49,10 +49,10 @@ async fn a_seed_proves_what_was_written_since() {
     check(&seal(&inside), 1, "is in the state folder");
     check(&seal(&file), 0, "the seed is in");
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-    check(&seal(&file), 1, "is not written over");
+    check(&seal(&file), 1, "already exists and is not overwritten");
     post(&url(2), REQUEST).await;
     let verify = || run(&state, &["ledger", "verify", "--seed", seed_file]);
-    check(&verify(), 0, "are as they were written");
+    check(&verify(), 0, "are unchanged");
 
     let written = ledger(&state);
     drop(running);
@@ -100,11 +100,7 @@ fn a_state_folder_that_others_can_write_to_is_refused() {
         "--upstream",
         "http://127.0.0.1:9",
     ];
-    check(
-        &run(dir.path(), &args),
-        1,
-        "take that away with `chmod go-w",
-    );
+    check(&run(dir.path(), &args), 1, "run `chmod go-w");
 }
 
 /// Killed when it goes, also if the test fails.
@@ -173,6 +169,6 @@ async fn at_the_file_size_limit_calls_are_refused_and_the_proxy_lives() {
     check(
         &run(dir.path(), &["ledger", "verify"]),
         0,
-        "the ledger is whole",
+        "the ledger is intact",
     );
 }

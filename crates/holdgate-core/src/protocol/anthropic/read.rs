@@ -62,7 +62,7 @@ impl EventReader {
             };
         };
         if fields.event.is_none() && data.as_ref() == b"[DONE]" {
-            return Ok(Event::Stray("the end mark of another protocol"));
+            return Ok(Event::Stray("the end marker of another protocol"));
         }
         let json = Json::read(data, MAX_DEPTH, LoneSurrogates::Replace).map_err(|error| {
             Violation::Json {
@@ -132,11 +132,13 @@ impl EventReader {
         let index = index(json)?;
         if self.last_block.is_some_and(|last| index <= last) {
             return Err(Violation::OutOfOrder(
-                "a block starts twice, or out of order",
+                "a block starts twice or out of order",
             ));
         }
         if self.open.len() >= MAX_OPEN {
-            return Err(Violation::TooMuch("too many blocks are open at once"));
+            return Err(Violation::TooMuch(
+                "too many blocks are open at the same time",
+            ));
         }
         self.last_block = Some(index);
         let block = json

@@ -23,6 +23,16 @@ fn wrong(text: &str, message: &str, marked: &str) {
 #[test]
 fn an_error_says_where_and_what_to_do() {
     let rule = |when: &str| rule_with(when);
+    let good = rule("{ effect: read }");
+    let but = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        good.replace(from, to)
+    };
+    wrong(
+        &but("when", "whn"),
+        "t.yaml:4:3: unknown field `whn`, did you mean `when`?",
+        "whn",
+    );
     wrong(
         &rule("{ efect: read }"),
         "t.yaml:4:11: unknown field `efect`, did you mean `effect`?",
@@ -50,7 +60,7 @@ fn an_error_says_where_and_what_to_do() {
     );
     wrong(
         &rule("{ text: 'a(' }"),
-        "t.yaml:4:17: this is no regular expression: unclosed group",
+        "t.yaml:4:17: this is not a valid regular expression: unclosed group",
         "'a('",
     );
     wrong(
@@ -58,28 +68,14 @@ fn an_error_says_where_and_what_to_do() {
         "t.yaml:4:15: unknown tag `Recursive`, did you mean `recursive`?",
         "Recursive",
     );
-}
-
-#[test]
-fn an_error_in_what_stands_around_a_condition_too() {
-    let good = rule_with("{ effect: read }");
-    let but = |from: &str, to: &str| {
-        assert!(good.contains(from), "{from}");
-        good.replace(from, to)
-    };
-    wrong(
-        &but("when", "whn"),
-        "t.yaml:4:3: unknown field `whn`, did you mean `when`?",
-        "whn",
-    );
     wrong(
         &but("DENY", "DENI"),
-        "t.yaml:2:7: `DENI` is nothing that a rule can do, did you mean `DENY`?",
+        "t.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?",
         "DENI",
     );
     wrong(
         &but("DENY", "REQUIRE"),
-        "t.yaml:2:7: REQUIRE what? Say what must be done `before`, or write `approval: true`",
+        "t.yaml:2:7: REQUIRE needs `before`, or `approval: true`",
         "REQUIRE",
     );
     wrong(
@@ -89,12 +85,12 @@ fn an_error_in_what_stands_around_a_condition_too() {
     );
     wrong(
         &but("a-rule", "A rule"),
-        "t.yaml:1:7: `A rule` is no name: names look like `force-push`",
+        "t.yaml:1:7: `A rule` is not a valid name: names look like `force-push`",
         "A rule",
     );
     wrong(
         &but("it is so", "it is so."),
-        "t.yaml:5:12: write a phrase, without a full stop",
+        "t.yaml:5:12: write a clause without a full stop",
         "it is so.",
     );
     wrong(
@@ -114,12 +110,12 @@ fn an_error_in_what_stands_around_a_condition_too() {
     );
     wrong(
         &but("do: DENY", "do: DENY\n  do: ASK"),
-        "t.yaml:3:3: `do` stands here for the second time",
+        "t.yaml:3:3: duplicate key `do`",
         "do",
     );
     wrong(
         &format!("{good}{good}"),
-        "t.yaml:7:7: there is a rule `a-rule` already, in t.yaml:1: choose another name",
+        "t.yaml:7:7: the rule `a-rule` already exists in t.yaml:1: choose another name",
         "a-rule",
     );
 }
@@ -127,25 +123,23 @@ fn an_error_in_what_stands_around_a_condition_too() {
 #[test]
 fn a_condition_that_cannot_be_meant_is_an_error() {
     let rule = |when: &str| rule_with(when);
-    let nothing = "t.yaml:4:9: this says only what a call must not do: say what it does, and put \
-                   `not` beside it";
+    let nothing =
+        "t.yaml:4:9: this says only what a call must not do: add a condition on what it does";
     wrong(&rule("{ not: { effect: read } }"), nothing, "{");
     wrong(&rule("{ all: [{ not: { effect: read } }] }"), nothing, "{");
     wrong(
         &rule("{ effect: read, any: [{ effect: write }] }"),
-        "t.yaml:4:9: no effect can be all of this at once; to speak of several effects of a call, \
-         write `all: [{…}, {…}]`",
+        "t.yaml:4:9: no single effect can meet all of this; to match several effects of a call, write `all: [{…}, {…}]`",
         "{",
     );
     wrong(
         &rule("{ effect: read, all: [{ effect: write }] }"),
-        "t.yaml:4:9: `all` speaks of several effects here, the keys beside it of one: put them \
-         into the list of an `all`, as in `all: [{…}, {all: […]}]`",
+        "t.yaml:4:9: `all` matches several effects here, but the other keys match one effect: put them into an `all`, as in `all: [{…}, {all: […]}]`",
         "{",
     );
     wrong(
         &rule("{ effect: read, not: { all: [{ effect: read }] } }"),
-        "t.yaml:4:37: `all` speaks of several effects, but what stands around it speaks of one",
+        "t.yaml:4:37: `all` matches several effects, but the condition around it matches one effect",
         "[",
     );
     wrong(
@@ -155,7 +149,7 @@ fn a_condition_that_cannot_be_meant_is_an_error() {
     );
     wrong(
         &rule("{}"),
-        "t.yaml:4:9: an empty condition holds for everything: say which effect is meant",
+        "t.yaml:4:9: an empty condition matches everything: say which effect to match",
         "{",
     );
 }

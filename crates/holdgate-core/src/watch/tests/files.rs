@@ -47,7 +47,7 @@ fn an_operator_adds_patterns_and_says_what_is_safe() {
     );
     check(
         "adjust:\n  - { pattern: token-shown, because: x }\n",
-        "own.yaml:2:16: what changes? Write a `severity`, or what is `known_safe`",
+        "own.yaml:2:16: nothing changes: write a `severity` or `known_safe`",
     );
     check("paterns: []\n", "own.yaml:1:1: unknown field `paterns`");
 }
@@ -77,12 +77,12 @@ fn a_slip_is_told_with_its_place() {
     );
     wrong(
         &with("low", "lo"),
-        "t.yaml:3:13: `lo` is no severity, did you mean `low`?",
+        "t.yaml:3:13: `lo` is not a valid severity, did you mean `low`?",
     );
     wrong(&with("a-b", "A B"), "t.yaml:1:7: `A B` is no name");
     wrong(
         &with("regex: abc", "regex: '(abc'"),
-        "t.yaml:5:10: no regular expression: unclosed group",
+        "t.yaml:5:10: not a valid regular expression: unclosed group",
     );
     wrong(
         &with("regex: abc", "regex: 'x*'"),
@@ -110,5 +110,5 @@ fn a_slip_is_told_with_its_place() {
         &with("regex: abc", "regex: abc\n  rules: [x]"),
         "add `command: true`",
     );
-    wrong(&format!("{good}{good}"), "there is a pattern `a-b` already");
+    wrong(&format!("{good}{good}"), "the pattern `a-b` already exists");
 }

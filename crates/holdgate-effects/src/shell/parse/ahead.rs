@@ -56,7 +56,7 @@ impl Parser<'_> {
             }
             at += 1;
             if at - from > self.ahead {
-                return self.fail("too much stands open");
+                return self.fail("too many open brackets or quotes");
             }
         }
         self.ahead = self.ahead.saturating_sub(at - from);

@@ -123,7 +123,7 @@ impl Parser<'_> {
         let word = self.word()?;
         let raw = self.slice(start, self.at);
         let Some(end) = word.as_literal() else {
-            return self.fail("the end of a here-document must be plain");
+            return self.fail("the delimiter of a here-document must be plain text");
         };
         let number = self.bodies.len();
         self.bodies.push(None);

@@ -84,12 +84,12 @@ fn who_is_not_the_operator_may_not() {
     let other = processes.check(PEER, UID + 1, UID, PORT);
     assert_eq!(other.unwrap_err(), "it belongs to another user");
     let gone = processes.check(999, UID, UID, PORT).unwrap_err();
-    assert_eq!(gone, "it is not the program that runs the proxy");
+    assert_eq!(gone, "it is not the same program as the proxy");
 
     let exe = machine.0.path().join("40/exe");
     std::fs::remove_file(&exe).unwrap();
     symlink(machine.0.path().join("other"), exe).unwrap();
-    machine.check_refused("it is not the program that runs the proxy");
+    machine.check_refused("it is not the same program as the proxy");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_runs_without_a_terminal_or_behind_one_may_not() {
     machine.process(PEER, 1, "40 30 34817 40");
     machine.check_refused("it was not started by the shell of its terminal");
     machine.process(1, PEER, "1 1 0 -1");
-    machine.check_refused("too many processes started it");
+    machine.check_refused("it has too many ancestor processes");
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn what_a_client_of_the_proxy_started_may_not() {
     // A terminal of its own does not help: script(1) below the agent.
     let machine = Machine::new();
     machine.process(TERMINAL, 10, "20 20 0 -1");
-    machine.check_refused("process 10, which started it, is a client of the proxy");
+    machine.check_refused("its ancestor process 10 is a client of the proxy");
 
     let machine = Machine::new();
     machine.open(SHELL, 222);
-    machine.check_refused("process 30, which started it, is a client of the proxy");
+    machine.check_refused("its ancestor process 30 is a client of the proxy");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn an_agents_environment_gives_it_away() {
         machine.write(&format!("{pid}/environ"), &format!("A=b\0{variable}\0"));
         let name = variable.split('=').next().unwrap_or_default();
         if refused {
-            machine.check_refused(&format!("{name} is set for process {pid}, as for an agent"));
+            machine.check_refused(&format!("process {pid} has {name} set, as an agent does"));
         } else {
             assert_eq!(machine.check(), Ok(()), "{variable}");
         }
@@ -146,18 +146,18 @@ fn an_agents_environment_gives_it_away() {
 fn what_cannot_be_looked_at_is_refused() {
     let machine = Machine::new();
     machine.hide(SHELL);
-    machine.check_refused("process 30 cannot be looked at");
+    machine.check_refused("process 30 cannot be inspected");
 
     // What runs the terminal may be hidden, as long as it cannot be the client.
     let machine = Machine::new();
     machine.hide(TERMINAL);
     assert_eq!(machine.check(), Ok(()));
     machine.hide(10);
-    machine.check_refused("which process is the proxy's client cannot be seen");
+    machine.check_refused("the client process of the proxy cannot be determined");
 
     let machine = Machine::new();
     std::fs::remove_file(machine.0.path().join("self/net/tcp")).unwrap();
-    machine.check_refused("the proxy's clients cannot be looked at");
+    machine.check_refused("the proxy's clients cannot be inspected");
     machine.write("40/stat", "40 (holdgate) S");
-    machine.check_refused("process 40 cannot be looked at");
+    machine.check_refused("process 40 cannot be inspected");
 }

@@ -4,7 +4,6 @@ use super::{Hit, Outcome, PIECES};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::watch::{self, Commands, OutputWatch, Patterns, Severity};
 use holdgate_core::{LayerName, Verdict};
-use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,7 +48,7 @@ impl Outcome {
 
 fn built_in(world: Arc<World>) -> Option<(Arc<Patterns>, Commands)> {
     let rules = RuleSet::built_in(Profile::default()).ok()?;
-    let know = Knowledge::built_in().ok()?;
+    let know = crate::own::knowledge().ok()?;
     let patterns = Patterns::built_in().ok()?;
     Some((patterns, Commands::new(rules, know, world)))
 }

@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, String> {
     let read = file.take(MAX_BYTES + 1).read_to_end(&mut text);
     read.map_err(|error| error.to_string())?;
     if text.len() as u64 > MAX_BYTES {
-        return Err("it has more than 1 MiB".to_owned());
+        return Err("it is larger than 1 MiB".to_owned());
     }
     let text = String::from_utf8_lossy(&text);
     Ok(Some(text.trim_start_matches('\u{feff}').to_owned()))

@@ -59,7 +59,7 @@ fn what_leads_past_the_proxy_is_found_in_every_file() {
     check(
         "claude",
         &[(managed, "{")],
-        &["Managed (unreadable) past: nobody knows where: it is not valid JSON"],
+        &["Managed (unreadable) past: an unknown address: it is not valid JSON"],
     );
     check(
         "env CLAUDE_CODE_USE_VERTEX=1 claude",

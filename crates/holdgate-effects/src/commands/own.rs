@@ -1,0 +1,214 @@
+//! What programs do to the guard, to a person's keyboard, and to processes that are not the agent's.
+
+use super::Call;
+use crate::effect::{Actor, Kind};
+use crate::own::{OwnRole, Told};
+use crate::path::PathClass;
+use crate::scene::{Done, Scene};
+use crate::tag::Tag;
+use crate::value::{Origins, Value};
+
+/// Sub-commands with which package managers remove a package.
+const REMOVE: [&str; 6] = ["uninstall", "remove", "rm", "purge", "autoremove", "erase"];
+
+/// Runs the guard's own program.
+pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+    let rest = call.words.get(1..).unwrap_or(&[]);
+    let told = scene.know.own.read(rest);
+    let does = told.as_ref().map(|told| told.command.does);
+    let is_help = |word: &Value| {
+        matches!(
+            word.text.as_str(),
+            "-h" | "--help" | "-V" | "--version" | "version"
+        )
+    };
+    let shows_help = match does {
+        // What follows belongs to the program that it runs.
+        Some(OwnRole::Runs) => rest.get(1).is_some_and(is_help),
+        _ => rest.iter().any(is_help) || scene.know.own.is_beginning(rest),
+    };
+    let output = Value::unknown(Origins::OUTPUT);
+    if shows_help {
+        return Ok(output);
+    }
+    let mut effect = actor.does(Kind::Guard).about(&actor.evidence);
+    effect = effect.tagged(does.map_or(Tag::Hidden, OwnRole::tag));
+    if told.as_ref().is_some_and(Told::has_settings) {
+        effect = effect.tagged(Tag::WithSettings);
+    }
+    scene.emit(effect)?;
+    match told {
+        Some(told) if does == Some(OwnRole::Runs) => {
+            let words: Vec<Value> = told.operands.into_iter().cloned().collect();
+            scene.argv(&words, call.stdin)
+        }
+        _ => Ok(output),
+    }
+}
+
+/// What another program does to the guard: it is the guard's under another name, or it runs or
+/// removes the guard's. `known` says that the table knows a program of this name.
+pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, known: bool) -> Done {
+    let own = &scene.know.own;
+    let rest = call.words.get(1..).unwrap_or(&[]);
+    if own.program.is_empty() || rest.is_empty() {
+        return Ok(());
+    }
+    let is_own = |word: &Value| word.text.rsplit('/').next() == Some(own.program.as_str());
+    // A file may have any name.
+    let by_path =
+        |name: &Value| name.text.contains('/') && !scene.place(name).is(PathClass::Binary);
+    let known = known && !call.words.first().is_some_and(by_path);
+    let is_script = call.program.contains('.');
+    let after_dashes = rest.iter().position(|word| word.text == "--");
+    let runs_other = |at: usize| {
+        let before = rest.get(..at).unwrap_or(&[]);
+        let run = |word: &Value| matches!(word.text.as_str(), "run" | "r");
+        before.iter().any(run) && own.is_operators(rest.get(at + 1..).unwrap_or(&[]))
+    };
+    let runs_own = rest.iter().position(is_own).is_some_and(|at| {
+        let after = rest.get(at + 1..).unwrap_or(&[]);
+        let command = after.iter().position(|word| !word.text.starts_with('-'));
+        command.is_some_and(|at| own.is_operators(after.get(at..).unwrap_or(&[])))
+    });
+    let is_hidden = !known && !is_script && own.would_act(rest)
+        || after_dashes.is_some_and(runs_other)
+        || runs_own && (!known || after_dashes.is_some());
+    let removes = rest
+        .first()
+        .is_some_and(|word| REMOVE.contains(&word.text.as_str()));
+    let tag = match () {
+        () if is_hidden => Tag::Hidden,
+        () if removes && rest.iter().any(is_own) => Tag::Removes,
+        () => return Ok(()),
+    };
+    let effect = actor.does(Kind::Guard).about(&actor.evidence);
+    scene.emit(effect.tagged(tag))
+}
+
+/// What a program does that types in a person's place, or enters a process that is not the agent's.
+pub(super) fn takes_over(call: &Call<'_>, actor: &Actor) -> Option<Tag> {
+    let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
+    let has = |names: &[&str]| words().any(|word| names.contains(&word));
+    let option = |names: &[&str]| {
+        words().any(|word| {
+            let name = word.split('=').next().unwrap_or("");
+            names.contains(&name)
+                || names
+                    .iter()
+                    .any(|n| n.len() == 2 && is_number_after(word, n))
+        })
+    };
+    let text = || words().collect::<Vec<_>>().join(" ").to_lowercase();
+    let says = |parts: &[&str]| {
+        let text = text();
+        parts.iter().any(|part| text.contains(part))
+    };
+    let base = call.program.split('-').next().unwrap_or("");
+    let tag = match base {
+        "xdotool" | "dotool" | "dotoolc" if has(&["type", "key", "keydown", "keyup"]) => {
+            Tag::DesktopKeys
+        }
+        "ydotool" if has(&["type", "stdin"]) || has(&["key"]) && words().any(is_typing_key) => {
+            Tag::DesktopKeys
+        }
+        "qdbus" | "qdbus6" | "dbus" | "gdbus" | "busctl"
+            if says(&["konsole"]) && says(&["sendtext", "runcommand"]) =>
+        {
+            Tag::DesktopKeys
+        }
+        "reptyr" | "neercs" if words().any(|w| w.contains(|c: char| c.is_ascii_digit())) => {
+            Tag::TakesOver
+        }
+        "osascript" if says(&["keystroke", "key code"]) => Tag::DesktopKeys,
+        "osascript" if says(&["do script", "write text"]) => Tag::OtherTree,
+        "gdb" if !has(&["--args", "-args"]) => {
+            let number = |word: &Value| word.text.bytes().all(|b| b.is_ascii_digit());
+            let by_operand = matches!(call.words, [_, _, process] if number(process));
+            let by_command = says(&["attach "]);
+            (by_operand || by_command || option(&["-p", "-pid", "--pid"]))
+                .then_some(Tag::TakesOver)?
+        }
+        "lldb" if !has(&["--"]) => {
+            let by_command = says(&["process attach"]);
+            let by_option = option(&["-p", "-n", "--attach-pid", "--attach-name"]);
+            (by_command || by_option).then_some(Tag::OtherTree)?
+        }
+        _ if actor.is(Tag::TerminalEmulator) => {
+            option(&["-e", "-x", "--", "--command", "--execute", "-c"]).then_some(Tag::OtherTree)?
+        }
+        _ => return None,
+    };
+    Some(tag)
+}
+
+/// `-p1234`
+fn is_number_after(word: &str, option: &str) -> bool {
+    let rest = word.strip_prefix(option);
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a key of `ydotool` types something: letters, digits and Enter, not what only moves
+/// windows. Its keys are numbers: `28:1`.
+fn is_typing_key(word: &str) -> bool {
+    let code = word.strip_suffix(":1").and_then(|code| code.parse().ok());
+    matches!(code, Some(2..=14 | 16..=28 | 30..=41 | 44..=53 | 57 | 96))
+}
+
+/// The tag of a copy that puts the content of a folder over that of another, not into it.
+pub(super) fn merges(call: &Call<'_>, own: &str) -> Option<Tag> {
+    if !matches!(call.program, "cp" | "rsync" | "install") {
+        return None;
+    }
+    let words = call.words.get(1..).unwrap_or(&[]);
+    let onto = |word: &Value| {
+        let text = word.text.as_str();
+        let short = text.starts_with('-') && !text.starts_with("--") && text.contains('T');
+        short || text == "--no-target-directory" || text.starts_with("--del")
+    };
+    let [.., source, _] = words else {
+        return None;
+    };
+    let content = ["/", "/.", "/*", own]
+        .iter()
+        .any(|end| source.text.ends_with(end));
+    (content || words.iter().any(onto)).then_some(Tag::MergesFolders)
+}
+
+/// Files that commands in an editor's arguments open or write: `-c 'w PATH'`, `--eval '(… "PATH")'`.
+pub(super) fn edits(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+    const OPEN: [&str; 11] = [
+        "e", "edit", "w", "write", "sav", "saveas", "up", "update", "sp", "vs", "tabe",
+    ];
+    let lisp = actor.program.starts_with("emacs");
+    for word in call
+        .words
+        .iter()
+        .skip(1)
+        .filter(|w| w.text.contains(['/', '.']))
+    {
+        let paths: Vec<&str> = if lisp {
+            word.text.split('"').skip(1).step_by(2).collect()
+        } else {
+            let words = || {
+                word.text
+                    .split([' ', '|', ':', '+'])
+                    .filter(|w| !w.is_empty())
+            };
+            let after = words().zip(words().skip(1));
+            let opens = |verb: &str| OPEN.contains(&verb.trim_end_matches('!'));
+            after
+                .filter(|(verb, _)| opens(verb))
+                .map(|(_, path)| path)
+                .collect()
+        };
+        for path in paths
+            .into_iter()
+            .filter(|p| p.contains(['/', '.']))
+            .take(16)
+        {
+            scene.touch(actor, Kind::Read, &word.map(path.to_owned()))?;
+        }
+    }
+    Ok(())
+}
