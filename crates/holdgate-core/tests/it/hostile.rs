@@ -2,8 +2,7 @@
 
 use crate::client::summary;
 use crate::guarding::{judge, run, scripted, settings};
-use holdgate_core::guard::{GuardSettings, OnBlock, Output, StreamGuard, guard_message};
-use holdgate_core::protocol::anthropic::ANTHROPIC;
+use holdgate_core::{ANTHROPIC, GuardSettings, OnBlock, Output, StreamGuard, guard_message};
 use serde_json::{Value, json};
 use std::time::Duration;
 

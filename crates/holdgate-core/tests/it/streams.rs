@@ -2,7 +2,7 @@
 
 use crate::client::{self, Assembled};
 use crate::guarding::{Seen, all_scripted, chunks, run, scripted, settings};
-use holdgate_core::guard::{GuardSettings, OnBlock};
+use holdgate_core::{GuardSettings, OnBlock};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -293,7 +293,7 @@ fn canonical_frames(bytes: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 fn a_stream_of_any_length_leaves_nothing_behind() {
     use bytes::Bytes;
-    use holdgate_core::guard::StreamGuard;
+    use holdgate_core::StreamGuard;
     use std::time::Duration;
     let frames = scripted("text").swap_remove(0);
     let mut guard = StreamGuard::new(crate::guarding::judge(settings()), Duration::ZERO);
