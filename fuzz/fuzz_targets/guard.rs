@@ -14,6 +14,7 @@ use holdgate_effects::Knowledge;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::call::CallLimits;
 use holdgate_core::incident::{Action, Subject};
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
@@ -51,6 +52,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         max_calls: 16,
     };
     let judge = Judge {
+        protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(

@@ -9,7 +9,7 @@ use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
 use holdgate_core::history::History;
 use holdgate_core::call::CallLimits;
 use holdgate_effects::json::{Json, LoneSurrogates};
-use holdgate_core::request::Request;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
             .is_some_and(|members| members.len() < 1_000)
     };
     let is_object = read.as_ref().is_ok_and(few);
-    let Ok(request) = Request::read(Bytes::copy_from_slice(bytes)) else {
+    let Ok(request) = ANTHROPIC.read_request(Bytes::copy_from_slice(bytes)) else {
         assert!(!is_object);
         return;
     };

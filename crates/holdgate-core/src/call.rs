@@ -135,37 +135,44 @@ pub struct CallLimits {
 const MAX_ENVELOPE: usize = 64 << 10;
 
 impl HeldCall {
-    /// A call that begins with this object, whose `input` may stand in it.
-    pub fn new(block: &Json<'_>, runs: Runs) -> Self {
-        let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
-        let start_input = match block.get("input") {
-            None | Some(Json::Null) => String::new(),
-            Some(Json::Object(members)) if members.is_empty() => String::new(),
-            // Some gateways begin so.
-            Some(Json::String(text)) if text.is_empty() => String::new(),
-            Some(input) => input.text(),
-        };
-        let mut envelope = block.clone();
-        envelope.set("input", Json::Object(Vec::new()));
-        let size = envelope.text().len();
-        let mut held = HeldCall {
+    /// A call that begins. `input` is what came of its input so far, as JSON text.
+    pub fn new(
+        runs: Runs,
+        id: Option<String>,
+        name: Option<String>,
+        input: Option<String>,
+    ) -> Self {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        HeldCall {
             runs,
-            id: text("id"),
-            name: text("name"),
-            envelope: envelope.into_owned(),
-            start_input,
+            weight: 256 + length(&id) + length(&name),
+            id,
+            name,
+            envelope: Json::Null,
+            // Some gateways begin with one of these.
+            start_input: input
+                .filter(|text| !matches!(text.as_str(), "{}" | "null" | "\"\""))
+                .unwrap_or_default(),
             input: String::new(),
             fault: None,
-            // A tree of tiny values is many times its text.
-            weight: 256 + 16 * size.min(MAX_ENVELOPE),
-        };
-        if size > MAX_ENVELOPE {
-            held.id = held.id.map(|id| shorten(&id, 80));
-            held.name = held.name.map(|name| shorten(&name, 80));
-            held.envelope = Json::Null;
-            held.fail(Fault::TooLarge(MAX_ENVELOPE));
         }
-        held
+    }
+
+    /// The same with the protocol's own object around it, its input left out. A large one is not
+    /// kept: the call is lost then.
+    #[must_use]
+    pub fn with_envelope(mut self, envelope: Json<'_>) -> Self {
+        let size = envelope.text().len();
+        // A tree of tiny values is many times its text.
+        self.weight = 256 + 16 * size.min(MAX_ENVELOPE);
+        if size > MAX_ENVELOPE {
+            self.id = self.id.map(|id| shorten(&id, 80));
+            self.name = self.name.map(|name| shorten(&name, 80));
+            self.fail(Fault::TooLarge(MAX_ENVELOPE));
+        } else {
+            self.envelope = envelope.into_owned();
+        }
+        self
     }
 
     /// Adds a fragment of the input. At the limit the input is let go: the call is lost anyway.

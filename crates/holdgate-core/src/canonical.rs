@@ -2,8 +2,9 @@
 //!
 //! Readers of server-sent events differ: about a lone CR, comments, several `data` lines, and the
 //! characters that Unicode counts as line ends. So every frame leaves as `event: T`, LF, `data: J`,
-//! LF, LF, with J on one line, and nothing else ever leaves. Only this module makes a [`Canonical`],
-//! and [`Output::Send`](crate::guard::Output::Send) takes nothing else:
+//! LF, LF, with J on one line, without the first line in protocols whose events have no names, and
+//! nothing else ever leaves. Only this module makes a [`Canonical`], and
+//! [`Output::Send`](crate::guard::Output::Send) takes nothing else:
 //!
 //! ```compile_fail,E0423
 //! use holdgate_core::{canonical::Canonical, guard::Output};
@@ -20,15 +21,17 @@ pub struct Canonical(Bytes);
 
 impl Canonical {
     /// The frame that was read as `fields`, whose data has been accepted as JSON. A frame that is
-    /// canonical already keeps its bytes; any other is written anew. `None`: it has no name or no
-    /// data, or its data is not UTF-8.
+    /// canonical already keeps its bytes; any other is written anew. `None`: it has no data, or its
+    /// data is not UTF-8.
     pub(crate) fn of_frame(raw: &Bytes, fields: &Fields<'_>) -> Option<Canonical> {
-        let (event, data) = (fields.event?, fields.data.as_ref()?);
+        let (event, data) = (fields.event, fields.data.as_ref()?);
         let unchanged = || {
-            let rest = raw
-                .strip_prefix(b"event: ")?
-                .strip_prefix(event.as_bytes())?;
-            let rest = rest.strip_prefix(b"\ndata: ")?.strip_prefix(&**data)?;
+            let mut rest = &**raw;
+            if let Some(event) = event {
+                let named = rest.strip_prefix(b"event: ")?;
+                rest = named.strip_prefix(event.as_bytes())?.strip_prefix(b"\n")?;
+            }
+            let rest = rest.strip_prefix(b"data: ")?.strip_prefix(&**data)?;
             (rest == b"\n\n" && line_end(data).is_none()).then(|| Canonical(raw.clone()))
         };
         unchanged().or_else(|| {
@@ -84,16 +87,19 @@ impl Frames {
         Frames(String::with_capacity(bytes))
     }
 
-    /// Appends a frame. `event` is one line, and `data` is JSON.
-    pub(crate) fn push(&mut self, event: &str, data: &str) {
+    /// Appends a frame. `event` is one line, and `data` is JSON, or an end mark on one line.
+    pub(crate) fn push(&mut self, event: Option<&str>, data: &str) {
         self.push_pieces(event, &[data]);
     }
 
     /// The same, with data in pieces: the one large frame is not copied together first.
-    pub(crate) fn push_pieces(&mut self, event: &str, data: &[&str]) {
-        self.0.push_str("event: ");
-        self.0.push_str(&one_line(event));
-        self.0.push_str("\ndata: ");
+    pub(crate) fn push_pieces(&mut self, event: Option<&str>, data: &[&str]) {
+        if let Some(event) = event {
+            self.0.push_str("event: ");
+            self.0.push_str(&one_line(event));
+            self.0.push('\n');
+        }
+        self.0.push_str("data: ");
         for piece in data {
             self.0.push_str(&one_line(piece));
         }

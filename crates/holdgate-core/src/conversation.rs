@@ -186,7 +186,7 @@ fn read(
             read.push((digest, parts.clone()));
             continue;
         }
-        let parts: Arc<[Part]> = match reader.parts(message, &mut room, keys)? {
+        let parts: Arc<[Part]> = match reader.parts(request, message, &mut room, keys)? {
             // Most messages say nothing about calls.
             parts if parts.is_empty() => Arc::default(),
             parts => parts.into(),

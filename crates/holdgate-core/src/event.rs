@@ -1,23 +1,27 @@
 //! What a frame means, in any protocol.
 
 use crate::call::{Fault, HeldCall};
+use crate::canonical::Canonical;
 use crate::sse::SseError;
 use holdgate_effects::json::JsonError;
 
 /// The number by which a protocol tells the blocks of one message apart.
 pub type Block = u64;
 
-/// One frame, understood.
+/// A frame, or a part of one, understood.
 #[derive(Debug)]
 pub enum Event {
     /// Nothing that could leave, such as a comment: only a sign that the upstream is alive.
     Silent,
     /// A ping: no part of the message, and no place in its order.
     Ping,
-    /// Can cause no action. Leaves in order.
+    /// Can cause no action. The frame leaves in order.
     Inert(Part),
+    /// Can cause no action, and stood in one frame with other things. Leaves in order, in a frame of
+    /// its own.
+    Piece(Part, Canonical),
     /// A call begins.
-    CallStart(Block, HeldCall),
+    CallStart(Block, Box<HeldCall>),
     /// A piece of a call's input.
     CallInput(Block, Result<String, Fault>),
     /// A piece of a held block that will be refused whatever it holds.

@@ -23,13 +23,12 @@ use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::hold::{Hold, Waiting};
 use crate::incident::{Action, Record};
+use crate::protocol::{Protocol, Reader, Writer};
 use crate::question::Question;
 use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
-use crate::wire::anthropic::{self, Reader, Writer};
 use asking::Asked;
 use bytes::Bytes;
-use job::Away;
 use ruling::{Judged, Ruling};
 use sink::Sink;
 use std::time::Duration;
@@ -61,18 +60,16 @@ pub enum Output {
 pub struct StreamGuard {
     ruling: Ruling,
     decoder: Decoder,
-    reader: Reader,
-    writer: Writer,
+    reader: Box<dyn Reader>,
+    writer: Box<dyn Writer>,
+    /// What the last frame meant. Kept for its memory.
+    events: Vec<Event>,
     hold: Hold<Judged>,
     state: State,
     seen_frame: bool,
     strays: usize,
     /// When the client last got something.
     last_sent: Duration,
-    /// Whether the shell does the judging.
-    apart: bool,
-    /// The call that it judges now.
-    away: Option<Away>,
     /// The question that is open.
     question: Option<Asked>,
     /// With `hold_all`, how far the calls of the finished message are judged.
@@ -95,15 +92,14 @@ impl StreamGuard {
     pub fn new(judge: Judge, now: Duration) -> Self {
         StreamGuard {
             decoder: Decoder::new(judge.settings.max_event_bytes),
-            reader: Reader::new(judge.settings.inert_blocks.clone(), judge.request.clone()),
-            writer: Writer::default(),
+            reader: judge.protocol.reader(judge.declared()),
+            writer: judge.protocol.writer(),
+            events: Vec::new(),
             hold: Hold::default(),
             state: State::Open,
             seen_frame: false,
             strays: 0,
             last_sent: now,
-            apart: false,
-            away: None,
             question: None,
             judged: 0,
             ruling: Ruling::new(judge),
@@ -114,7 +110,7 @@ impl StreamGuard {
     /// carried, nothing else may take time.
     #[must_use]
     pub fn judging_apart(mut self) -> Self {
-        self.apart = true;
+        self.ruling.apart = true;
         self
     }
 
@@ -140,39 +136,44 @@ impl StreamGuard {
     fn frame(&mut self, raw: &Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
         let first = !std::mem::replace(&mut self.seen_frame, true);
         let fields = sse::fields(raw, first)?;
-        let event = self.reader.read(&fields)?;
+        let mut events = std::mem::take(&mut self.events);
+        self.reader.read(&fields, &mut events)?;
         let canonical = || {
             let frame = Canonical::of_frame(raw, &fields);
-            frame.ok_or(Violation::Incomplete("an event has no name or no data"))
+            frame.ok_or(Violation::Incomplete("an event has no data"))
         };
+        for event in events.drain(..) {
+            self.event(event, &canonical, now, sink)?;
+        }
+        self.events = events;
+        if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
+            return Err(Violation::TooMuch(
+                "more is held for one response than its limit allows",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What a frame, or a part of it, leads to.
+    fn event(
+        &mut self,
+        event: Event,
+        frame: &impl Fn() -> Result<Canonical, Violation>,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Violation> {
         match event {
             Event::Silent => {
                 if now.saturating_sub(self.last_sent) >= QUIET {
-                    sink.send(anthropic::ping());
+                    sink.send(self.keep_alive());
                 }
             }
-            Event::Ping => sink.send(canonical()?),
-            Event::Inert(part) => {
-                match part {
-                    Part::StopReason => self.state = State::Ending,
-                    Part::MessageStop => self.state = State::Complete,
-                    Part::MessageStart
-                    | Part::BlockStart(_)
-                    | Part::BlockMore(_)
-                    | Part::BlockStop(_)
-                    | Part::Other => {}
-                }
-                let frame = canonical()?;
-                if self.hold.is_empty() {
-                    sink.send(self.writer.inert(frame, part));
-                } else {
-                    self.hold.push_frame(&frame, part);
-                    self.release(now, sink);
-                }
-            }
+            Event::Ping => sink.send(frame()?),
+            Event::Inert(part) => self.inert(frame()?, part, now, sink),
+            Event::Piece(part, frame) => self.inert(frame, part, now, sink),
             Event::CallStart(block, mut held) => {
                 self.ruling.admit(&mut held)?;
-                self.hold.push_call(block, held, now);
+                self.hold.push_call(block, *held, now);
             }
             Event::CallInput(block, fragment) => {
                 let limits = self.ruling.judge.stack.call_limits();
@@ -193,16 +194,30 @@ impl StreamGuard {
                 }
                 self.state = State::Failed;
                 self.let_go();
-                sink.send(canonical()?);
+                sink.send(frame()?);
             }
             Event::Stray(what) => self.leave_out(what, sink)?,
         }
-        if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
-            return Err(Violation::TooMuch(
-                "more is held for one response than its limit allows",
-            ));
-        }
         Ok(())
+    }
+
+    /// An inert frame: passed, or queued behind a held call.
+    fn inert(&mut self, frame: Canonical, part: Part, now: Duration, sink: &mut Sink<'_>) {
+        match part {
+            Part::StopReason => self.state = State::Ending,
+            Part::MessageStop => self.state = State::Complete,
+            Part::MessageStart
+            | Part::BlockStart(_)
+            | Part::BlockMore(_)
+            | Part::BlockStop(_)
+            | Part::Other => {}
+        }
+        if self.hold.is_empty() {
+            sink.send(self.writer.inert(frame, part));
+        } else {
+            self.hold.push_frame(&frame, part);
+            self.release(now, sink);
+        }
     }
 
     /// A frame that is not passed on. Recorded once: there may be many.
@@ -265,18 +280,17 @@ impl StreamGuard {
     }
 
     fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
-        if let Err(refusal) = &judged.judgement.outcome {
-            let answer = judged.answer.map(|(answer, _)| answer);
-            sink.send(self.writer.notice(refusal, &judged.incident, answer));
+        if let Some(notice) = judged.notice() {
+            sink.send(self.writer.notice(&notice));
         }
     }
 
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
     pub fn next_deadline(&self) -> Option<Duration> {
         let keep_alive = self.last_sent + self.ruling.judge.settings.keep_alive;
-        match (&self.question, &self.away) {
+        match (&self.question, self.ruling.verdict_due()) {
             (Some(asked), _) => Some(keep_alive.min(asked.deadline)),
-            (None, Some(away)) => Some(keep_alive.min(away.deadline)),
+            (None, Some(due)) => Some(keep_alive.min(due)),
             (None, None) if self.hold.is_empty() || self.is_over() => None,
             (None, None) => Some(keep_alive),
         }
@@ -285,7 +299,7 @@ impl StreamGuard {
     /// Keeps the client waiting while a call is held, and waits no longer for an answer or a verdict
     /// that is overdue.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
-        if self.away.as_ref().is_some_and(|away| away.deadline <= now) {
+        if self.ruling.verdict_due().is_some_and(|due| due <= now) {
             return self.unjudged(Unjudged::Late, now, out);
         }
         let overdue = |asked: &&Asked| asked.deadline <= now;
@@ -293,9 +307,21 @@ impl StreamGuard {
             let incident = asked.incident.clone();
             self.answer(&incident, Answer::Timeout, now, out);
         } else if self.next_deadline().is_some_and(|due| due <= now) {
-            out.push(Output::Send(anthropic::ping()));
+            let mut sink = Sink::new(&Bytes::new(), out);
+            sink.send(self.keep_alive());
+            sink.finish();
             self.last_sent = now;
         }
+    }
+
+    /// What keeps the client waiting; empty if its protocol has nothing for that.
+    fn keep_alive(&self) -> Canonical {
+        self.protocol().keep_alive().unwrap_or_default()
+    }
+
+    /// How client and upstream talk to each other.
+    pub fn protocol(&self) -> &'static dyn Protocol {
+        self.ruling.judge.protocol
     }
 
     /// Whether nothing that comes from upstream matters any more.

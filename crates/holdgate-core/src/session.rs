@@ -1,28 +1,33 @@
 //! What one agent has done so far: the only state that outlives a response.
 
+mod fingerprint;
+mod store;
+
+pub(crate) use fingerprint::{Fingerprint, fingerprint};
+pub use store::Sessions;
+
 use crate::answer::Approval;
 use crate::call::ToolCall;
 use crate::conversation::SharedConversations;
 use crate::history::History;
 use crate::verdict::{Finding, Verdict};
-use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::World;
-use holdgate_effects::tag::Tag;
 use holdgate_effects::traces::Traces;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
 const RECENT_CALLS: usize = 4096;
+/// So many calls in a minute may be too costly to understand before less work is put into each.
+const COSTLY_CALLS: u32 = 4;
+const COSTLY_WINDOW: Duration = Duration::from_mins(1);
 /// Approvals that a session remembers, and bytes of one.
 const MAX_APPROVALS: usize = 256;
 const MAX_APPROVED_BYTES: usize = 64 << 10;
 /// How long the result of a call is waited for, and of how many calls.
 const MAX_PENDING: Duration = Duration::from_mins(10);
 const MAX_PENDING_CALLS: usize = 256;
-/// What a session takes in memory that has done nothing yet, with its place in the store.
-const NEW_BYTES: usize = 1024;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -60,6 +65,8 @@ pub struct Session {
     folders: Vec<String>,
     /// What a person has approved for the session.
     approved: HashSet<Approved>,
+    /// Calls that were too costly to understand, and when the first of them came.
+    costly: (u32, Duration),
     /// What calls will change that have been cleared and whose results have not come.
     pending: Pending,
 }
@@ -102,11 +109,22 @@ impl Session {
     }
 
     /// What a call is judged by from now on, whatever becomes of the session meanwhile.
-    pub(crate) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self, now: Duration) -> Moment {
+        let (costly, since) = self.costly;
         Moment {
             world: self.place(),
+            strained: costly >= COSTLY_CALLS && now.saturating_sub(since) < COSTLY_WINDOW,
             folders: self.folders.clone(),
         }
+    }
+
+    /// Remembers that a call was too costly to understand.
+    pub(crate) fn note_costly(&mut self, now: Duration) {
+        let (costly, since) = &mut self.costly;
+        if *costly == 0 || now.saturating_sub(*since) >= COSTLY_WINDOW {
+            (*costly, *since) = (0, now);
+        }
+        *costly = costly.saturating_add(1);
     }
 
     /// How many calls were refused since one was cleared.
@@ -264,12 +282,10 @@ pub(crate) fn results(history: &History, id: &str) -> usize {
 pub(crate) struct Moment {
     /// Where the agent works.
     pub(crate) world: Arc<World>,
+    /// Whether several calls of the last minute were too costly to understand.
+    pub(crate) strained: bool,
     folders: Vec<String>,
 }
-
-/// Tells whether two calls are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fingerprint(u64);
 
 /// A session that is looked at for moments, between which others may use it.
 pub(crate) trait Visit {
@@ -288,187 +304,10 @@ impl Visit for &SharedSession {
     }
 }
 
-/// Commands are the same if they do the same, however they are
-/// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
-/// than strength.
-pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
-    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
-    let mut hash = mix_text(0, call.name.as_bytes());
-    if effects.iter().any(|e| runs(&e)) {
-        for effect in effects {
-            hash = mix(hash, effect.kind as u64);
-            hash = mix_text(hash, effect.program.as_bytes());
-            let path = effect.path.as_ref().map_or("", |p| p.text.as_str());
-            hash = mix_text(hash, path.as_bytes());
-            hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
-        }
-        return Fingerprint(hash);
-    }
-    Fingerprint(mix_text(hash, call.text.as_bytes()))
-}
-
-fn mix_text(mut hash: u64, text: &[u8]) -> u64 {
-    let (words, rest) = text.as_chunks::<8>();
-    for word in words {
-        hash = mix(hash, u64::from_le_bytes(*word));
-    }
-    for byte in rest {
-        hash = mix(hash, u64::from(*byte));
-    }
-    mix(hash, text.len() as u64)
-}
-
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
-}
-
 /// A session that several responses share.
 pub type SharedSession = Arc<Mutex<Session>>;
 
 /// Locks a session. Judging catches panics, so a poisoned lock only means a half-made note.
 pub fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The sessions that are known, bounded in number and age.
-#[derive(Debug)]
-pub struct Sessions {
-    known: HashMap<String, Known>,
-    max: usize,
-    max_idle: Duration,
-    /// Bytes that all of them take.
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Known {
-    seen: Duration,
-    session: SharedSession,
-    bytes: usize,
-}
-
-impl Sessions {
-    /// Room for `max` sessions; one that was idle for `max_idle` begins anew.
-    pub fn new(max: usize, max_idle: Duration) -> Self {
-        Sessions {
-            known: HashMap::new(),
-            max: max.max(1),
-            max_idle,
-            bytes: 0,
-        }
-    }
-
-    /// The session `id`, made if there is none.
-    pub fn get(&mut self, id: &str, now: Duration) -> SharedSession {
-        let expired = now.saturating_sub(self.max_idle);
-        if let Some(known) = self.known.get_mut(id)
-            && (known.seen > expired || expired.is_zero())
-        {
-            known.seen = now;
-            return known.session.clone();
-        }
-        self.forget(id);
-        if self.known.len() >= self.max {
-            self.make_room(expired);
-        }
-        let session = SharedSession::default();
-        let known = Known {
-            seen: now,
-            session: session.clone(),
-            bytes: NEW_BYTES,
-        };
-        self.known.insert(id.to_owned(), known);
-        self.bytes += NEW_BYTES;
-        session
-    }
-
-    /// How many sessions are known.
-    pub fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Whether none is known.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
-    /// About how many bytes all sessions take in memory, as far as they were weighed.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Notes what a session takes now.
-    pub fn weigh(&mut self, id: &str, bytes: usize) {
-        if let Some(known) = self.known.get_mut(id) {
-            let bytes = bytes + NEW_BYTES;
-            self.bytes = (self.bytes + bytes).saturating_sub(known.bytes);
-            known.bytes = bytes;
-        }
-    }
-
-    /// Takes the session `id` out of the store.
-    pub fn forget(&mut self, id: &str) -> Option<SharedSession> {
-        let known = self.known.remove(id)?;
-        self.bytes = self.bytes.saturating_sub(known.bytes);
-        Some(known.session)
-    }
-
-    /// Takes out sessions that nobody uses, those that were idle longest first, until they free
-    /// `bytes`, or none is left. The caller drops them: that takes a while.
-    pub fn forget_idle(&mut self, bytes: usize) -> Vec<SharedSession> {
-        let known = self.known.iter();
-        let idle = known.filter(|(_, known)| Arc::strong_count(&known.session) == 1);
-        let mut idle: Vec<(Duration, String)> =
-            idle.map(|(id, known)| (known.seen, id.clone())).collect();
-        idle.sort_unstable();
-        let enough = self.bytes.saturating_sub(bytes);
-        let mut forgotten = Vec::new();
-        for (_, id) in idle {
-            if self.bytes <= enough {
-                break;
-            }
-            forgotten.extend(self.forget(&id));
-        }
-        forgotten
-    }
-
-    /// Forgets what has expired and, if that is not enough, the eighth that was idle longest:
-    /// a sweep over all, but only once in many insertions.
-    fn make_room(&mut self, expired: Duration) {
-        self.known
-            .retain(|_, known| known.seen > expired || expired.is_zero());
-        if self.known.len() >= self.max {
-            let mut ages: Vec<Duration> = self.known.values().map(|known| known.seen).collect();
-            let keep_from = self.known.len() / 8;
-            let (_, limit, _) = ages.select_nth_unstable(keep_from);
-            let limit = *limit;
-            self.known.retain(|_, known| known.seen > limit);
-        }
-        self.bytes = self.known.values().map(|known| known.bytes).sum();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sessions_are_bounded_and_the_busy_ones_stay() {
-        let mut sessions = Sessions::new(16, Duration::from_mins(10));
-        let busy = sessions.get("busy", Duration::ZERO);
-        for i in 1..1000u64 {
-            sessions.get(&format!("s{i}"), Duration::from_secs(i));
-            let again = sessions.get("busy", Duration::from_secs(i));
-            assert!(Arc::ptr_eq(&again, &busy));
-            assert!(sessions.len() <= 16);
-        }
-    }
-
-    #[test]
-    fn an_idle_session_begins_anew() {
-        let mut sessions = Sessions::new(16, Duration::from_mins(1));
-        let old = sessions.get("a", Duration::from_secs(1));
-        let new = sessions.get("a", Duration::from_secs(100));
-        assert!(!Arc::ptr_eq(&old, &new));
-    }
 }

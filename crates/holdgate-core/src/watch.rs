@@ -7,9 +7,11 @@
 //! cut: the unit is the line, and lines that are too long are cut at fixed places.
 
 mod command;
+mod escapes;
 mod event;
 mod examples;
 mod excerpt;
+mod find;
 mod listing;
 mod mask;
 mod patterns;
@@ -49,6 +51,17 @@ pub enum Severity {
     Medium,
     /// If no judge can be asked, it is stopped.
     High,
+}
+
+/// How much what was found says about what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    /// It is data, quoted, or how documents show things: nobody is stopped for it unasked.
+    Shown,
+    /// A program says so: never certain.
+    Said,
+    /// The agent's own call, or plain text: as bad as the pattern says.
+    Done,
 }
 
 /// The families of what programs print while they do harm, and of output that could not be looked at.

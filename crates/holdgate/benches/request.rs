@@ -14,7 +14,7 @@
 use bytes::Bytes;
 use holdgate_core::call::CallLimits;
 use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
-use holdgate_core::request::Request;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn main() {
         let longer = conversation(size + 4000);
         messages.extend(longer.into_iter().skip(messages.len()));
         let next = body(&messages);
-        let read = |body: &Bytes| Request::read(body.clone()).unwrap();
+        let read = |body: &Bytes| ANTHROPIC.read_request(body.clone()).unwrap();
         let took = fastest(|| timed(|| read(&first)));
         report("before sending on: first sight", first.len(), took);
         let took = fastest(|| timed(|| read(&next)));
@@ -130,9 +130,9 @@ fn main() {
     // The first message is read before the request is sent on: the worst is one that is all of it.
     let pasted = SOURCE.repeat(8 * MIB / SOURCE.len());
     let pasted = body(&[json!({"role": "user", "content": pasted})]);
-    let took = fastest(|| timed(|| Request::read(pasted.clone()).unwrap()));
+    let took = fastest(|| timed(|| ANTHROPIC.read_request(pasted.clone()).unwrap()));
     report("before sending on: one pasted message", pasted.len(), took);
     let quotes = body(&[json!({"role": "user", "content": "\"\\\n".repeat(MIB)})]);
-    let took = fastest(|| timed(|| Request::read(quotes.clone()).unwrap()));
+    let took = fastest(|| timed(|| ANTHROPIC.read_request(quotes.clone()).unwrap()));
     report("before sending on: nothing but escapes", quotes.len(), took);
 }

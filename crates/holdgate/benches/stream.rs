@@ -13,6 +13,7 @@ use bytes::Bytes;
 use holdgate_core::call::CallLimits;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::layers::gate::{Gate, RateLimits};
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
 use holdgate_effects::Knowledge;
@@ -50,6 +51,7 @@ fn guard() -> StreamGuard {
         max_calls: 256,
     };
     let judge = Judge {
+        protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(

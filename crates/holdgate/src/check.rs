@@ -129,7 +129,7 @@ fn is_json_if_it_looks_so(text: &str) -> Result<(), WrongUse> {
 fn call(text: &str, tool: Option<&str>) -> Result<HeldCall, WrongUse> {
     let command = || {
         let input = Json::object([("command", text.trim_end_matches('\n').into())]);
-        judging::call(tool.unwrap_or(SHELL), input)
+        judging::call(tool.unwrap_or(SHELL), &input)
     };
     let Ok(json) = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse) else {
         return Ok(command());
@@ -139,8 +139,8 @@ fn call(text: &str, tool: Option<&str>) -> Result<HeldCall, WrongUse> {
     }
     let named = ["tool", "name"].iter().find_map(|key| json.get(key));
     match (named.and_then(Json::as_str), json.get("input"), tool) {
-        (Some(name), Some(input), _) => Ok(judging::call(tool.unwrap_or(name), input.clone())),
-        (_, _, Some(tool)) => Ok(judging::call(tool, json)),
+        (Some(name), Some(input), _) => Ok(judging::call(tool.unwrap_or(name), input)),
+        (_, _, Some(tool)) => Ok(judging::call(tool, &json)),
         _ => Err(WrongUse(
             "a tool call in JSON needs its name and its input: `{\"tool\": \"Write\", \"input\": \
              {…}}`; or name the tool with --tool"

@@ -64,13 +64,9 @@ pub fn stack_of(layers: Vec<Box<dyn Layer>>, judge: JudgeLimits) -> anyhow::Resu
 }
 
 /// A call as a client would carry it out.
-pub fn call(tool: &str, input: Json<'_>) -> HeldCall {
-    let block = Json::object([
-        ("id", "call".into()),
-        ("name", tool.to_owned().into()),
-        ("input", input),
-    ]);
-    HeldCall::new(&block, Runs::AtClient)
+pub fn call(tool: &str, input: &Json<'_>) -> HeldCall {
+    let (id, tool) = ("call".to_owned(), tool.to_owned());
+    HeldCall::new(Runs::AtClient, Some(id), Some(tool), Some(input.text()))
 }
 
 /// A session in which nothing has been done yet.

@@ -2,7 +2,8 @@
 
 use crate::call::{CallLimits, HeldCall, Runs};
 use crate::history::{Outcome, Step};
-use crate::request;
+use crate::notice::{self, Refused};
+use crate::request::{self, Mention, Request};
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
@@ -13,9 +14,6 @@ use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-/// The ids of calls that we wrote in place of refused ones begin so.
-const OUR_CALLS: &str = "toolu_holdgate_";
 
 /// What it takes to understand the calls of a conversation.
 #[derive(Clone, Copy, Debug)]
@@ -93,72 +91,54 @@ impl CallReader<'_> {
     /// have done anything.
     pub(super) fn parts(
         &self,
+        request: &Request,
         message: &[u8],
         room: &mut usize,
         keys: &RandomState,
     ) -> Result<Vec<Part>, JsonError> {
         let message = Json::read(message, request::MAX_DEPTH, LoneSurrogates::Replace)?;
-        let by_model = message.get("role").and_then(Json::as_str) == Some("assistant");
-        let content = message.get("content");
-        if let Some(text) = content.and_then(Json::as_str) {
-            let refused = by_model.then(|| notice(text)).flatten();
-            return Ok(refused.into_iter().collect());
-        }
-        let blocks = content.and_then(Json::as_array).unwrap_or(&[]);
         let mut parts = Vec::new();
-        for block in blocks {
-            parts.extend(self.part(block, by_model, room, keys));
+        for mention in request.mentions(&message) {
+            parts.extend(match mention {
+                Mention::Text(text) => notice::read(text).map(refused),
+                Mention::Call {
+                    id, tool, input, ..
+                } if notice::is_our_call(id, input.as_deref()) => {
+                    let (id, tool) = (id.to_owned(), tool.to_owned());
+                    Some(refused(Refused { id, tool }))
+                }
+                Mention::Call {
+                    id,
+                    tool,
+                    runs,
+                    input,
+                } => {
+                    let digest = keys.hash_one((tool, &input));
+                    let held =
+                        HeldCall::new(runs, Some(id.to_owned()), Some(tool.to_owned()), input);
+                    Some(self.call((id, tool), &held, digest, room))
+                }
+                Mention::Result { call, failed } => Some(Part::Result {
+                    call: call.to_owned(),
+                    failed,
+                }),
+            });
         }
         Ok(parts)
     }
 
-    fn part(
-        &self,
-        block: &Json<'_>,
-        by_model: bool,
-        room: &mut usize,
-        keys: &RandomState,
-    ) -> Option<Part> {
-        let text = |key| block.get(key).and_then(Json::as_str);
-        match text("type")? {
-            "text" if by_model => notice(text("text")?),
-            "tool_use" if by_model => self.call(block, Runs::AtClient, room, keys),
-            "server_tool_use" | "mcp_tool_use" if by_model => {
-                self.call(block, Runs::AtProvider, room, keys)
-            }
-            // The provider's results stand in the model's own message.
-            kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
-                Some(Part::Result {
-                    call: text("tool_use_id")?.to_owned(),
-                    failed: block.get("is_error") == Some(&Json::Bool(true))
-                        || is_error(block)
-                        || block.get("content").is_some_and(holds_error),
-                })
-            }
-            _ => None,
-        }
-    }
-
     fn call(
         &self,
-        block: &Json<'_>,
-        runs: Runs,
+        (id, tool): (&str, &str),
+        held: &HeldCall,
+        digest: u64,
         room: &mut usize,
-        keys: &RandomState,
-    ) -> Option<Part> {
-        let id = block.get("id")?.as_str()?;
-        let tool = block.get("name")?.as_str()?;
-        let empty = block.get("input").and_then(Json::as_object) == Some(&[]);
-        if id.starts_with(OUR_CALLS) && empty {
-            // With arguments it is none of ours, whatever it is called.
-            return Some(refused(id, tool));
-        }
-        let local = matches!(runs, Runs::AtClient);
+    ) -> Part {
         let effects = match room.checked_sub(1) {
             // Where nothing more can be kept, nothing more is found out.
             Some(left) if self.room.take(0) => {
                 *room = left;
-                self.effects(block, runs)
+                self.effects(held)
             }
             Some(_) | None => None,
         };
@@ -166,16 +146,16 @@ impl CallReader<'_> {
         let mut step = step
             .filter(|step| self.room.take(step.bytes))
             .unwrap_or_else(|| Step::unknown(id, tool, Outcome::Done));
-        step.local = local;
-        step.digest = keys.hash_one((tool, block.get("input").map(Json::text)));
-        Some(Part::Call(Arc::new(step)))
+        step.local = held.runs == Runs::AtClient;
+        step.digest = digest;
+        Part::Call(Arc::new(step))
     }
 
     /// What the call did, if that can be told. Under guard one that cannot be read is refused, but a
     /// conversation may have begun without it.
-    fn effects(&self, block: &Json<'_>, runs: Runs) -> Option<Vec<Effect>> {
+    fn effects(&self, held: &HeldCall) -> Option<Vec<Effect>> {
         let read = || {
-            let call = HeldCall::new(block, runs).read(self.limits).ok()?;
+            let call = held.read(self.limits).ok()?;
             let fuel = Fuel::new(self.fuel);
             let effects =
                 holdgate_effects::understand(call.invocation(), self.world, self.know, &fuel)
@@ -191,38 +171,7 @@ fn is_readable(effect: &Effect) -> bool {
     effect.kind != Kind::Unreadable || effect.is(Tag::Syntax)
 }
 
-fn is_providers_result(kind: &str) -> bool {
-    kind.ends_with("_tool_result") || kind.ends_with("_tool_result_error")
-}
-
-/// Providers report errors by the type of what stands in the result.
-fn holds_error(content: &Json<'_>) -> bool {
-    is_error(content) || content.as_array().unwrap_or(&[]).iter().any(is_error)
-}
-
-fn is_error(block: &Json<'_>) -> bool {
-    let kind = block.get("type").and_then(Json::as_str);
-    kind.is_some_and(|kind| kind.ends_with("_error"))
-}
-
-fn refused(id: &str, tool: &str) -> Part {
-    let step = Step::new(id, tool, Outcome::Refused, Vec::new());
+fn refused(Refused { id, tool }: Refused) -> Part {
+    let step = Step::new(&id, &tool, Outcome::Refused, Vec::new());
     Part::Refused(Arc::new(step))
-}
-
-/// Reads the text that stands in a refused call's place, as the wire's writer writes it. A model
-/// that writes such a text itself only adds a refusal.
-fn notice(text: &str) -> Option<Part> {
-    let what = text.strip_prefix("[holdgate] ")?;
-    let (what, why) = what.split_once(" was blocked and did not run")?;
-    let tool = what
-        .strip_prefix("The call to `")
-        .and_then(|tool| tool.strip_suffix('`'));
-    let (_, incident) = why
-        .trim_end()
-        .strip_suffix(')')?
-        .rsplit_once("(incident ")?;
-    // The call that may stand beside it has the same id, so that both are one refusal.
-    let id = format!("{OUR_CALLS}{}", incident.replace('-', "_"));
-    Some(refused(&id, tool.unwrap_or_default()))
 }

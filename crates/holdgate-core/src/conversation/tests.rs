@@ -2,6 +2,7 @@ mod random;
 
 use super::*;
 use crate::call::CallLimits;
+use crate::protocol::anthropic::ANTHROPIC;
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Kind;
@@ -40,7 +41,7 @@ fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, Js
         fuel: 1_000_000,
         room: &Unbounded,
     };
-    let request = Request::read(Bytes::copy_from_slice(body.as_bytes()))?;
+    let request = ANTHROPIC.read_request(Bytes::copy_from_slice(body.as_bytes()))?;
     store.history(&request, &reader)
 }
 
@@ -253,54 +254,6 @@ fn what_was_refused_is_known_once() {
     let outcomes: Vec<_> = steps.iter().map(|s| s.2).collect();
     let both = [Outcome::Refused, Outcome::Failed];
     assert_eq!(outcomes, both, "a call cannot hide behind an id of ours");
-}
-
-#[test]
-fn the_notice_is_read_as_it_is_written() {
-    use crate::call::{HeldCall, Runs};
-    use crate::session::Session;
-    use crate::stack::{Clock, JudgeLimits, Occasion, Stack};
-    use holdgate_effects::json::{Json, LoneSurrogates};
-    struct Stopped;
-    impl Clock for Stopped {
-        fn now(&self) -> std::time::Duration {
-            std::time::Duration::ZERO
-        }
-    }
-    let call = CallLimits {
-        max_bytes: 100,
-        max_depth: 9,
-    };
-    let limits = JudgeLimits {
-        call,
-        fuel: 1000,
-        deadline: std::time::Duration::from_secs(1),
-    };
-    let know = Knowledge::built_in().unwrap();
-    let stack = Stack::new(Vec::new(), know, Arc::new(Stopped), limits);
-    let block = Json::read(
-        br#"{"id":"i","name":"To`ol","input":[1]}"#,
-        9,
-        LoneSurrogates::Refuse,
-    );
-    let held = HeldCall::new(&block.unwrap(), Runs::AtClient);
-    let (mut session, history) = (Session::default(), History::default());
-    let occasion = Occasion::new(&mut session, &history, std::time::Duration::ZERO);
-    let refusal = stack.judge(held, occasion).outcome.unwrap_err();
-    let written = crate::wire::anthropic::Writer::default().notice(&refusal, "0a-7-1", None);
-    let written = String::from_utf8(written.to_vec()).unwrap();
-    let datas = written
-        .lines()
-        .filter_map(|line| line.strip_prefix("data: "));
-    let text = datas
-        .filter_map(|data| {
-            let data: Value = serde_json::from_str(data).unwrap();
-            data["delta"]["text"].as_str().map(str::to_owned)
-        })
-        .collect::<String>();
-    let steps = fresh(&[user("go"), json!({"role": "assistant", "content": text})]);
-    assert_eq!(ids(&steps), ["toolu_holdgate_0a_7_1"]);
-    assert_eq!(steps[0].1, "To`ol");
 }
 
 #[test]

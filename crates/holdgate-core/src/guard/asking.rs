@@ -1,11 +1,10 @@
 //! Calls that wait for their verdict, or for a person.
 
-use super::job::Away;
+use super::ruling::Judged;
 use super::sink::Sink;
 use super::{JobDone, Output, StreamGuard, Unjudged};
 use crate::answer::Answer;
 use crate::hold::Waiting;
-use crate::stack::Judgement;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -32,29 +31,17 @@ impl StreamGuard {
     /// Has the call at this place of the queue judged, if one is there.
     pub(super) fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> Progress {
         if let Some(call) = self.hold.take_call(at) {
-            let job = self.ruling.job(call.held, now);
-            let away = Away::new(&job, at, call.since);
-            if self.apart {
-                sink.judge(job);
-                self.away = Some(away);
-            } else {
-                self.rule(away, job.run().judgement, now, sink);
-            }
+            let judged = self.ruling.judge(call.held, (at, call.since), now, sink);
+            self.put(judged);
         }
         self.progress()
     }
 
-    /// The verdict on the call that is away, or why there is none.
-    fn rule(
-        &mut self,
-        away: Away,
-        judgement: Result<Box<Judgement>, Unjudged>,
-        now: Duration,
-        sink: &mut Sink<'_>,
-    ) {
-        let (at, since) = (away.at, away.since);
-        let judgement = away.judgement(judgement, &self.ruling.judge.session, now);
-        let judged = self.ruling.rule(judgement, since, now, sink);
+    /// Keeps a judgement in its call's place.
+    fn put(&mut self, judged: Option<(usize, Judged)>) {
+        let Some((at, judged)) = judged else {
+            return;
+        };
         if let Some((_, deadline)) = judged.question {
             let incident = judged.incident.clone();
             self.question = Some(Asked {
@@ -69,29 +56,23 @@ impl StreamGuard {
     /// Takes the verdict of a [`Job`](super::Job). One that is not waited for any more changes
     /// nothing.
     pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
-        let awaited = |away: &mut Away| away.number == done.number;
-        if let Some(away) = self.away.take_if(awaited) {
-            self.settle(away, done.judgement, now, out);
-        }
+        let mut sink = Sink::new(&Bytes::new(), out);
+        let judged = self.ruling.judged(done, now, &mut sink);
+        self.settle(judged, now, sink);
     }
 
     /// No verdict will come for the call that is away: it is refused.
     pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
-        if let Some(away) = self.away.take() {
-            self.settle(away, Err(why), now, out);
-        }
+        let mut sink = Sink::new(&Bytes::new(), out);
+        let judged = self.ruling.unjudged(why, now, &mut sink);
+        self.settle(judged, now, sink);
     }
 
-    fn settle(
-        &mut self,
-        away: Away,
-        judgement: Result<Box<Judgement>, Unjudged>,
-        now: Duration,
-        out: &mut Vec<Output>,
-    ) {
-        let mut sink = Sink::new(&Bytes::new(), out);
-        self.rule(away, judgement, now, &mut sink);
-        self.release(now, &mut sink);
+    fn settle(&mut self, judged: Option<(usize, Judged)>, now: Duration, mut sink: Sink<'_>) {
+        if judged.is_some() {
+            self.put(judged);
+            self.release(now, &mut sink);
+        }
         if sink.finish() {
             self.last_sent = now;
         }
@@ -103,7 +84,7 @@ impl StreamGuard {
     }
 
     pub(super) fn progress(&self) -> Progress {
-        if self.question.is_some() || self.away.is_some() {
+        if self.question.is_some() || self.ruling.verdict_due().is_some() {
             Progress::Waiting
         } else {
             Progress::Decided

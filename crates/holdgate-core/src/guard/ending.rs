@@ -3,7 +3,6 @@
 use super::sink::Sink;
 use super::{Output, State, StreamGuard};
 use crate::event::{Part, Violation};
-use crate::wire::anthropic;
 use bytes::Bytes;
 
 impl StreamGuard {
@@ -13,14 +12,16 @@ impl StreamGuard {
         if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
             // Only the very last event is missing, which some servers forget.
             self.state = State::Complete;
-            out.push(Output::Send(anthropic::message_stop()));
+            let mut sink = Sink::new(&Bytes::new(), out);
+            sink.send(self.writer.end());
+            sink.finish();
             return;
         }
         let all_come = self.state == State::Ending && self.is_waiting();
         if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
             // The same, behind a call that waits for its verdict or an answer.
             self.state = State::Complete;
-            let stop = anthropic::message_stop();
+            let stop = self.writer.end();
             self.hold.push_frame(&stop, Part::MessageStop);
             return;
         }
@@ -39,7 +40,8 @@ impl StreamGuard {
         let mut sink = Sink::new(&Bytes::new(), out);
         sink.record(self.ruling.stream_record("upstream-cut", why));
         if self.seen_frame {
-            sink.send(anthropic::error_event(&format!("[holdgate] {why}")));
+            let protocol = self.ruling.judge.protocol;
+            sink.send(protocol.error_event(&format!("[holdgate] {why}")));
             sink.finish();
         } else {
             // Without a first event, clients try again as they would without us.
@@ -62,7 +64,7 @@ impl StreamGuard {
     pub(super) fn let_go(&mut self) {
         self.hold.take();
         self.question = None;
-        self.away = None;
+        self.ruling.let_go();
     }
 
     pub(super) fn fail(&mut self, violation: &Violation, sink: &mut Sink<'_>) {

@@ -95,10 +95,8 @@ impl Job {
 #[derive(Debug)]
 pub(super) struct Away {
     pub(super) number: usize,
-    /// Its place in the queue, which does not move meanwhile.
-    pub(super) at: usize,
-    /// When the call began.
-    pub(super) since: Duration,
+    /// Its place in the queue, which does not move meanwhile, and since when it waits there.
+    pub(super) place: (usize, Duration),
     /// When it is refused if no verdict has come.
     pub(super) deadline: Duration,
     name: Option<String>,
@@ -107,11 +105,10 @@ pub(super) struct Away {
 }
 
 impl Away {
-    pub(super) fn new(job: &Job, at: usize, since: Duration) -> Self {
+    pub(super) fn new(job: &Job, place: (usize, Duration)) -> Self {
         Away {
             number: job.number,
-            at,
-            since,
+            place,
             deadline: job.now + job.judge.stack.deadline() + GRACE,
             name: job.held.name.clone(),
             id: job.held.id.clone(),

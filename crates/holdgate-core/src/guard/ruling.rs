@@ -1,11 +1,13 @@
 //! Judges the calls of one response and numbers its incidents.
 
+use super::job::Away;
 use super::sink::Sink;
-use super::{Job, Judge, OnBlock};
+use super::{Job, JobDone, Judge, OnBlock, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Fault, HeldCall, Runs};
 use crate::event::Violation;
 use crate::incident::{Action, Record};
+use crate::notice;
 use crate::question::{Question, allowances};
 use crate::session;
 use crate::stack::{Judgement, Refusal};
@@ -21,6 +23,10 @@ const CONTINUES_IN_A_ROW: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Ruling {
     pub(super) judge: Judge,
+    /// Whether the shell does the judging.
+    pub(super) apart: bool,
+    /// The call that it judges now.
+    away: Option<Away>,
     ids: HashSet<String>,
     calls: usize,
     jobs: usize,
@@ -31,6 +37,8 @@ impl Ruling {
     pub(super) fn new(judge: Judge) -> Self {
         Ruling {
             judge,
+            apart: false,
+            away: None,
             ids: HashSet::new(),
             calls: 0,
             jobs: 0,
@@ -54,20 +62,68 @@ impl Ruling {
         Ok(())
     }
 
-    /// What is to be done to judge a call.
-    pub(super) fn job(&mut self, held: HeldCall, now: Duration) -> Job {
-        self.jobs += 1;
-        Job::new(self.jobs, held, &self.judge, now)
-    }
-
-    /// Takes the judgement on a call that began at `since`: a person is asked, or it is recorded.
-    pub(super) fn rule(
+    /// Judges a call that waits at this place since `since`, or hands that to the shell: then it
+    /// [is away](Self::verdict_due).
+    pub(super) fn judge(
         &mut self,
-        judgement: Judgement,
-        since: Duration,
+        held: HeldCall,
+        place: (usize, Duration),
         now: Duration,
         sink: &mut Sink<'_>,
-    ) -> Judged {
+    ) -> Option<(usize, Judged)> {
+        self.jobs += 1;
+        let job = Job::new(self.jobs, held, &self.judge, now);
+        let away = Away::new(&job, place);
+        if self.apart {
+            self.away = Some(away);
+            sink.judge(job);
+            return None;
+        }
+        Some(self.rule(away, job.run().judgement, now, sink))
+    }
+
+    /// Takes a verdict of the shell's, if it is the one that is awaited.
+    pub(super) fn judged(
+        &mut self,
+        done: JobDone,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) -> Option<(usize, Judged)> {
+        let away = self.away.take_if(|away| away.number == done.number)?;
+        Some(self.rule(away, done.judgement, now, sink))
+    }
+
+    /// No verdict will come for the call that is away: it is refused.
+    pub(super) fn unjudged(
+        &mut self,
+        why: Unjudged,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) -> Option<(usize, Judged)> {
+        let away = self.away.take()?;
+        Some(self.rule(away, Err(why), now, sink))
+    }
+
+    /// Until when a verdict is awaited, if a call is away.
+    pub(super) fn verdict_due(&self) -> Option<Duration> {
+        self.away.as_ref().map(|away| away.deadline)
+    }
+
+    /// No verdict is awaited any more.
+    pub(super) fn let_go(&mut self) {
+        self.away = None;
+    }
+
+    /// Takes the judgement on a call: a person is asked, or it is recorded.
+    fn rule(
+        &mut self,
+        away: Away,
+        judgement: Result<Box<Judgement>, Unjudged>,
+        now: Duration,
+        sink: &mut Sink<'_>,
+    ) -> (usize, Judged) {
+        let (at, since) = away.place;
+        let judgement = away.judgement(judgement, &self.judge.session, now);
         let mut judged = Judged {
             judgement,
             incident: self.next_incident(),
@@ -84,7 +140,7 @@ impl Ruling {
             }
             None => self.record(&mut judged, now, sink),
         }
-        judged
+        (at, judged)
     }
 
     /// The question that a person has to answer before the call can go on.
@@ -164,7 +220,7 @@ impl Ruling {
             && refusal.verdict() < Verdict::Kill
             && in_a_row <= CONTINUES_IN_A_ROW
             && self.judge.request.tools_with_required.contains(tool);
-        may.then(|| format!("toolu_holdgate_{}", incident.replace('-', "_")))
+        may.then(|| notice::call_id(incident))
     }
 
     pub(super) fn stream_record(&mut self, rule: &'static str, reason: &str) -> Record {
@@ -197,6 +253,13 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    /// The explanation, if the call is refused.
+    pub(super) fn notice(&self) -> Option<String> {
+        let refusal = self.judgement.outcome.as_ref().err()?;
+        let answer = self.answer.map(|(answer, _)| answer);
+        Some(refusal.notice(&self.incident, answer))
+    }
+
     /// The part of a refusal that explains it, to be written apart.
     pub(super) fn split_notice(&mut self) -> Option<Judged> {
         let refusal = self.judgement.outcome.as_ref().err()?;

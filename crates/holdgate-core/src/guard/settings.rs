@@ -1,6 +1,7 @@
 //! Whose response it is, and how it is guarded.
 
 use crate::history::History;
+use crate::protocol::{Declared, Protocol};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
 use crate::stack::Stack;
@@ -40,6 +41,8 @@ pub struct GuardSettings {
 /// Whose response it is, and what judges it.
 #[derive(Clone, Debug)]
 pub struct Judge {
+    /// How client and upstream talk to each other.
+    pub protocol: &'static dyn Protocol,
     /// The layers.
     pub stack: Arc<Stack>,
     /// The agent's session.
@@ -56,4 +59,13 @@ pub struct Judge {
     pub request: Arc<RequestFacts>,
     /// How responses are guarded.
     pub settings: Arc<GuardSettings>,
+}
+
+impl Judge {
+    pub(super) fn declared(&self) -> Declared {
+        Declared {
+            inert: self.settings.inert_blocks.clone(),
+            request: self.request.clone(),
+        }
+    }
 }

@@ -22,8 +22,9 @@ pub(super) struct Outline {
     pub(super) messages: Vec<Range<usize>>,
 }
 
-/// The outline of a body, which must be an object nested at most `depth` deep.
-pub(super) fn outline(body: &[u8], depth: usize) -> Result<Outline, JsonError> {
+/// The outline of a body, which must be an object nested at most `depth` deep. `messages` is the
+/// member that holds its messages.
+pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outline, JsonError> {
     let mut skimmer = Skimmer { body, at: 0, depth };
     let mut outline = Outline::default();
     let mut names = HashSet::new();
@@ -44,7 +45,7 @@ pub(super) fn outline(body: &[u8], depth: usize) -> Result<Outline, JsonError> {
             return Err(skimmer.error("too many members"));
         }
         let start = skimmer.at;
-        if name == "messages" && skimmer.take(b'[') {
+        if name == messages && skimmer.take(b'[') {
             skimmer.items(b']', 2, |skimmer| {
                 let start = skimmer.at;
                 skimmer.value(2)?;
@@ -67,9 +68,9 @@ pub(super) fn outline(body: &[u8], depth: usize) -> Result<Outline, JsonError> {
     Ok(outline)
 }
 
-/// The beginning of a message's text, `most` bytes as they are written at the most. What cannot be
+/// The beginning of a message's text, which stands in `content`: `most` bytes as they are written at the most. What cannot be
 /// read is left out: whoever reads the whole message will say so.
-pub(super) fn beginning(message: &[u8], most: usize) -> String {
+pub(super) fn beginning(message: &[u8], content: &str, most: usize) -> String {
     let mut skimmer = Skimmer {
         body: message,
         at: 0,
@@ -80,7 +81,7 @@ pub(super) fn beginning(message: &[u8], most: usize) -> String {
         left: most,
     };
     // An error only ends the search, as does having found enough.
-    let _ = skimmer.member(0, "content", |skimmer| {
+    let _ = skimmer.member(0, content, |skimmer| {
         if skimmer.take(b'[') {
             skimmer.items(b']', 2, |skimmer| {
                 skimmer.member(2, "text", |skimmer| text.add(skimmer))

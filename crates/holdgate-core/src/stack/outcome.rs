@@ -1,7 +1,8 @@
 //! What comes out of judging: a call that may pass, or why it must not.
 
-use crate::answer::Approval;
+use crate::answer::{Answer, Approval};
 use crate::call::{Runs, ToolCall};
+use crate::notice::Notice;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
 
@@ -99,6 +100,19 @@ impl Refusal {
     /// `Ask`, `Block` or `Kill`.
     pub fn verdict(&self) -> Verdict {
         strictest(&self.findings)
+    }
+
+    /// The text that stands in the call's place, if this was `answer`ed to the question about it.
+    pub(crate) fn notice(&self, incident: &str, answer: Option<Answer>) -> String {
+        let notice = Notice {
+            tool: self.tool(),
+            runs: &self.runs,
+            verdict: self.verdict(),
+            findings: &self.findings,
+            answer,
+            incident,
+        };
+        notice.text()
     }
 
     /// The call as a person has let it pass, if it was one to ask about: what some rule blocks

@@ -1,7 +1,7 @@
 //! Commands that are about to run, told from text that only speaks of them.
 
+use super::Weight;
 use super::listing::Listing;
-use super::scan::Weight;
 use crate::call::{Runs, ToolCall};
 use crate::history::History;
 use crate::rules::{RuleLayer, RuleSet};

@@ -1,47 +1,31 @@
 //! One remarkable line, with all patterns.
 
-use super::command::{Commands, Judged, Said, Spoken};
+use super::command::{Commands, Judged, Said};
+use super::escapes::escapes_resolved;
 use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
+use super::find::{find, hit_of, is_quoted, spoken};
 use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
 use super::tell::Told;
-use super::{CONTEXT, Hit, Severity};
+use super::{CONTEXT, Hit, Weight};
 use holdgate_effects::json::Json;
 use holdgate_effects::text;
-use regex::Regex;
 use std::borrow::Cow;
 
 /// Characters of evidence.
 const EVIDENCE: usize = 300;
-/// Bytes before and after a find in which it may be known to be safe.
-const AROUND: usize = 160;
 /// Bytes of each of two lines that are read as one.
 const JOINED: usize = 400;
 /// Bytes of a text in pieces that are kept while its line has not ended.
 const MAX_SAID: usize = 16 << 10;
-/// Bytes before and after a find in which quotes are looked for.
-const QUOTED: usize = 1 << 10;
-/// Finds of one pattern on one line that are tried against what is known to be safe.
-const MAX_TRIED: usize = 8;
 
 /// Frames and marks that programs draw around text.
 const DRAWN: [char; 18] = [
     '│', '┃', '║', '▌', '▎', '┆', '╎', '|', '>', '⎿', '└', '⏺', '●', '•', '*', '#', '─', '━',
 ];
-
-/// How much what was found says about what happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
-    /// It is data, quoted, or how documents show things: nobody is stopped for it unasked.
-    Shown,
-    /// A program says so: never certain.
-    Said,
-    /// The agent's own call, or plain text: as bad as the pattern says.
-    Done,
-}
 
 /// How far a text has been read.
 #[derive(Clone, Debug, Default)]
@@ -240,7 +224,7 @@ impl Scan<'_> {
         let (told, at) = (&*self.told, self.at);
         let mut for_commands = self.patterns.for_commands();
         let has_room =
-            |pattern: &Pattern| told.has_room(&pattern_of(pattern, String::new(), weight), at);
+            |pattern: &Pattern| told.has_room(&hit_of(pattern, String::new(), weight), at);
         if !for_commands.any(|(_, pattern)| has_room(pattern)) {
             return;
         }
@@ -251,7 +235,7 @@ impl Scan<'_> {
                 let evidence = whole(&said.text);
                 let hit = Hit {
                     call: !said.typed,
-                    ..pattern_of(pattern, because.clone(), weight)
+                    ..hit_of(pattern, because.clone(), weight)
                 };
                 self.hit(hit, &evidence, before, line);
             }
@@ -299,22 +283,15 @@ impl Scan<'_> {
             let Looks::Text { regex, .. } = &pattern.looks else {
                 continue;
             };
-            let worst = pattern_of(pattern, String::new(), weight);
+            let worst = hit_of(pattern, String::new(), weight);
             if !self.told.has_room(&worst, self.at) {
                 continue;
             }
-            let over = |m: &regex::Match<'_>| {
-                edge.is_none_or(|edge| m.start() < edge && m.end() > edge + 1)
-            };
-            let found = regex.find_iter(text).take(MAX_TRIED);
-            let found = found
-                .filter(over)
-                .find(|m| !is_safe(pattern, text, m.range()));
-            if let Some(found) = found {
-                let evidence = around(text, found.range(), EVIDENCE);
-                let quoted = is_quoted(text, found.range());
+            if let Some(found) = find(pattern, regex, text, edge) {
+                let evidence = around(text, found.clone(), EVIDENCE);
+                let quoted = is_quoted(text, found);
                 let weight = if quoted { Weight::Shown } else { weight };
-                let hit = pattern_of(pattern, pattern.because.to_string(), weight);
+                let hit = hit_of(pattern, pattern.because.to_string(), weight);
                 self.hit(hit, &evidence, before, line);
             }
         }
@@ -347,38 +324,6 @@ impl Scan<'_> {
     }
 }
 
-/// What the patterns for commands say about a call.
-fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
-    let denied = commands.denied(said);
-    let looks = text::as_it_looks(&said.text);
-    let others = said.input.as_object().is_some_and(|o| o.len() > 1);
-    let input = if others {
-        said.input.text()
-    } else {
-        String::new()
-    };
-    let because = |pattern: &Pattern| {
-        if pattern.known_safe.iter().any(|safe| safe.is_match(&looks)) {
-            return None;
-        }
-        match &pattern.looks {
-            Looks::Text { .. } => None,
-            Looks::Command(regex) => (finds(pattern, regex, &looks)
-                || finds(pattern, regex, &input))
-            .then(|| pattern.because.to_string()),
-            Looks::Denied(rules) => {
-                let counts = |rule: &str| rules.is_empty() || rules.iter().any(|r| r == rule);
-                let finding = denied.iter().find(|f| counts(&f.rule))?;
-                Some(format!("{}: {}", finding.rule, finding.reason))
-            }
-        }
-    };
-    let spoken = patterns.for_commands();
-    spoken
-        .filter_map(|(place, pattern)| Some((place, because(pattern)?)))
-        .collect()
-}
-
 impl Reading {
     /// Whether the next line is worth a look for what was before it.
     pub(super) fn goes_on(&self) -> bool {
@@ -399,71 +344,6 @@ impl Reading {
         let looks = text::as_it_looks(undrawn(&plain.shown)).into_owned();
         self.previous = Some(last(&looks, JOINED).to_owned());
     }
-}
-
-fn pattern_of(pattern: &Pattern, because: String, weight: Weight) -> Hit {
-    let most = match weight {
-        Weight::Shown => Severity::Medium,
-        Weight::Said | Weight::Done => Severity::High,
-    };
-    Hit {
-        pattern: pattern.id.clone(),
-        family: pattern.family.clone(),
-        severity: pattern.severity.min(most),
-        certain: pattern.certain && weight == Weight::Done,
-        call: false,
-        quoted: weight == Weight::Shown,
-        because,
-        evidence: String::new(),
-        context: String::new(),
-    }
-}
-
-/// What looks like an event and is none, without its escapes, one string a line.
-fn escapes_resolved(text: &str) -> Cow<'_, str> {
-    let event = text.trim_start().starts_with("{\"");
-    if event || text.contains("\\u00") {
-        Cow::Owned(event::unescaped(text, event))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-fn finds(pattern: &Pattern, regex: &Regex, text: &str) -> bool {
-    let mut found = regex.find_iter(text).take(MAX_TRIED);
-    found.any(|m| !is_safe(pattern, text, m.range()))
-}
-
-fn is_safe(pattern: &Pattern, text: &str, found: std::ops::Range<usize>) -> bool {
-    let start = text.floor_char_boundary(found.start.saturating_sub(AROUND));
-    let end = text.floor_char_boundary((found.end + AROUND).min(text.len()));
-    let near = text.get(start..end).unwrap_or(text);
-    pattern.known_safe.iter().any(|safe| safe.is_match(near))
-}
-
-/// Whether a find stands in quotes. A quote within a word is an apostrophe.
-fn is_quoted(text: &str, found: std::ops::Range<usize>) -> bool {
-    let start = text.ceil_char_boundary(found.start.saturating_sub(QUOTED));
-    let end = text.floor_char_boundary((found.end + QUOTED).min(text.len()));
-    let before = text.get(start..found.start).unwrap_or_default();
-    let after = text.get(found.end..end).unwrap_or_default();
-    let opens = |mark: char| {
-        let (mut inside, mut in_word) = (false, false);
-        let mut chars = before.chars().peekable();
-        while let Some(c) = chars.next() {
-            let word_goes_on = chars.peek().is_some_and(|c| c.is_alphanumeric());
-            if c == mark && !(if inside { word_goes_on } else { in_word }) {
-                inside = !inside;
-            }
-            in_word = c.is_alphanumeric();
-        }
-        inside
-    };
-    let pairs = [('"', '"'), ('\'', '\''), ('`', '`')];
-    pairs
-        .iter()
-        .any(|(open, close)| after.contains(*close) && opens(*open))
-        || (before.rfind('“') > before.rfind('”') && after.contains('”'))
 }
 
 /// Without frames, marks and the numbers of lines around it.

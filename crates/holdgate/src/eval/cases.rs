@@ -1,5 +1,7 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
+use crate::proxy::route;
+use holdgate_core::protocol::Protocol;
 use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
 use serde::Deserialize;
@@ -15,8 +17,6 @@ const BETWEEN_CALLS: Duration = Duration::from_secs(5);
 const MAX_COMPLAINTS: usize = 20;
 /// Subjects that are cases, but that nothing judges yet.
 const LATER: [&str; 2] = ["tool_result", "spillage"];
-/// The protocols whose streams are judged.
-const PROTOCOLS: [&str; 1] = ["anthropic"];
 
 /// What shall become of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +109,8 @@ pub struct Call {
 /// An answer of the model's API.
 #[derive(Clone, Debug)]
 pub struct StreamCase {
+    /// How the client and the upstream talk to each other.
+    pub protocol: &'static dyn Protocol,
     /// The HTTP status.
     pub status: u16,
     /// The headers.
@@ -316,10 +318,10 @@ fn read_input(raw: &RawValue) -> String {
 }
 
 fn read_stream(line: StreamLine) -> Result<Subject, String> {
-    if !PROTOCOLS.contains(&line.protocol.as_str()) {
+    let Some(protocol) = route::protocol(&line.protocol) else {
         let protocol = shorten(&line.protocol, 80);
         return Ok(Subject::NotYet(format!("stream of {protocol}")));
-    }
+    };
     let event_stream = || vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     let headers = line.headers.map_or_else(event_stream, |headers| {
         let values = |(name, values): (String, HeaderLine)| {
@@ -332,6 +334,7 @@ fn read_stream(line: StreamLine) -> Result<Subject, String> {
         headers.into_iter().flat_map(values).collect()
     });
     Ok(Subject::Stream(StreamCase {
+        protocol,
         status: line.status.unwrap_or(200),
         headers,
         body: base64_exact(&line.body_b64).ok_or("`body_b64` is not base64")?,

@@ -2,10 +2,11 @@
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
 use super::client;
+use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
-use holdgate_core::call::{HeldCall, Runs};
+use holdgate_core::call::HeldCall;
 use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
 use holdgate_core::history::{self, History, Step};
 use holdgate_core::incident::Subject as Recorded;
@@ -186,12 +187,7 @@ impl Bench {
     }
 
     fn held(&self, call: &Call) -> HeldCall {
-        let block = Json::object([
-            ("type", "tool_use".into()),
-            ("id", "call".into()),
-            ("name", call.tool.as_str().into()),
-        ]);
-        let mut held = HeldCall::new(&block, Runs::AtClient);
+        let mut held = judging::call(&call.tool, &Json::Null);
         held.push_input(&call.input, self.stack.call_limits());
         held
     }
@@ -253,6 +249,7 @@ impl Bench {
             }
         };
         let judge = Judge {
+            protocol: case.protocol,
             history: Arc::default(),
             expert: false,
             stack: self.stack.clone(),
@@ -265,7 +262,7 @@ impl Bench {
         let mut outputs = Vec::new();
         match answer {
             Answer::Error => {
-                let error = error_answer(status, &headers, Some(&case.body));
+                let error = error_answer(status, &headers, Some(&case.body), case.protocol);
                 Delivered::Error(error.body.to_vec())
             }
             Answer::Message => {

@@ -80,7 +80,7 @@ fn config(dir: &TempDir) -> Config {
 fn verdict(stack: &Stack, command: &str) -> Verdict {
     let call = judging::call(
         "Bash",
-        Json::object([("command", command.to_owned().into())]),
+        &Json::object([("command", command.to_owned().into())]),
     );
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
@@ -208,7 +208,7 @@ fn a_project_file_costs_little_however_it_is_written() {
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
     let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    let judgement = stack.judge(judging::call("Bash", input), occasion);
+    let judgement = stack.judge(judging::call("Bash", &input), occasion);
     let (id, whose) = ("1-1".to_owned(), "s".to_owned());
     let record = Record::of_call(id, whose, &judgement, Action::Explained, Duration::ZERO);
     assert!(record.findings.len() >= 200);

@@ -1,7 +1,7 @@
 //! How the upstream's answer has to be read, by its status and headers alone.
 
 use holdgate_core::canonical::Canonical;
-use holdgate_core::wire::{anthropic, inert_value};
+use holdgate_core::protocol::{Protocol, inert_value};
 use holdgate_effects::json::shorten;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
@@ -69,13 +69,16 @@ pub(crate) fn error_answer(
     status: StatusCode,
     headers: &HeaderMap,
     body: Option<&[u8]>,
+    protocol: &dyn Protocol,
 ) -> ErrorAnswer {
-    let replaced = |what: &str, could_act| ErrorAnswer {
-        body: anthropic::error_value(&format!(
-            "[holdgate] the upstream answered with status {} and {what}",
-            status.as_u16()
-        )),
-        could_act,
+    let replaced = |what: &str, could_act| {
+        let status = status.as_u16();
+        let message = format!("[holdgate] the upstream answered with status {status} and {what}");
+        ErrorAnswer {
+            // Not by its status: it is the upstream's error, and the text is ours.
+            body: protocol.error_body(500, &message),
+            could_act,
+        }
     };
     let Some(body) = body else {
         return replaced("a body that is too large or broke off", None);

@@ -12,7 +12,6 @@ use bytes::Bytes;
 use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{JobDone, Output, StreamGuard, Unjudged};
 use holdgate_core::question::{Answer, Question};
-use holdgate_core::wire::anthropic;
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body as HttpBody, Frame, Incoming};
@@ -185,7 +184,7 @@ impl GuardedBody {
     /// Ends the body with an error; what the guard wanted is not done any more.
     fn end(&mut self, message: &str) {
         self.outputs.clear();
-        self.send(anthropic::error_event(message));
+        self.send(self.guard.protocol().error_event(message));
         self.state = State::Ending;
     }
 

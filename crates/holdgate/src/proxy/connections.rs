@@ -6,7 +6,7 @@
 
 use super::App;
 use super::budget::{Full, Share};
-use holdgate_core::wire::anthropic::error_body;
+use super::route::DEFAULT;
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -172,7 +172,7 @@ impl App {
         let message = "there is no room for more connections; try again soon";
         self.record_seldom("connection-limit", message);
         let text = format!("[holdgate] {message} (rule connection-limit)");
-        let body = error_body("overloaded_error", &text);
+        let body = DEFAULT.error_body(503, &text);
         let head = format!(
             "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: {}\r\n\
              connection: close\r\ncontent-length: {}\r\n\r\n",

@@ -6,7 +6,7 @@ use super::body::{Body, BoxError, GuardedBody, full, keeping};
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad, to_read};
 use super::connections::{Busy, Connection};
 use super::host::{self, Misdirected};
-use super::route::{Route, asks_for_upgrade, session_id, split_session};
+use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
 use super::{App, upstream};
 use crate::in_force::{InForce, News};
@@ -14,11 +14,9 @@ use bytes::Bytes;
 use holdgate_core::canonical::Canonical;
 use holdgate_core::guard::{Judge, StreamGuard};
 use holdgate_core::incident::Record;
-use holdgate_core::request::Request as ReadRequest;
+use holdgate_core::protocol::{Protocol, inert_value};
 use holdgate_core::session::{self, SharedSession};
 use holdgate_core::stack::Stack;
-use holdgate_core::wire::anthropic::error_body;
-use holdgate_core::wire::inert_value;
 use holdgate_effects::json::{JsonError, shorten};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -116,36 +114,41 @@ pub(crate) async fn handle(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
     connection.begun.store(true, Ordering::Relaxed);
-    let id = app.response_id();
-    let mut session = "none".to_owned();
+    let mut exchange = Exchange {
+        id: app.response_id(),
+        session: "none".to_owned(),
+        protocol: route::DEFAULT,
+    };
     let on = (&app, &client, &connection);
-    let answered = answer(on, request, &id, &mut session).await;
+    let answered = answer(on, request, &mut exchange).await;
     Ok(match answered {
         Ok(response) => response,
-        Err(refused) => refusal(&app, &refused, &id, session).await,
+        Err(refused) => refusal(&app, &refused, exchange).await,
     })
 }
 
-async fn refusal(app: &App, refused: &Refused, id: &str, session: String) -> Response<Body> {
+/// A request and its response, as far as they are known.
+struct Exchange {
+    /// The response's id.
+    id: String,
+    session: String,
+    protocol: &'static dyn Protocol,
+}
+
+async fn refusal(app: &App, refused: &Refused, exchange: Exchange) -> Response<Body> {
     let mut message = format!("[holdgate] {}", refused.message);
     if let Some(rule) = refused.rule.filter(|rule| SELDOM.contains(rule)) {
         app.record_seldom(rule, &refused.message);
         message.push_str(&format!(" (rule {rule})"));
     } else if let Some(rule) = refused.rule {
-        let record = Record::of_response(format!("{id}-0"), session, rule, &refused.message);
+        let id = format!("{}-0", exchange.id);
+        let record = Record::of_response(id, exchange.session, rule, &refused.message);
         // It is refused in any case; that it could not be recorded has been said.
         let _ = app.records.write(record).await;
         message.push_str(&format!(" (rule {rule})"));
     }
-    let kind = match refused.status {
-        StatusCode::BAD_REQUEST | StatusCode::MISDIRECTED_REQUEST => "invalid_request_error",
-        StatusCode::FORBIDDEN => "permission_error",
-        StatusCode::SERVICE_UNAVAILABLE => "overloaded_error",
-        StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
-        StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => "timeout_error",
-        _ => "api_error",
-    };
-    let mut response = Response::new(full(error_body(kind, &message)));
+    let status = refused.status.as_u16();
+    let mut response = Response::new(full(exchange.protocol.error_body(status, &message)));
     *response.status_mut() = refused.status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
@@ -162,8 +165,7 @@ type On<'a> = (&'a Arc<App>, &'a upstream::Client, &'a Arc<Connection>);
 async fn answer(
     on: On<'_>,
     mut request: Request<Incoming>,
-    id: &str,
-    session: &mut String,
+    exchange: &mut Exchange,
 ) -> Result<Response<Body>, Refused> {
     let (app, client, connection) = on;
     if request.method() == Method::CONNECT || asks_for_upgrade(request.headers()) {
@@ -188,12 +190,13 @@ async fn answer(
         app.asked.fetch_add(1, Ordering::Relaxed);
     }
     match route {
-        Route::Other => pass_through(on, request, id, share).await,
+        Route::Other => pass_through(on, request, &exchange.id, share).await,
         Route::Unguarded => Err(Refused::by_rule(
             "unguarded-protocol",
             "this path carries tool calls in a protocol that is not guarded here",
         )),
-        Route::Messages => {
+        Route::Guarded(protocol) => {
+            exchange.protocol = protocol;
             let (head, body) = request.into_parts();
             if is_encoded(&head.headers) {
                 return Err(Refused::by_rule(
@@ -203,9 +206,12 @@ async fn answer(
             }
             let body = read_request(app, body, &mut share).await?;
             let busy = Busy::new(app, connection);
-            let read = ReadRequest::read(body.clone()).map_err(|e| unreadable(&e))?;
+            let read = protocol
+                .read_request(body.clone())
+                .map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
-            *session = session_id(given_session.as_deref(), &head.headers, &facts);
+            exchange.session = session_id(given_session.as_deref(), &head.headers, &facts);
+            let session = &exchange.session;
             let known = app.session_apart(session, facts.working_dir.as_deref());
             let known = known.await.map_err(|_| {
                 let message = "the folder that the agent works in could not be looked at";
@@ -213,12 +219,13 @@ async fn answer(
             })?;
             let in_force = app.in_force();
             let judge = Judge {
+                protocol,
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
                 expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
                 session: known,
                 session_id: session.clone(),
-                response_id: id.to_owned(),
+                response_id: exchange.id.clone(),
                 request: facts,
                 settings: in_force.guard_for(user_agent(&head.headers)),
             };
@@ -384,7 +391,8 @@ async fn pass_through(
         return Ok(response.map(|body| keeping(body.map_err(BoxError::from), (share, busy))));
     }
     if !response.status().is_success() {
-        let (head, body) = read_error(app, response, &mut share, (id, "none")).await;
+        let (head, body) =
+            read_error(app, response, &mut share, (id, "none"), route::DEFAULT).await;
         return Ok(with_body(head, body, (share, busy)));
     }
     let unknown = |what: &str| {
@@ -427,7 +435,7 @@ async fn guard_response(
         .map_err(|unreadable| Refused::by_rule(unreadable.rule, unreadable.why))?;
     if answer == Answer::Error {
         let whose = (judge.response_id.as_str(), judge.session_id.as_str());
-        let (head, body) = read_error(app, response, load.share(), whose).await;
+        let (head, body) = read_error(app, response, load.share(), whose, judge.protocol).await;
         return Ok(with_body(head, body, load));
     }
     judge.history = match history.await {
@@ -468,6 +476,7 @@ async fn read_error(
     response: Response<Incoming>,
     share: &mut Share,
     whose: (&str, &str),
+    protocol: &dyn Protocol,
 ) -> (Parts, Canonical) {
     let (mut head, body) = response.into_parts();
     let read = collect(app, body, MAX_ERROR_BYTES, share);
@@ -476,7 +485,7 @@ async fn read_error(
     if body.as_ref().is_some_and(Bytes::is_empty) {
         return (head, Canonical::default());
     }
-    let answer = error_answer(head.status, &head.headers, body.as_deref());
+    let answer = error_answer(head.status, &head.headers, body.as_deref(), protocol);
     if let Some(why) = answer.could_act {
         let reason = format!("the upstream's error was replaced: {why}");
         let (id, session) = (format!("{}-0", whose.0), whose.1.to_owned());

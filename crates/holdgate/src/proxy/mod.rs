@@ -18,7 +18,7 @@ mod judges;
 mod judging_tests;
 mod records;
 mod reload;
-mod route;
+pub(crate) mod route;
 mod stall;
 pub(crate) mod upstream;
 mod whole;

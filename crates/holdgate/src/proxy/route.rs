@@ -1,6 +1,8 @@
 //! What a request asks for, and whose session it belongs to.
 
 use crate::ledger::hex;
+use holdgate_core::protocol::Protocol;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::request::RequestFacts;
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request};
@@ -20,11 +22,22 @@ const UNGUARDED: &[&str] = &[
     "/converse-stream",
 ];
 
+/// The APIs that are guarded: how their paths end, and the protocol that they speak.
+const GUARDED: &[(&str, &dyn Protocol)] = &[("/messages", ANTHROPIC)];
+/// The protocol of answers to requests that name no API.
+pub(crate) const DEFAULT: &dyn Protocol = ANTHROPIC;
+
+/// The protocol with this name, if it is guarded.
+pub(crate) fn protocol(name: &str) -> Option<&'static dyn Protocol> {
+    let mut protocols = GUARDED.iter().map(|(_, protocol)| *protocol);
+    protocols.find(|protocol| protocol.name() == name)
+}
+
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// Anthropic Messages: guarded.
-    Messages,
+    /// An answer that can carry tool calls, in this protocol: guarded.
+    Guarded(&'static dyn Protocol),
     /// Another protocol that carries tool calls: refused.
     Unguarded,
     /// Anything that carries no tool calls: passed through.
@@ -40,8 +53,8 @@ impl Route {
             Route::Unguarded
         } else if method != Method::POST {
             Route::Other
-        } else if path.ends_with("/messages") {
-            Route::Messages
+        } else if let Some((_, protocol)) = GUARDED.iter().find(|(api, _)| path.ends_with(api)) {
+            Route::Guarded(*protocol)
         } else if UNGUARDED.iter().any(|api| path.ends_with(api))
             || path.contains("generatecontent")
             || path.contains("rawpredict")
@@ -130,7 +143,8 @@ mod tests {
             "/v1/x/..%2fmessages;v=2",
             "/x/y/v1/messages",
         ] {
-            assert_eq!(Route::of(&Method::POST, path), Route::Messages, "{path}");
+            let route = Route::of(&Method::POST, path);
+            assert_eq!(route, Route::Guarded(ANTHROPIC), "{path}");
         }
         for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
             assert_eq!(Route::of(&Method::POST, path), Route::Other, "{path}");

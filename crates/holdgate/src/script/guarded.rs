@@ -2,12 +2,12 @@
 //! leaves it (`tests/clients/readers.py`).
 
 use crate::judging::{self, LIMITS};
+use crate::proxy::route::DEFAULT;
 use anyhow::Context as _;
 use bytes::Bytes;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard, guard_message};
 use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::request::Request;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{JudgeLimits, Stack};
 use serde_json::{Value, json};
@@ -65,7 +65,8 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
     let case: Case = serde_json::from_str(line)?;
     let body: Result<Vec<u8>, _> = case.body.chars().map(u8::try_from).collect();
     let body = body.context("`body` has a character above U+00FF")?;
-    let request = Request::read(Bytes::from(Value::Object(case.request).to_string()))
+    let request = DEFAULT
+        .read_request(Bytes::from(Value::Object(case.request).to_string()))
         .map_err(|e| anyhow::anyhow!("`request`: {e}"))?;
     let settings = GuardSettings {
         on_block: if case.keep_going {
@@ -82,6 +83,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         max_calls: 64,
     };
     let judge = Judge {
+        protocol: DEFAULT,
         stack,
         session: Arc::default(),
         history: Arc::default(),

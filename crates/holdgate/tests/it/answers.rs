@@ -22,7 +22,7 @@ fn verdict(stack: &Stack, command: &str) -> Verdict {
     let mut session = judging::session(world);
     let history = History::default();
     let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(judging::call("Bash", input), occasion).outcome {
+    match stack.judge(judging::call("Bash", &input), occasion).outcome {
         Ok(cleared) => cleared.verdict(),
         Err(refusal) => refusal.verdict(),
     }

@@ -37,7 +37,7 @@ fn judged(command: &str) -> (Verdict, Vec<Finding>) {
     let input = Json::object([("command", command.to_owned().into())]);
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let judgement = STACK.judge(
-        judging::call("Bash", input),
+        judging::call("Bash", &input),
         Occasion::new(&mut session, &History::default(), Duration::ZERO),
     );
     match judgement.outcome {

@@ -7,6 +7,7 @@ use holdgate_core::call::CallLimits;
 use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
 use holdgate_core::incident::{Action, Record, Subject};
 use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::request::RequestFacts;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::stack::{Clock, JudgeLimits, Stack};
@@ -48,6 +49,7 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], RateLimits::default());
     Judge {
+        protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(

@@ -3,7 +3,7 @@
 use crate::client::summary;
 use crate::guarding::{judge, run, scripted, settings};
 use holdgate_core::guard::{GuardSettings, OnBlock, Output, StreamGuard, guard_message};
-use holdgate_core::request::Request;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -230,7 +230,7 @@ fn what_the_provider_ran_passes_and_is_no_tool_use() {
     let blocks = start(0, block) + &input(0, "{\"a\":1}") + &stop(0) + &result;
     let body = r#"{"mcp_servers":[{"name":"s","url":"https://s.example"}],"messages":[]}"#;
     let mut judge = judge(settings());
-    judge.request = Request::read(body.into()).unwrap().facts;
+    judge.request = ANTHROPIC.read_request(body.into()).unwrap().facts;
     let mut guard = StreamGuard::new(judge, Duration::ZERO);
     let mut outputs = Vec::new();
     guard.feed(message(&blocks).into(), Duration::ZERO, &mut outputs);

@@ -25,7 +25,7 @@ fn verdict(stack: &Stack, tool: &str, input: Json<'_>) -> Verdict {
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
     let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(judging::call(tool, input), occasion).outcome {
+    match stack.judge(judging::call(tool, &input), occasion).outcome {
         Ok(cleared) => cleared.verdict(),
         Err(refusal) => refusal.verdict(),
     }

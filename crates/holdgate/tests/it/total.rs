@@ -43,7 +43,7 @@ fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
     };
     let mut session = judging::session(world);
     stack.judge(
-        judging::call(tool, input),
+        judging::call(tool, &input),
         Occasion::new(&mut session, &History::default(), Duration::ZERO),
     )
 }

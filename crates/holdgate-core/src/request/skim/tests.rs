@@ -43,7 +43,7 @@ proptest! {
         members.insert(at, format!(r#""mess\u0061ges":[ {} ]"#, messages.join(" , ")));
         let body = format!(" {{{}}} ", members.join(", "));
         let read = Json::read(body.as_bytes(), 50, LoneSurrogates::Replace).unwrap();
-        let outline = outline(body.as_bytes(), 50).unwrap();
+        let outline = outline(body.as_bytes(), "messages", 50).unwrap();
         let part = |place: &Range<usize>| {
             let part = body.as_bytes().get(place.clone()).unwrap();
             Json::read(part, 50, LoneSurrogates::Replace).unwrap().text()
@@ -60,7 +60,7 @@ proptest! {
     /// Any bytes end in an outline or an error; what the reader takes is never an error.
     #[test]
     fn takes_any_bytes(body in r#"\{("messages"|"a"|:|,|\[|\]|\{|\}|\\|"|1|tru|é| ){0,30}"#) {
-        let skimmed = outline(body.as_bytes(), 50);
+        let skimmed = outline(body.as_bytes(), "messages", 50);
         let read = Json::read(body.as_bytes(), 50, LoneSurrogates::Replace);
         prop_assert!(skimmed.is_ok() || read.is_err(), "{body}");
     }
@@ -87,7 +87,7 @@ fn what_readers_would_disagree_about_is_an_error() {
         r#"{"a"}"#,
         "\u{feff}{}",
     ] {
-        assert!(outline(body.as_bytes(), 50).is_err(), "{body}");
+        assert!(outline(body.as_bytes(), "messages", 50).is_err(), "{body}");
     }
 }
 
@@ -96,7 +96,7 @@ fn a_long_text_is_cut_between_characters() {
     let check = |content: &str, most: usize, expected: &str| {
         let message = format!(r#"{{"role":"user","content":{content},"x":[1]}}"#);
         assert_eq!(
-            beginning(message.as_bytes(), most),
+            beginning(message.as_bytes(), "content", most),
             expected,
             "{content} {most}"
         );
@@ -126,8 +126,8 @@ fn a_long_text_is_cut_between_characters() {
 #[test]
 fn depth_is_bounded() {
     let nested = |n| format!(r#"{{"a":{}{}}}"#, "[".repeat(n), "]".repeat(n));
-    assert!(outline(nested(49).as_bytes(), 50).is_ok());
-    assert!(outline(nested(50).as_bytes(), 50).is_err());
+    assert!(outline(nested(49).as_bytes(), "messages", 50).is_ok());
+    assert!(outline(nested(50).as_bytes(), "messages", 50).is_err());
     let far = "[".repeat(1 << 20);
-    assert!(outline(format!(r#"{{"messages":{far}"#).as_bytes(), 50).is_err());
+    assert!(outline(format!(r#"{{"messages":{far}"#).as_bytes(), "messages", 50).is_err());
 }

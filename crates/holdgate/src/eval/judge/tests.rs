@@ -3,6 +3,7 @@ use crate::config::{Config, Flags};
 use crate::eval::read;
 use crate::judging;
 use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::rules::Profile;
 
 fn bench() -> Bench {
@@ -90,6 +91,7 @@ fn streams_are_judged_by_what_a_client_can_make_of_them() {
     fn check(expect: Expect, head: (u16, &[(&str, &str)]), body: &str, verdict: Verdict) {
         let bench = bench();
         let case = |chunking| StreamCase {
+            protocol: ANTHROPIC,
             status: head.0,
             headers: head
                 .1

@@ -1,14 +1,13 @@
 //! Cleared calls and refusals to frames, and inert frames to their new place.
 
+use super::super::Writer;
 use super::read::MAX_DEPTH;
-use crate::answer::Answer;
 use crate::call::Runs;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::mask::Masked;
 use crate::sse;
 use crate::stack::{Cleared, Refusal};
-use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::{Json, LoneSurrogates, write_string};
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
@@ -19,7 +18,7 @@ const EMPTY_MESSAGE: &str = r#"{"type":"message_start","message":{"id":"msg_hold
 
 /// Numbers the blocks that leave, without gaps.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub(super) struct EventWriter {
     started: bool,
     next: Block,
     /// Inert blocks that are open: their number as it came, and as it leaves.
@@ -27,87 +26,76 @@ pub struct Writer {
     tool_use_sent: bool,
 }
 
-impl Writer {
-    /// An inert frame, with its block's number and the stop reason made true.
-    pub fn inert(&mut self, raw: Canonical, part: Part) -> Canonical {
+impl Writer for EventWriter {
+    fn inert(&mut self, frame: Canonical, part: Part) -> Canonical {
         match part {
             Part::MessageStart => {
                 self.started = true;
-                raw
+                frame
             }
             Part::BlockStart(block) => {
                 let out = self.take_index();
                 self.open.push((block, out));
-                renumber(raw, block, out)
+                renumber(frame, block, out)
             }
             Part::BlockMore(block) => {
                 let out = self.find_open(block);
-                renumber(raw, block, out)
+                renumber(frame, block, out)
             }
             Part::BlockStop(block) => {
                 let out = self.find_open(block);
                 self.open.retain(|(open, _)| *open != block);
-                renumber(raw, block, out)
+                renumber(frame, block, out)
             }
-            Part::StopReason if !self.tool_use_sent => without_tool_use_reason(raw),
-            Part::StopReason | Part::MessageStop | Part::Other => raw,
+            Part::StopReason if !self.tool_use_sent => without_tool_use_reason(frame),
+            Part::StopReason | Part::MessageStop | Part::Other => frame,
         }
     }
 
-    /// A call, written anew from what was judged.
-    pub fn call(&mut self, cleared: &Cleared) -> Canonical {
+    fn call(&mut self, cleared: &Cleared) -> Canonical {
         let call = cleared.call();
         self.tool_use_sent |= call.runs == Runs::AtClient;
         self.tool_block(call.envelope.clone(), &call.text)
     }
 
-    /// The text that stands in a refused call's place.
-    pub fn notice(
-        &mut self,
-        refusal: &Refusal,
-        incident: &str,
-        answer: Option<Answer>,
-    ) -> Canonical {
+    fn notice(&mut self, text: &str) -> Canonical {
         let mut out = Frames::default();
-        self.text_block(&notice(refusal, incident, answer), &mut out);
+        self.text_block(text, &mut out);
         out.finish()
     }
 
-    /// The end of a response that cannot be read on: `message` as a text, and as an error. The
-    /// text is there because clients that have no whole block yet take an error for a reason to
-    /// ask again, without streaming.
-    pub fn failure(&mut self, message: &str) -> Canonical {
+    fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
+        self.tool_use_sent = true;
+        self.tool_block(inert_call(refusal, id.to_owned()), "{}")
+    }
+
+    fn end(&mut self) -> Canonical {
+        single("message_stop", r#"{"type":"message_stop"}"#)
+    }
+
+    /// `message` as a text, and as an error. The text is there because clients that have no whole
+    /// block yet take an error for a reason to ask again, without streaming.
+    fn failure(&mut self, message: &str) -> Canonical {
         let mut out = Frames::default();
         if !self.started {
-            out.push("message_start", EMPTY_MESSAGE);
+            out.push(Some("message_start"), EMPTY_MESSAGE);
         }
         for (_, index) in std::mem::take(&mut self.open) {
             block_stop(index, &mut out);
         }
         self.text_block(&Masked::of(message), &mut out);
-        out.push("error", &error_body("invalid_request_error", message));
+        out.push(Some("error"), &error("invalid_request_error", message));
         out.finish()
     }
+}
 
+impl EventWriter {
     fn text_block(&mut self, text: &str, out: &mut Frames) {
         let index = self.take_index();
         let block = Json::object([("type", "text".into()), ("text", "".into())]);
         block_start(index, block, out);
         delta(index, "text_delta", "text", text, out);
         block_stop(index, out);
-    }
-
-    /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
-    /// schema requires. It keeps the agent's loop alive, so that the model can choose another way.
-    pub fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
-        self.tool_use_sent = true;
-        let envelope = Json::object([
-            ("type", "tool_use".into()),
-            ("id", id.to_owned().into()),
-            ("name", refusal.tool().unwrap_or_default().to_owned().into()),
-            ("input", Json::Object(Vec::new())),
-        ]);
-        self.tool_block(envelope, "{}")
     }
 
     fn tool_block(&mut self, envelope: Json<'_>, input: &str) -> Canonical {
@@ -136,82 +124,49 @@ impl Writer {
     }
 }
 
+/// The block of a call that cannot run.
+pub(super) fn inert_call(refusal: &Refusal, id: String) -> Json<'static> {
+    Json::object([
+        ("type", "tool_use".into()),
+        ("id", id.into()),
+        ("name", refusal.tool().unwrap_or_default().to_owned().into()),
+        ("input", Json::Object(Vec::new())),
+    ])
+}
+
 /// A `ping`, which keeps a client waiting.
-pub fn ping() -> Canonical {
+pub(super) fn ping() -> Canonical {
     single("ping", r#"{"type":"ping"}"#)
 }
 
-/// The end of a message.
-pub fn message_stop() -> Canonical {
-    single("message_stop", r#"{"type":"message_stop"}"#)
-}
-
 /// An `error` event, after which nothing follows.
-pub fn error_event(message: &str) -> Canonical {
-    single("error", &error_body("api_error", message))
-}
-
-fn single(event: &str, data: &str) -> Canonical {
-    let mut out = Frames::default();
-    out.push(event, data);
-    out.finish()
-}
-
-/// An error as a whole body.
-pub fn error_value(message: &str) -> Canonical {
-    Canonical::of_value(&error_body("api_error", message))
+pub(super) fn error_event(message: &str) -> Canonical {
+    single("error", &error("api_error", message))
 }
 
 /// The error object of the API.
-pub fn error_body(kind: &'static str, message: &str) -> String {
+pub(super) fn error(kind: &'static str, message: &str) -> String {
     let message = Masked::of(message).into_string();
     let error = Json::object([("type", kind.into()), ("message", message.into())]);
     Json::object([("type", "error".into()), ("error", error)]).to_string()
 }
 
-/// What the model reads in place of its call: what was refused, by which rule, why, what to do.
-pub(super) fn notice(refusal: &Refusal, incident: &str, answer: Option<Answer>) -> String {
-    let what = match (refusal.runs(), refusal.tool()) {
-        (Runs::Unknown(kind), _) => format!("A block of the kind `{}`", short(kind)),
-        (_, Some(tool)) => format!("The call to `{}`", short(tool)),
-        (_, None) => "A tool call".to_owned(),
-    };
-    let ask = match (refusal.verdict(), answer) {
-        (Verdict::Ask, Some(Answer::Deny)) => ": a person was asked about it and said no",
-        (Verdict::Ask, Some(Answer::Timeout)) => {
-            ": a person must decide about it, and nobody answered in time"
-        }
-        (Verdict::Ask, Some(Answer::NoPin)) => {
-            ": a person must decide about it, and nobody can be asked here: no terminal shows the \
-             question and no PIN is set (`holdgate pin`, by the operator)"
-        }
-        (Verdict::Ask, _) => ": a person must decide about it, and nobody can be asked here",
-        (Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill, _) => "",
-    };
-    let mut text = format!("[holdgate] {what} was blocked and did not run{ask}.\n");
-    let mut worst: Vec<&Finding> = refusal.findings().iter().collect();
-    worst.retain(|f| !f.verdict.lets_pass());
-    worst.sort_by_key(|f| std::cmp::Reverse(f.verdict));
-    for finding in worst.iter().take(3) {
-        text.push_str(&format!(
-            "Rule: {} ({})\nWhy: {}.\n",
-            finding.rule, finding.layer, finding.reason
-        ));
-        if let Some(evidence) = &finding.evidence {
-            text.push_str(&format!("Matched: {evidence}\n"));
-        }
-        if let Some(instead) = &finding.instead {
-            text.push_str(&format!("Instead: {instead}.\n"));
-        }
+/// The API's kind of error for an answer with this HTTP status.
+pub(super) fn error_kind(status: u16) -> &'static str {
+    match status {
+        400 | 421 => "invalid_request_error",
+        403 => "permission_error",
+        408 | 504 => "timeout_error",
+        413 => "request_too_large",
+        503 => "overloaded_error",
+        _ => "api_error",
     }
-    text.push_str(&format!(
-        "Do not repeat the call as it was. (incident {incident})"
-    ));
-    Masked::of(&text).into_string()
 }
 
-fn short(text: &str) -> String {
-    holdgate_effects::json::shorten(text, 80)
+fn single(event: &str, data: &str) -> Canonical {
+    let mut out = Frames::default();
+    out.push(Some(event), data);
+    out.finish()
 }
 
 fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
@@ -220,7 +175,7 @@ fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
         ("index", index.into()),
         ("content_block", block),
     ]);
-    out.push("content_block_start", &data.to_string());
+    out.push(Some("content_block_start"), &data.to_string());
 }
 
 fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
@@ -230,7 +185,7 @@ fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
     );
     let mut value = String::new();
     write_string(text, &mut value);
-    out.push_pieces("content_block_delta", &[&head, &value, "}}"]);
+    out.push_pieces(Some("content_block_delta"), &[&head, &value, "}}"]);
 }
 
 fn block_stop(index: Block, out: &mut Frames) {
@@ -238,7 +193,7 @@ fn block_stop(index: Block, out: &mut Frames) {
         ("type", "content_block_stop".into()),
         ("index", index.into()),
     ]);
-    out.push("content_block_stop", &data.to_string());
+    out.push(Some("content_block_stop"), &data.to_string());
 }
 
 /// The frame with another block number; its other bytes stay as they are.

@@ -1,13 +1,11 @@
 //! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
 
-use super::super::{carries_calls, is_call};
-use super::{BlockKind, Declared};
+use super::super::{Declared, Reader, carries_calls, is_call};
+use super::BlockKind;
 use crate::call::{Fault, Runs};
 use crate::event::{Block, Event, Part, Violation};
-use crate::request::RequestFacts;
 use crate::sse::Fields;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
-use std::sync::Arc;
 
 /// Depth of an event: a call's own depth is bounded when the call is read.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -30,7 +28,7 @@ const ACTION_KEYS: &[&str] = &[
 
 /// Follows one message from its start to its stop.
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct EventReader {
     declared: Declared,
     started: bool,
     last_block: Option<Block>,
@@ -44,12 +42,11 @@ enum Open {
     UnknownCall,
 }
 
-impl Reader {
-    /// A reader at the start of a message. `inert` are kinds of block that the operator has declared
-    /// harmless; `request` is what the message answers.
-    pub fn new(inert: Arc<[String]>, request: Arc<RequestFacts>) -> Self {
-        Reader {
-            declared: Declared { inert, request },
+impl EventReader {
+    /// A reader at the start of a message.
+    pub(super) fn new(declared: Declared) -> Self {
+        EventReader {
+            declared,
             started: false,
             last_block: None,
             open: Vec::new(),
@@ -57,7 +54,7 @@ impl Reader {
     }
 
     /// What a frame means.
-    pub fn read(&mut self, fields: &Fields<'_>) -> Result<Event, Violation> {
+    fn frame(&mut self, fields: &Fields<'_>) -> Result<Event, Violation> {
         let Some(data) = &fields.data else {
             return match fields.event {
                 None => Ok(Event::Silent),
@@ -86,7 +83,8 @@ impl Reader {
         let event = self.event(kind, &json, data)?;
         match &event {
             Event::Ping | Event::UpstreamError | Event::Inert(_) => leaves(kind, &json)?,
-            Event::Silent
+            Event::Piece(..)
+            | Event::Silent
             | Event::CallStart(..)
             | Event::CallInput(..)
             | Event::CallNoise
@@ -158,7 +156,7 @@ impl Reader {
                 if let Err(fault) = no_lone_surrogates(data) {
                     held.fail(fault);
                 }
-                (open, Event::CallStart(index, held))
+                (open, Event::CallStart(index, Box::new(held)))
             }
         };
         self.open.push((index, open));
@@ -218,11 +216,6 @@ impl Reader {
         Ok(Event::Stray("a stop for a block that is not open"))
     }
 
-    /// Whether a block has begun that has not ended.
-    pub fn is_mid_block(&self) -> bool {
-        !self.open.is_empty()
-    }
-
     fn message_stop(&mut self) -> Result<Event, Violation> {
         if self.open.iter().any(|(_, open)| *open != Open::Inert) {
             return Err(Violation::OutOfOrder(
@@ -235,6 +228,17 @@ impl Reader {
     fn find_open(&self, index: Block) -> Option<Open> {
         let found = self.open.iter().find(|(block, _)| *block == index);
         found.map(|(_, open)| *open)
+    }
+}
+
+impl Reader for EventReader {
+    fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation> {
+        events.push(self.frame(fields)?);
+        Ok(())
+    }
+
+    fn is_mid_block(&self) -> bool {
+        !self.open.is_empty()
     }
 }
 

@@ -1,11 +1,10 @@
 //! A message that comes whole, without streaming.
 
-use super::super::{carries_calls, is_call};
+use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call};
+use super::BlockKind;
 use super::read::{MAX_DEPTH, could_act};
-use super::write::notice;
-use super::{BlockKind, Declared};
-use crate::answer::Answer;
-use crate::call::{Fault, HeldCall, Runs};
+use super::write::inert_call;
+use crate::call::{Fault, Runs};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::stack::{Cleared, Refusal};
@@ -13,34 +12,18 @@ use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 
 /// A message whose calls have been taken out.
 #[derive(Debug)]
-pub struct GuardedMessage<'a> {
+struct Message<'a> {
     json: Json<'a>,
-    /// The content so far; calls are put back one by one.
-    content: Vec<Json<'a>>,
+    /// The blocks of the content; `None` where a call stood.
+    content: Vec<Option<Json<'a>>>,
+    /// Where the calls stood that are not decided yet.
+    calls: std::vec::IntoIter<usize>,
     notices: Vec<Json<'a>>,
     tool_use_sent: bool,
 }
 
-/// A block of the content, in order.
-#[derive(Debug)]
-pub enum MessageBlock<'a> {
-    /// Goes back as it is.
-    Inert(Json<'a>),
-    /// Must be judged first.
-    Call(HeldCall),
-}
-
-/// A response body that was read.
-#[derive(Debug)]
-pub enum ReadMessage<'a> {
-    /// It holds no call and can leave.
-    Inert(Canonical),
-    /// It holds calls, which stand among its blocks.
-    Calls(GuardedMessage<'a>, Vec<MessageBlock<'a>>),
-}
-
 /// Reads a response body.
-pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
+pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
     let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
         Ok(json) => (json, None),
         // Text may hold half a character; a call in such a body is refused.
@@ -71,33 +54,35 @@ pub fn read_message<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessa
         _ => return inert(),
     };
     let mut blocks = Vec::new();
-    let mut has_calls = false;
-    for block in content {
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    for (at, block) in content.iter().enumerate() {
         let kind = block
             .get("type")
             .and_then(Json::as_str)
             .ok_or(Violation::Incomplete("a block without a type"))?;
         blocks.push(match declared.block(kind, block) {
-            BlockKind::Inert => MessageBlock::Inert(block.clone()),
+            BlockKind::Inert => Some(block.clone()),
             BlockKind::Call(mut held) => {
-                has_calls = true;
                 if let Some(fault) = &fault {
                     held.fail(fault.clone());
                 }
-                MessageBlock::Call(held)
+                calls.push(held);
+                places.push(at);
+                None
             }
         });
     }
-    if !has_calls {
+    if calls.is_empty() {
         return inert();
     }
-    let message = GuardedMessage {
+    let message = Message {
         json,
-        content: Vec::new(),
+        content: blocks,
+        calls: places.into_iter(),
         notices: Vec::new(),
         tool_use_sent: false,
     };
-    Ok(ReadMessage::Calls(message, blocks))
+    Ok(ReadMessage::Calls(Box::new(message), calls))
 }
 
 /// Calls stand in `content` only, and every reader finds the same members.
@@ -126,51 +111,42 @@ fn check_members(json: &Json<'_>) -> Result<(), Violation> {
     }
 }
 
-impl<'a> GuardedMessage<'a> {
-    /// Puts an inert block back.
-    pub fn inert(&mut self, block: Json<'a>) {
-        self.content.push(block);
+impl<'a> Message<'a> {
+    /// Decides about the next call: `block` takes its place.
+    fn put(&mut self, block: Option<Json<'a>>) {
+        let place = self.calls.next().and_then(|at| self.content.get_mut(at));
+        if let Some(place) = place {
+            *place = block;
+        }
     }
+}
 
-    /// Puts a call back, written anew from what was judged.
-    pub fn call(&mut self, cleared: &Cleared) {
+impl GuardedMessage for Message<'_> {
+    fn call(&mut self, cleared: &Cleared) {
         let call = cleared.call();
         self.tool_use_sent |= call.runs == Runs::AtClient;
         let mut block = call.envelope.clone();
         block.set("input", call.input.clone());
-        self.content.push(block);
+        self.put(Some(block));
     }
 
-    /// Puts an explanation where a call stood, and, with `inert_id`, a call that cannot run.
-    pub fn refusal(
-        &mut self,
-        refusal: &Refusal,
-        incident: &str,
-        inert_id: Option<String>,
-        answer: Option<Answer>,
-    ) {
+    fn refusal(&mut self, refusal: &Refusal, notice: String, inert_id: Option<String>) {
         self.notices.push(Json::object([
             ("type", "text".into()),
-            ("text", notice(refusal, incident, answer).into()),
+            ("text", notice.into()),
         ]));
-        if let Some(id) = inert_id {
-            self.tool_use_sent = true;
-            self.content.push(Json::object([
-                ("type", "tool_use".into()),
-                ("id", id.into()),
-                ("name", refusal.tool().unwrap_or_default().to_owned().into()),
-                ("input", Json::Object(Vec::new())),
-            ]));
-        }
+        self.tool_use_sent |= inert_id.is_some();
+        self.put(inert_id.map(|id| inert_call(refusal, id)));
     }
 
-    /// The body to send. Explanations stand before the first call.
-    pub fn finish(mut self) -> Canonical {
+    /// Explanations stand before the first call.
+    fn finish(mut self: Box<Self>) -> Canonical {
+        let mut content: Vec<Json<'_>> = self.content.drain(..).flatten().collect();
         let is_call = |b: &Json<'_>| b.get("type").and_then(Json::as_str) == Some("tool_use");
-        let at = self.content.iter().position(is_call);
-        let at = at.unwrap_or(self.content.len());
-        self.content.splice(at..at, self.notices);
-        self.json.set("content", Json::Array(self.content));
+        let at = content.iter().position(is_call);
+        let at = at.unwrap_or(content.len());
+        content.splice(at..at, self.notices.drain(..));
+        self.json.set("content", Json::Array(content));
         let reason = self.json.get("stop_reason").and_then(Json::as_str);
         if reason == Some("tool_use") && !self.tool_use_sent {
             self.json.set("stop_reason", "end_turn".into());

@@ -1,0 +1,143 @@
+//! The text that stands in a refused call's place, and the call that may stand beside it: how they
+//! are written, and how they are recognised in a conversation.
+
+use crate::answer::Answer;
+use crate::call::Runs;
+use crate::mask::Masked;
+use crate::verdict::{Finding, Verdict};
+use holdgate_effects::json::shorten;
+
+/// The ids of calls that stand in place of refused ones begin so.
+const OUR_CALLS: &str = "toolu_holdgate_";
+
+const START: &str = "[holdgate] ";
+const CALL: &str = "The call to `";
+const BLOCKED: &str = " was blocked and did not run";
+const INCIDENT: &str = "(incident ";
+
+/// What the model reads in place of its call: what was refused, by which rule, why, what to do.
+#[derive(Debug)]
+pub(crate) struct Notice<'a> {
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) runs: &'a Runs,
+    pub(crate) verdict: Verdict,
+    pub(crate) findings: &'a [Finding],
+    pub(crate) answer: Option<Answer>,
+    pub(crate) incident: &'a str,
+}
+
+impl Notice<'_> {
+    pub(crate) fn text(&self) -> String {
+        let what = match (self.runs, self.tool) {
+            (Runs::Unknown(kind), _) => format!("A block of the kind `{}`", shorten(kind, 80)),
+            (_, Some(tool)) => format!("{CALL}{}`", shorten(tool, 80)),
+            (_, None) => "A tool call".to_owned(),
+        };
+        let ask = match (self.verdict, self.answer) {
+            (Verdict::Ask, Some(Answer::Deny)) => ": a person was asked about it and said no",
+            (Verdict::Ask, Some(Answer::Timeout)) => {
+                ": a person must decide about it, and nobody answered in time"
+            }
+            (Verdict::Ask, Some(Answer::NoPin)) => {
+                ": a person must decide about it, and nobody can be asked here: no terminal shows \
+                 the question and no PIN is set (`holdgate pin`, by the operator)"
+            }
+            (Verdict::Ask, _) => ": a person must decide about it, and nobody can be asked here",
+            (Verdict::Allow | Verdict::Audit | Verdict::Block | Verdict::Kill, _) => "",
+        };
+        let mut text = format!("{START}{what}{BLOCKED}{ask}.\n");
+        let mut worst: Vec<&Finding> = self.findings.iter().collect();
+        worst.retain(|f| !f.verdict.lets_pass());
+        worst.sort_by_key(|f| std::cmp::Reverse(f.verdict));
+        for finding in worst.iter().take(3) {
+            text.push_str(&format!(
+                "Rule: {} ({})\nWhy: {}.\n",
+                finding.rule, finding.layer, finding.reason
+            ));
+            if let Some(evidence) = &finding.evidence {
+                text.push_str(&format!("Matched: {evidence}\n"));
+            }
+            if let Some(instead) = &finding.instead {
+                text.push_str(&format!("Instead: {instead}.\n"));
+            }
+        }
+        let incident = self.incident;
+        text.push_str(&format!(
+            "Do not repeat the call as it was. {INCIDENT}{incident})"
+        ));
+        Masked::of(&text).into_string()
+    }
+}
+
+/// A refusal as a conversation shows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// The id of the call that may stand beside the notice, so that both are one refusal.
+    pub(crate) id: String,
+    /// The tool; empty if it is not named.
+    pub(crate) tool: String,
+}
+
+/// Reads a notice. A model that writes such a text itself only adds a refusal.
+pub(crate) fn read(text: &str) -> Option<Refused> {
+    let (what, why) = text.strip_prefix(START)?.split_once(BLOCKED)?;
+    let tool = what
+        .strip_prefix(CALL)
+        .and_then(|tool| tool.strip_suffix('`'));
+    let (_, incident) = why.trim_end().strip_suffix(')')?.rsplit_once(INCIDENT)?;
+    Some(Refused {
+        id: call_id(incident),
+        tool: tool.unwrap_or_default().to_owned(),
+    })
+}
+
+/// The id of the call that stands in place of a refused one.
+pub(crate) fn call_id(incident: &str) -> String {
+    format!("{OUR_CALLS}{}", incident.replace('-', "_"))
+}
+
+/// Whether this call stands in place of a refused one. With arguments it does not, whatever its id.
+pub(crate) fn is_our_call(id: &str, input: Option<&str>) -> bool {
+    id.starts_with(OUR_CALLS) && input == Some("{}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::LayerName;
+
+    #[test]
+    fn a_notice_is_read_as_it_is_written() {
+        let finding = Finding::block(LayerName::Gate, "a-rule", "it is (very) bad");
+        let findings = [finding.instead("do less")];
+        let check = |tool, runs: &Runs, answer, expected: &str| {
+            let notice = Notice {
+                tool,
+                runs,
+                verdict: Verdict::Ask,
+                findings: &findings,
+                answer,
+                incident: "0a-7-1",
+            };
+            let read = read(&notice.text()).unwrap();
+            assert_eq!(
+                (&*read.id, &*read.tool),
+                ("toolu_holdgate_0a_7_1", expected)
+            );
+        };
+        for answer in [
+            None,
+            Some(Answer::Deny),
+            Some(Answer::Timeout),
+            Some(Answer::NoPin),
+        ] {
+            check(Some("To`ol"), &Runs::AtClient, answer, "To`ol");
+            check(None, &Runs::AtClient, answer, "");
+            check(Some("x"), &Runs::Unknown("odd".into()), answer, "");
+        }
+        assert_eq!(read("[holdgate] something else (incident 1)"), None);
+        assert!(is_our_call(&call_id("0a-7-1"), Some("{}")));
+        assert!(!is_our_call(&call_id("0a-7-1"), Some(r#"{"a":1}"#)));
+        assert!(!is_our_call("toolu_1", Some("{}")));
+    }
+}

@@ -1,0 +1,62 @@
+//! What a message of a conversation says about calls.
+
+use crate::call::Runs;
+use crate::request::Mention;
+use holdgate_effects::json::Json;
+
+/// What `message` says, in order.
+pub(super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> {
+    let by_model = message.get("role").and_then(Json::as_str) == Some("assistant");
+    let content = message.get("content");
+    if let Some(text) = content.and_then(Json::as_str) {
+        return by_model
+            .then_some(Mention::Text(text))
+            .into_iter()
+            .collect();
+    }
+    let blocks = content.and_then(Json::as_array).unwrap_or(&[]);
+    let blocks = blocks.iter();
+    blocks.filter_map(|b| mention(b, by_model)).collect()
+}
+
+fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
+    let text = |key| block.get(key).and_then(Json::as_str);
+    match text("type")? {
+        "text" if by_model => Some(Mention::Text(text("text")?)),
+        kind @ ("tool_use" | "server_tool_use" | "mcp_tool_use") if by_model => {
+            Some(Mention::Call {
+                id: text("id")?,
+                tool: text("name")?,
+                runs: match kind {
+                    "tool_use" => Runs::AtClient,
+                    _ => Runs::AtProvider,
+                },
+                input: block.get("input").map(Json::text),
+            })
+        }
+        // The provider's results stand in the model's own message.
+        kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
+            Some(Mention::Result {
+                call: text("tool_use_id")?,
+                failed: block.get("is_error") == Some(&Json::Bool(true))
+                    || is_error(block)
+                    || block.get("content").is_some_and(holds_error),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn is_providers_result(kind: &str) -> bool {
+    kind.ends_with("_tool_result") || kind.ends_with("_tool_result_error")
+}
+
+/// Providers report errors by the type of what stands in the result.
+fn holds_error(content: &Json<'_>) -> bool {
+    is_error(content) || content.as_array().unwrap_or(&[]).iter().any(is_error)
+}
+
+fn is_error(block: &Json<'_>) -> bool {
+    let kind = block.get("type").and_then(Json::as_str);
+    kind.is_some_and(|kind| kind.ends_with("_error"))
+}

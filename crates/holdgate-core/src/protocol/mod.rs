@@ -1,0 +1,176 @@
+//! A protocol is one folder below this one: how it carries requests, responses and tool calls.
+//!
+//! The guard, the queue and the conversation know [`Protocol`] only. To add one, write a folder and
+//! name it where requests are routed.
+
+pub mod anthropic;
+#[cfg(test)]
+mod tests;
+
+use crate::call::HeldCall;
+use crate::canonical::Canonical;
+use crate::event::{Event, Part, Violation};
+use crate::request::{Request, RequestFacts};
+use crate::sse::Fields;
+use crate::stack::{Cleared, Refusal};
+use bytes::Bytes;
+use holdgate_effects::json::{Json, JsonError, LoneSurrogates, fold};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// How a client and a model API talk to each other.
+pub trait Protocol: Debug + Sync {
+    /// Its name in cases and settings.
+    fn name(&self) -> &'static str;
+
+    /// Finds the parts of a request, and reads all but its messages.
+    fn read_request(&self, body: Bytes) -> Result<Request, JsonError>;
+
+    /// A reader at the start of a streamed response.
+    fn reader(&self, declared: Declared) -> Box<dyn Reader>;
+
+    /// A writer at the start of a streamed response.
+    fn writer(&self) -> Box<dyn Writer>;
+
+    /// Reads a response that is not streamed.
+    fn read_message<'b>(
+        &self,
+        body: &'b [u8],
+        declared: &Declared,
+    ) -> Result<ReadMessage<'b>, Violation>;
+
+    /// What keeps a client waiting that gets nothing else; `None` if clients take nothing harmless.
+    fn keep_alive(&self) -> Option<Canonical>;
+
+    /// An error as an event, after which nothing follows.
+    fn error_event(&self, message: &str) -> Canonical;
+
+    /// An error as a whole body, for an answer with this HTTP status.
+    fn error_body(&self, status: u16, message: &str) -> Canonical;
+}
+
+impl PartialEq for dyn Protocol {
+    fn eq(&self, other: &dyn Protocol) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for dyn Protocol {}
+
+/// What settings and request say about a response.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Kinds of block that the operator has declared harmless.
+    pub inert: Arc<[String]>,
+    /// The request, which tells what the provider may run.
+    pub request: Arc<RequestFacts>,
+}
+
+/// Follows one streamed response from its start to its end.
+pub trait Reader: Debug + Send {
+    /// Appends what a frame means, in order. What it lists as inert, no reader can take for a call;
+    /// all else is held, or a violation.
+    fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation>;
+
+    /// Whether a block has begun that has not ended.
+    fn is_mid_block(&self) -> bool;
+}
+
+/// Writes one streamed response.
+pub trait Writer: Debug + Send {
+    /// An inert frame, made true: its block's number, the reason for the end.
+    fn inert(&mut self, frame: Canonical, part: Part) -> Canonical;
+
+    /// A call, written anew from what was judged.
+    fn call(&mut self, cleared: &Cleared) -> Canonical;
+
+    /// The text that stands in a refused call's place.
+    fn notice(&mut self, text: &str) -> Canonical;
+
+    /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
+    /// schema requires. It keeps the agent's loop alive, so that the model can choose another way.
+    fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical;
+
+    /// The last frame of a message; empty if the protocol has none.
+    fn end(&mut self) -> Canonical;
+
+    /// The end of a response that cannot be read on.
+    fn failure(&mut self, message: &str) -> Canonical;
+}
+
+/// A response body that was read.
+#[derive(Debug)]
+pub enum ReadMessage<'b> {
+    /// It holds no call and can leave.
+    Inert(Canonical),
+    /// It holds these calls.
+    Calls(Box<dyn GuardedMessage + 'b>, Vec<HeldCall>),
+}
+
+/// A message whose calls have been taken out. They are put back or replaced one by one, in order.
+pub trait GuardedMessage: Debug + Send {
+    /// Puts the next call back, written anew from what was judged.
+    fn call(&mut self, cleared: &Cleared);
+
+    /// Puts `notice` in place of the next call and, with `inert_id`, a call that cannot run.
+    fn refusal(&mut self, refusal: &Refusal, notice: String, inert_id: Option<String>);
+
+    /// The body to send, once all calls are decided.
+    fn finish(self: Box<Self>) -> Canonical;
+}
+
+/// Depth of a value that is no message.
+const MAX_DEPTH: usize = 128;
+
+/// A whole body that is one JSON value in which no reader can find a call; `None` if it is not.
+pub fn inert_value(body: &[u8]) -> Option<Canonical> {
+    let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace).ok()?;
+    let inert = !carries_calls(&json) && json.ambiguous_key().is_none();
+    let text = std::str::from_utf8(body).ok().filter(|_| inert)?;
+    Some(Canonical::of_value(text))
+}
+
+/// Members that hold calls in one protocol or another, in small letters.
+const CALL_KEYS: &[&str] = &[
+    "content_block",
+    "partial_json",
+    "tool_use",
+    "tool_uses",
+    "tooluse",
+    "tool_calls",
+    "function_call",
+    "functioncall",
+];
+
+/// Parts of the types that calls have.
+const CALL_TYPES: &[&str] = &[
+    "tool_use",
+    "tool_call",
+    "function_call",
+    "shell_call",
+    "patch_call",
+    "computer_call",
+];
+
+/// Whether a value that is no call itself holds a tool call of some protocol, at any level: a member
+/// that is named for one, or an object whose `type` is one.
+pub(crate) fn carries_calls(json: &Json<'_>) -> bool {
+    match json {
+        Json::Object(members) => members.iter().any(|(key, value)| is_call(key, value)),
+        Json::Array(items) => items.iter().any(carries_calls),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+/// The same for one member.
+pub(crate) fn is_call(key: &str, value: &Json<'_>) -> bool {
+    let key = fold(key);
+    // Edits of the context are named for the results that they clear: `clear_tool_uses_20250919`.
+    let names_call = |kind: &str| {
+        let kind = kind.to_lowercase().replace("tool_uses", "");
+        CALL_TYPES.iter().any(|call| kind.contains(call))
+    };
+    CALL_KEYS.contains(&key.as_str())
+        || (key == "type" && value.as_str().is_some_and(names_call))
+        || carries_calls(value)
+}

@@ -1,0 +1,43 @@
+//! Which calls count as the same.
+
+use crate::call::ToolCall;
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::tag::Tag;
+
+/// Tells whether two calls are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+/// Commands are the same if they do the same, however they are
+/// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
+/// than strength.
+pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
+    let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
+    let mut hash = mix_text(0, call.name.as_bytes());
+    if effects.iter().any(|e| runs(&e)) {
+        for effect in effects {
+            hash = mix(hash, effect.kind as u64);
+            hash = mix_text(hash, effect.program.as_bytes());
+            let path = effect.path.as_ref().map_or("", |p| p.text.as_str());
+            hash = mix_text(hash, path.as_bytes());
+            hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
+        }
+        return Fingerprint(hash);
+    }
+    Fingerprint(mix_text(hash, call.text.as_bytes()))
+}
+
+fn mix_text(mut hash: u64, text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks::<8>();
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    for byte in rest {
+        hash = mix(hash, u64::from(*byte));
+    }
+    mix(hash, text.len() as u64)
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}

@@ -1,0 +1,111 @@
+//! What a pattern finds, and what that is worth.
+
+use super::command::{Commands, Said, Spoken};
+use super::patterns::{Looks, Pattern, Patterns};
+use super::{Hit, Severity, Weight};
+use holdgate_effects::text;
+use regex::Regex;
+use std::ops::Range;
+
+/// Bytes before and after a find in which it may be known to be safe.
+const AROUND: usize = 160;
+/// Bytes before and after a find in which quotes are looked for.
+const QUOTED: usize = 1 << 10;
+/// Finds of one pattern on one line that are tried against what is known to be safe.
+const MAX_TRIED: usize = 8;
+
+/// What the patterns for commands say about a call.
+pub(super) fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
+    let denied = commands.denied(said);
+    let looks = text::as_it_looks(&said.text);
+    let others = said.input.as_object().is_some_and(|o| o.len() > 1);
+    let input = if others {
+        said.input.text()
+    } else {
+        String::new()
+    };
+    let because = |pattern: &Pattern| {
+        if pattern.known_safe.iter().any(|safe| safe.is_match(&looks)) {
+            return None;
+        }
+        match &pattern.looks {
+            Looks::Text { .. } => None,
+            Looks::Command(regex) => find(pattern, regex, &looks, None)
+                .or_else(|| find(pattern, regex, &input, None))
+                .map(|_| pattern.because.to_string()),
+            Looks::Denied(rules) => {
+                let counts = |rule: &str| rules.is_empty() || rules.iter().any(|r| r == rule);
+                let finding = denied.iter().find(|f| counts(&f.rule))?;
+                Some(format!("{}: {}", finding.rule, finding.reason))
+            }
+        }
+    };
+    let spoken = patterns.for_commands();
+    spoken
+        .filter_map(|(place, pattern)| Some((place, because(pattern)?)))
+        .collect()
+}
+
+/// What a find of this pattern is worth.
+pub(super) fn hit_of(pattern: &Pattern, because: String, weight: Weight) -> Hit {
+    let most = match weight {
+        Weight::Shown => Severity::Medium,
+        Weight::Said | Weight::Done => Severity::High,
+    };
+    Hit {
+        pattern: pattern.id.clone(),
+        family: pattern.family.clone(),
+        severity: pattern.severity.min(most),
+        certain: pattern.certain && weight == Weight::Done,
+        call: false,
+        quoted: weight == Weight::Shown,
+        because,
+        evidence: String::new(),
+        context: String::new(),
+    }
+}
+
+/// The first find that is not known to be safe and that reaches over `edge`, if there is one.
+pub(super) fn find(
+    pattern: &Pattern,
+    regex: &Regex,
+    text: &str,
+    edge: Option<usize>,
+) -> Option<Range<usize>> {
+    let over = |m: &Range<usize>| edge.is_none_or(|edge| m.start < edge && m.end > edge + 1);
+    let found = regex.find_iter(text).take(MAX_TRIED);
+    let mut found = found.map(|m| m.range()).filter(over);
+    found.find(|found| !is_safe(pattern, text, found))
+}
+
+fn is_safe(pattern: &Pattern, text: &str, found: &Range<usize>) -> bool {
+    let start = text.floor_char_boundary(found.start.saturating_sub(AROUND));
+    let end = text.floor_char_boundary((found.end + AROUND).min(text.len()));
+    let near = text.get(start..end).unwrap_or(text);
+    pattern.known_safe.iter().any(|safe| safe.is_match(near))
+}
+
+/// Whether a find stands in quotes. A quote within a word is an apostrophe.
+pub(super) fn is_quoted(text: &str, found: Range<usize>) -> bool {
+    let start = text.ceil_char_boundary(found.start.saturating_sub(QUOTED));
+    let end = text.floor_char_boundary((found.end + QUOTED).min(text.len()));
+    let before = text.get(start..found.start).unwrap_or_default();
+    let after = text.get(found.end..end).unwrap_or_default();
+    let opens = |mark: char| {
+        let (mut inside, mut in_word) = (false, false);
+        let mut chars = before.chars().peekable();
+        while let Some(c) = chars.next() {
+            let word_goes_on = chars.peek().is_some_and(|c| c.is_alphanumeric());
+            if c == mark && !(if inside { word_goes_on } else { in_word }) {
+                inside = !inside;
+            }
+            in_word = c.is_alphanumeric();
+        }
+        inside
+    };
+    let pairs = [('"', '"'), ('\'', '\''), ('`', '`')];
+    pairs
+        .iter()
+        .any(|(open, close)| after.contains(*close) && opens(*open))
+        || (before.rfind('“') > before.rfind('”') && after.contains('”'))
+}
