@@ -212,7 +212,7 @@ fn data_after_padding_is_read_by_shell_and_code_alike() {
     // `true;`, its padding, and `rm -rf /`.
     let data = "dHJ1ZTs=cm0gLXJmIC8=";
     let python = format!("import os, base64\nos.system(base64.b64decode('{data}'))");
-    check(Language::Python, &python, &["shell: true;rm -rf /"]);
+    check(Python, &python, &["shell: true;rm -rf /"]);
     let shell = format!("echo {data} | base64 -d | sh");
     check(Language::Shell, &shell, &["delete recursive force /"]);
 }
