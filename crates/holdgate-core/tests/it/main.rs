@@ -12,12 +12,14 @@
 
 mod asking;
 mod client;
+mod frames;
 mod gate;
 mod guarding;
 mod hostile;
 mod judging_apart;
 mod keep_alive;
 mod one_message;
+mod replacing;
 mod responses;
 mod streams;
 
