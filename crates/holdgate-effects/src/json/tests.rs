@@ -37,7 +37,7 @@ fn refuses_what_readers_disagree_about() {
     check_refused("NaN", "not a JSON value");
     check_refused("01", "text after the end");
     check_refused("{'a':1}", "expected a key");
-    check_refused("", "ends too early");
+    check_refused("", "ends unexpectedly");
     check_refused(
         r#"{"a":{"__proto__":{"command":"x"}}}"#,
         "the key `__proto__`",

@@ -84,15 +84,9 @@ fn a_slip_is_told_with_its_place() {
         &with("regex: abc", "regex: '(abc'"),
         "t.yaml:5:10: not a valid regular expression: unclosed group",
     );
-    wrong(
-        &with("regex: abc", "regex: 'x*'"),
-        "matches the empty text",
-    );
+    wrong(&with("regex: abc", "regex: 'x*'"), "matches the empty text");
     wrong(&with("  words: [abc]\n", ""), "a `regex` needs `words`");
-    wrong(
-        &with("[abc]\n", "[a/c]\n"),
-        "no slash, quote or backslash",
-    );
+    wrong(&with("[abc]\n", "[a/c]\n"), "no slash, quote or backslash");
     wrong(
         &with("words: [abc]\n  regex: abc\n  ", ""),
         "the pattern needs a `regex`",
