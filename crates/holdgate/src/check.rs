@@ -278,7 +278,7 @@ mod tests {
         check("\u{feff} {'tool': 'Bash'}", Some("line 1, column 1"));
         check(r#"[{"tool":"Bash"}]"#, Some("one JSON object"));
         check("{} {}", Some("line 1, column 4"));
-        check("{rm,-rf,/}", Some("goes behind `--`"));
+        check("{rm,-rf,/}", Some("after `--`"));
     }
 
     #[test]

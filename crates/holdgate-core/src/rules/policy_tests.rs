@@ -231,7 +231,7 @@ fn wrong_timings_are_said() {
     wrong(
         "  before: { effect: run, program: cargo, text: '^test' }\n",
         "",
-        "REQUIRE what?",
+        "REQUIRE needs `before`",
     );
     wrong(
         "  because",
@@ -241,7 +241,7 @@ fn wrong_timings_are_said() {
     wrong(
         "  because",
         "  within: 0\n  because",
-        "counts calls, from 1",
+        "is a number of calls, at least 1",
     );
     wrong(
         "  because",

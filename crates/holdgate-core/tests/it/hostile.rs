@@ -33,7 +33,7 @@ fn calls_inside_of_other_blocks_are_refused() {
         assert!(
             String::from_utf8(seen.bytes)
                 .unwrap()
-                .contains("inside of the block")
+                .contains("the block contains a tool call")
         );
     }
 }
@@ -52,7 +52,7 @@ fn events_that_clients_read_differently_end_the_stream() {
     for (blocks, why) in [
         (
             hidden.replacen("\"type\"", "\"type\":\"ping\",\"type\"", 1),
-            "stands twice",
+            "twice",
         ),
         (
             hidden.replacen("event: content_block_start", "event: ping", 1),
@@ -81,7 +81,7 @@ fn events_that_clients_read_differently_end_the_stream() {
         ),
         (
             hidden.clone() + &text(0, "a").replacen("content_block_start", "x", 2),
-            "is not known and could carry",
+            "is unknown and could carry",
         ),
         (
             text(0, "a") + &frame(&json!({"type": "message_start", "message": {"content": []}})),
@@ -184,7 +184,10 @@ fn limits_end_the_stream_or_refuse_the_call() {
     let calls: String = (0..65).map(|i| start(i, block.clone())).collect();
     check_ended(&calls, "too many blocks are open");
     let behind: String = (1..80).map(|i| text(i, &"y".repeat(60_000))).collect();
-    check_ended(&(start(0, block) + &behind), "more is held");
+    check_ended(
+        &(start(0, block) + &behind),
+        "exceeds the limit on held data",
+    );
 }
 
 #[test]

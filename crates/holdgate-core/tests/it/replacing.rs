@@ -76,7 +76,7 @@ fn the_notice_names_rule_reason_and_a_better_way() {
     let out = String::from_utf8(seen.bytes).unwrap();
     for part in [
         "Rule: unreadable-call (reader)",
-        "the key `command` stands twice",
+        "the key `command` twice",
         "Instead: ",
         "(incident r-1)",
     ] {

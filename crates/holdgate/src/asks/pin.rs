@@ -275,7 +275,7 @@ mod tests {
         for wrong in 1..=Tries::FREE {
             assert_eq!(load().check("wrong one"), Err(NotAccepted::Wrong(wrong)));
         }
-        let paused = |pin: &Pin| matches!(pin.check("correct horse"), Err(NotAccepted::Refused(why)) if why.contains("too many wrong tries"));
+        let paused = |pin: &Pin| matches!(pin.check("correct horse"), Err(NotAccepted::Refused(why)) if why.contains("too many wrong attempts"));
         let pin = load();
         assert!(paused(&pin), "the right one does not count either");
         // Without the file, what this process has seen still counts.

@@ -116,13 +116,10 @@ fn a_broken_project_file_is_left_out_and_said_to_be() {
     setting.look(Some("is in force"), None);
     assert_eq!(setting.verdicts(), ["block", "block", "allow"]);
     setting.write("- id: [");
-    setting.look(
-        Some("the rules it held before are"),
-        Some(".holdgate.yaml:"),
-    );
+    setting.look(Some("keeping its previous rules"), Some(".holdgate.yaml:"));
     assert_eq!(setting.verdicts(), ["block", "block", "allow"]);
     std::fs::remove_file(setting.dir.path().join("project/.holdgate.yaml")).unwrap();
-    setting.look(Some("is gone"), None);
+    setting.look(Some("was removed"), None);
     assert_eq!(setting.verdicts(), ["block", "allow", "allow"]);
 }
 
@@ -132,7 +129,7 @@ fn projects_outlive_a_change_of_the_rules_around_them() {
     setting.write(&rule("b", "DENY"));
     setting.look(Some("is in force"), None);
     setting.write("broken: [");
-    setting.look(Some("the rules it held before are"), Some(""));
+    setting.look(Some("keeping its previous rules"), Some(""));
     std::fs::write(setting.dir.path().join("rules/own.yaml"), rule("c", "ASK")).unwrap();
     let operator = rulebook::operator_files(&setting.in_force.config.rules.dirs).unwrap();
     let config = setting.in_force.config.clone();
@@ -215,17 +212,20 @@ fn a_project_file_costs_little_however_it_is_written() {
     assert!(written.contains("\"findings_left_out\":"), "{written}");
 
     setting.write(&many(201));
-    setting.look(Some("the rules it held before"), Some("at most 200 rules"));
+    setting.look(
+        Some("keeping its previous rules"),
+        Some("at most 200 rules"),
+    );
     let long = rule("b", "DENY").replace("it is ours", &"long ".repeat(100));
     setting.write(&long);
     setting.look(
-        Some("the rules it held before"),
+        Some("keeping its previous rules"),
         Some("at most 400 characters"),
     );
     let costly = "'for a in {1..40}; do for b in {1..40}; do rm $a/$b; done; done', ".repeat(600);
     let costly = rule("b", "DENY").replace("[touch other-file]", &format!("[{costly} ls]"));
     setting.write(&costly);
-    setting.look(Some("the rules it held before"), Some("too much work"));
+    setting.look(Some("keeping its previous rules"), Some("too much work"));
     assert_eq!(setting.verdicts(), ["block", "allow", "allow"]);
 }
 

@@ -76,7 +76,7 @@ fn a_sealed_ledger_is_proved_by_its_seed() {
         first: 3,
         key: next.key.clone(),
     };
-    assert_found(dir.path(), &other, "record 3 was changed");
+    assert_found(dir.path(), &other, "record 3 and the chain were changed");
 }
 
 #[test]
@@ -92,11 +92,7 @@ fn a_record_that_is_changed_and_rehashed_is_found() {
     changed[5] = changed[5].replace("a reason", "another reason");
     rewrite(dir.path(), &changed);
     assert!(verify(dir.path()).is_ok(), "the chain alone cannot show it");
-    assert_found(
-        dir.path(),
-        &seed,
-        "record 6 was changed, and the chain with it",
-    );
+    assert_found(dir.path(), &seed, "record 6 and the chain were changed");
 }
 
 #[test]
@@ -139,7 +135,7 @@ fn records_that_are_cut_off_are_found() {
     let text = lines(dir.path()).join("\n");
     assert!(text.contains("seal-key-missing"), "{text}");
     assert!(verify(dir.path()).is_ok());
-    assert_found(dir.path(), &seed, "breaks off after record 6");
+    assert_found(dir.path(), &seed, "ends after record 6");
 }
 
 #[test]
@@ -317,15 +313,15 @@ fn a_folder_that_others_can_write_to_is_refused() {
     mode(&state, 0o777);
     assert_refused(&state, "is writable by others (mode 0777); run `chmod go-w");
     mode(&state, 0o1777);
-    assert_refused(&state, "can be written by others");
+    assert_refused(&state, "is writable by others");
     mode(&state, 0o755);
     write(&state, 1);
     mode(&above, 0o777);
-    assert_refused(&state, "above can be written by others");
+    assert_refused(&state, "above is writable by others");
     mode(&above, 0o1777);
     write(&state, 1);
     mode(&current(&state), 0o622);
-    assert_refused(&state, "ledger.jsonl can be written by others");
+    assert_refused(&state, "ledger.jsonl is writable by others");
 }
 
 #[test]

@@ -386,7 +386,7 @@ async fn a_terminal_lifts_the_gate_for_a_while() {
     let (ok, screen) = expert(&[]).ends().await;
     assert!(ok && screen.contains("expert mode is off"), "{screen}");
     let mut terminal = expert(&["--for", "1m"]);
-    terminal.shows("to go on:").await;
+    terminal.shows("to continue:").await;
     terminal.keys.write_all(b"lift the gate\n").unwrap();
     terminal.types("PIN: ", PIN).await;
     let (ok, screen) = terminal.ends().await;
@@ -477,7 +477,7 @@ async fn nothing_within_the_agents_reach_can_answer() {
     let base = format!("http://localhost:{}", asking.port);
     let base = ("ANTHROPIC_BASE_URL", base.as_str());
     for (program, environment, why) in [
-        (copy.to_str().unwrap(), vec![], "not the program"),
+        (copy.to_str().unwrap(), vec![], "not the same program"),
         (HOLDGATE, vec![agent], "CLAUDECODE is set"),
         (HOLDGATE, vec![base], "ANTHROPIC_BASE_URL is set"),
     ] {

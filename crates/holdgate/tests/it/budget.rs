@@ -147,7 +147,7 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
         let url = guarded.url(&format!("/s/hold-{n}/hold/v1/messages"));
         streams.push(tokio::spawn(async move { post(&url, REQUEST).await }));
     }
-    let is_full = || guarded.ledger().contains("as its budget allows");
+    let is_full = || guarded.ledger().contains("used up its memory budget");
     eventually("some are refused", is_full).await;
     let honest = post(&guarded.url("/s/honest/text/v1/messages"), REQUEST).await;
     assert!(
@@ -170,7 +170,7 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
         let lines = summary(&ended.body);
         let told = lines
             .last()
-            .is_some_and(|l| l.contains("its budget allows"));
+            .is_some_and(|l| l.contains("used up its memory budget"));
         assert!(told || is_clear_refusal(&ended), "{}", ended.text());
     }
     eventually("all is given back", || guarded.proxy.memory().0 < 1 << 20).await;

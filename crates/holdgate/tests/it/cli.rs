@@ -124,7 +124,7 @@ fn config_check_says_what_is_wrong_and_where() {
         "",
         "/nonexistent/x.toml",
     );
-    check(&["config", "check"], 0, "the defaults are in force", "");
+    check(&["config", "check"], 0, "using the defaults", "");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn wrong_use_is_exit_code_2() {
         &["incidents", "--since", "soon"],
         2,
         "",
-        "`soon` is no time",
+        "`soon` is not a valid time",
     );
 }
 
@@ -160,7 +160,7 @@ fn check_judges_a_command_or_a_call() {
         &["check", "--profile", "laptop", "--", "ls"],
         2,
         "",
-        "`laptop` is no profile",
+        "`laptop` is not a valid profile",
     );
 
     let given = |input: &str, args: &[&str], code: i32, out: &str| {
@@ -234,7 +234,7 @@ fn rules_can_be_listed_explained_and_checked() {
         "1 rules, 3 examples: all passed",
         "",
     );
-    check(&["rules", "check", "--alone", file], 0, ": all hold", "");
+    check(&["rules", "check", "--alone", file], 0, ": all passed", "");
     with("effect: read", "effect: write");
     check(
         &["rules", "check", file],

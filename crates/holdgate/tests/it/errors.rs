@@ -36,7 +36,7 @@ async fn an_error_that_could_carry_a_call_is_replaced_by_a_plain_one() {
         for path in ["/v1/messages", "/v1/models"] {
             let (status, text, ledger) = through(head, body, path).await;
             assert_eq!(status.to_string(), head[..3], "{head}");
-            assert!(text.contains("[holdgate] the upstream answered"), "{text}");
+            assert!(text.contains("[holdgate] the upstream responded"), "{text}");
             assert!(ledger.contains("unreadable-error"), "{ledger}");
             for (reading, calls) in all_calls(text.as_bytes()) {
                 assert!(calls.iter().all(|c| c.tool.is_empty()), "{reading:?}");

@@ -61,7 +61,7 @@ impl Shown {
 
     async fn answer(&self, id: &str, code: &str) -> (bool, String) {
         let mut terminal = self.elsewhere(&["approve", id]);
-        terminal.types("question is shown: ", code).await;
+        terminal.types("with the question: ", code).await;
         terminal.ends().await
     }
 }
@@ -118,10 +118,10 @@ async fn a_code_dies_after_three_wrong_tries() {
 #[tokio::test]
 async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
     let proxy = Shown::start().await;
-    for (right, said) in [(false, "not the code"), (true, "expert mode is on")] {
+    for (right, said) in [(false, "wrong code"), (true, "expert mode is on")] {
         let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
-        terminal.types("to go on:", "lift the gate").await;
-        terminal.shows("question is shown: ").await;
+        terminal.types("to continue:", "lift the gate").await;
+        terminal.shows("with the question: ").await;
         let shown = proxy.code(if right { 2 } else { 1 }).await;
         let code = if right { shown } else { "AAAAAA".to_owned() };
         terminal.types("", &code).await;
@@ -137,7 +137,7 @@ async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
     for (answer, said) in [("d", "stays as it is"), ("o", "expert mode is on")] {
         let mut proxy = Shown::start().await;
         let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
-        terminal.types("to go on:", "lift the gate").await;
+        terminal.types("to continue:", "lift the gate").await;
         proxy.terminal.shows("[d]eny?").await;
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
         proxy.terminal.types("", answer).await;
@@ -148,7 +148,7 @@ async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
                 if answer == "o" { "once" } else { "deny" }
             ))
             .await;
-        terminal.types("question is shown: ", "").await;
+        terminal.types("with the question: ", "").await;
         let (_, screen) = terminal.ends().await;
         assert!(screen.contains(said), "{screen}");
     }
@@ -164,7 +164,7 @@ async fn wrong_pins_are_counted_recorded_and_not_forgotten() {
         let mut terminal = asking.approve(&[&id]);
         terminal.types("PIN: ", "wrong horse").await;
         let (ok, screen) = terminal.ends().await;
-        assert!(!ok && screen.contains("not the PIN"), "{screen}");
+        assert!(!ok && screen.contains("wrong PIN"), "{screen}");
         last = ledger(asking.dir.path());
     }
     assert_eq!(last.matches("\"wrong-pin\"").count(), 5, "{last}");
@@ -172,13 +172,19 @@ async fn wrong_pins_are_counted_recorded_and_not_forgotten() {
     let mut terminal = asking.approve(&[&id]);
     terminal.types("PIN: ", PIN).await;
     let (ok, screen) = terminal.ends().await;
-    assert!(!ok && screen.contains("too many wrong tries"), "{screen}");
+    assert!(
+        !ok && screen.contains("too many wrong attempts"),
+        "{screen}"
+    );
     // Nor does `holdgate pin` give more tries.
     let home = asking.state();
     let mut pin = Terminal::run(HOLDGATE, &["pin", "--state-dir", home], &[("HOME", home)]);
     pin.types("Current PIN: ", PIN).await;
     let (ok, screen) = pin.ends().await;
-    assert!(!ok && screen.contains("too many wrong tries"), "{screen}");
+    assert!(
+        !ok && screen.contains("too many wrong attempts"),
+        "{screen}"
+    );
     assert!(!ledger(asking.dir.path()).contains("\"answer\""));
     drop(client);
 }
@@ -209,7 +215,7 @@ async fn a_person_sets_changes_and_removes_the_pin() {
     play(
         &[],
         &[(new, "first one"), (again, "first two")],
-        "two different",
+        "the two PINs differ",
     )
     .await;
     assert!(!file.exists());
@@ -287,7 +293,7 @@ async fn a_run_whose_output_is_piped_shows_its_codes_on_its_terminal() {
     for (typed, passes) in [("AAAAAA", false), (code.as_str(), true)] {
         let arguments = ["approve", &id, "--state-dir", state];
         let mut elsewhere = Terminal::run(HOLDGATE, &arguments, &[]);
-        elsewhere.types("question is shown: ", typed).await;
+        elsewhere.types("with the question: ", typed).await;
         let (ok, screen) = elsewhere.ends().await;
         assert_eq!(ok, passes, "{screen}");
     }
@@ -369,7 +375,7 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
         "answer",
         &[&[HOLDGATE, "approve", &id], &state[..]].concat(),
     );
-    tmux.types("answer", "question is shown:", "AAAAAA").await;
+    tmux.types("answer", "with the question:", "AAAAAA").await;
     let screen = tmux.ended("answer").await;
     assert!(screen.contains("wrong code"), "{screen}");
 
@@ -377,8 +383,8 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
         "lift",
         &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
     );
-    tmux.types("lift", "to go on:", "lift the gate").await;
-    tmux.types("lift", "question is shown:", "AAAAAA").await;
+    tmux.types("lift", "to continue:", "lift the gate").await;
+    tmux.types("lift", "with the question:", "AAAAAA").await;
     let screen = tmux.ended("lift").await;
     assert!(screen.contains("wrong code"), "{screen}");
 
@@ -413,7 +419,7 @@ async fn an_agent_in_tmux_does_not_know_the_pin() {
         "lift",
         &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
     );
-    tmux.types("lift", "to go on:", "lift the gate").await;
+    tmux.types("lift", "to continue:", "lift the gate").await;
     tmux.types("lift", "PIN:", "123456").await;
     let screen = tmux.ended("lift").await;
     assert!(screen.contains("wrong PIN"), "{screen}");

@@ -274,7 +274,7 @@ async fn a_project_has_rules_of_its_own() {
         guarded.ledger().contains("rules-not-loaded")
     })
     .await;
-    assert!(!passes("2").await, "the rules before stay");
+    assert!(!passes("2").await, "the previous rules stay");
     replace(&path, &file(5));
     eventually("the new rules are told", || {
         guarded.proxy.reloads() == (2, 1)

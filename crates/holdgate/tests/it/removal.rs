@@ -35,7 +35,10 @@ async fn removing_the_settings_file_loosens_nothing() {
     assert!(passes("1").await, "{}", ledger());
     assert!(!passes("2").await, "one call a minute was made already");
     std::fs::remove_file(&path).unwrap();
-    eventually("the loss is told", || ledger().contains("is gone or empty")).await;
+    eventually("the loss is told", || {
+        ledger().contains("is missing or empty")
+    })
+    .await;
     assert!(!passes("3").await);
     std::fs::write(&path, "\n").unwrap();
     // It is looked at many times meanwhile, and told once.

@@ -31,7 +31,7 @@ async fn answers(terminal: &mut Terminal, answer: &str, until: impl Fn(&str) -> 
     .await;
 }
 
-const PROMPT: &str = "which ends it?";
+const PROMPT: &str = "[d]eny and end it?";
 
 /// Without a judge, the person is asked while the agent stands still.
 #[tokio::test(flavor = "multi_thread")]

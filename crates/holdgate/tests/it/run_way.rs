@@ -146,7 +146,7 @@ fn what_leads_elsewhere_while_the_agent_runs_is_told_and_recorded() {
 #[test]
 fn an_agent_without_a_request_is_said_to_be_unguarded() {
     let event = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}"#;
-    let loud = "NOT ONE REQUEST CAME THROUGH HOLDGATE";
+    let loud = "NO REQUEST CAME THROUGH HOLDGATE";
     let agent = Agent::new(&format!("echo '{event}'"));
     let ended = agent.run(&[], &[]);
     assert_eq!(ended.code, Some(0));
@@ -246,8 +246,11 @@ fn a_key_that_is_there_for_something_else_makes_nobody_the_judge() {
     let (stray, own) = (("GEMINI_API_KEY", "k"), ("HOLDGATE_JUDGE_API_KEY", "k"));
     let chosen = ("HOLDGATE_JUDGE_PROVIDER", "gemini");
     let sent = "are sent to the judge (gemini-3.5-flash-lite at generativelanguage.googleapis.com";
-    check(&[], "output is sent nowhere; harm under way ends the agent");
-    check(&[stray], "output is sent nowhere");
+    check(
+        &[],
+        "no output is sent anywhere; harm in progress ends the agent",
+    );
+    check(&[stray], "no output is sent anywhere");
     check(&[own], sent);
     check(&[stray, chosen], sent);
     check(&[chosen], "the judge cannot be used: there is no key");

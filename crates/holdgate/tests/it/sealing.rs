@@ -64,7 +64,7 @@ async fn a_seed_proves_what_was_written_since() {
 
     // Printed once, and read from standard input.
     let printed = run(&state, &["ledger", "seal"]);
-    check(&printed, 0, "shown only this once");
+    check(&printed, 0, "shown only once");
     let mut verify = holdgate(&["ledger", "verify", "--seed", "-", "--json", "--state-dir"])
         .arg(&state)
         .stdin(Stdio::piped())
@@ -85,7 +85,7 @@ async fn a_seed_proves_what_was_written_since() {
     check(
         &run(&state, &["ledger", "verify", "--seed", seed_file]),
         0,
-        "the epoch of this seed ended there",
+        "the epoch of this seed ends there",
     );
 }
 

@@ -85,7 +85,7 @@ async fn ask(guarded: &Guarded, secret: &str, given: Answer) -> (Vec<u8>, usize)
         };
         assert_absent(secret, "a question", &shown.to_json().to_string());
         let rule = shown.rule.as_ref().unwrap_err();
-        assert!(rule.contains("only once or for the session"), "{rule}");
+        assert!(rule.contains("answer once or session"), "{rule}");
         asks.answer(&shown.id, given).unwrap();
         questions += 1;
     }
