@@ -56,11 +56,11 @@ fn events_that_clients_read_differently_end_the_stream() {
         ),
         (
             hidden.replacen("event: content_block_start", "event: ping", 1),
-            "is named `ping`",
+            "has the name `ping`",
         ),
         (
             hidden.replacen("event: content_block_start\n", "", 1),
-            "is named ``",
+            "has the name ``",
         ),
         (
             hidden.replacen("event: ", "event: ping\nevent: ", 1),
@@ -105,7 +105,7 @@ fn events_that_clients_read_differently_end_the_stream() {
         ),
         (
             text(0, "a").replacen("\"index\":0", "\"index\":0,\"Index\":1", 1),
-            "differs in case only",
+            "only in case",
         ),
         (hidden, "in the middle of a tool call"),
     ] {

@@ -186,7 +186,7 @@ impl Told {
             "the address that Holdgate gave to the agent takes precedence"
         };
         let what = format!(
-            "while {agent} was running, {} appeared: {end}",
+            "while {agent} was running, its settings changed: {}; {end}",
             found.phrase()
         );
         let action = if kills { "killed" } else { "told" };

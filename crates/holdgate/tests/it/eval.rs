@@ -148,8 +148,12 @@ fn targets_decide_the_exit_code() {
         "50.00 % of the attacks are blocked, but --min-block requires 50.1 %",
     );
     check(&["--min-block", "101"], 2, "a number from 0 to 100");
-    check(&["--without", "gates"], 2, "`gates` is no layer");
-    check(&["--profile", "laptop"], 2, "`laptop` is no profile");
+    check(&["--without", "gates"], 2, "`gates` is not a valid layer");
+    check(
+        &["--profile", "laptop"],
+        2,
+        "`laptop` is not a valid profile",
+    );
     check(&["--rules", "/nonexistent.yaml"], 2, "/nonexistent.yaml: ");
 }
 

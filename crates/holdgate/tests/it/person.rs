@@ -79,7 +79,7 @@ async fn an_answer_from_another_terminal_needs_the_code() {
     assert!(!ledger(proxy.dir.path()).contains(&code));
 
     let (ok, screen) = proxy.answer(&id, "AAAAAA").await;
-    assert!(!ok && screen.contains("tries left: 2"), "{screen}");
+    assert!(!ok && screen.contains("attempts left: 2"), "{screen}");
     let records = ledger(proxy.dir.path());
     assert!(records.contains("\"wrong-code\"") && !records.contains("\"answer\""));
     let (ok, screen) = proxy.answer(&id, &code.to_lowercase()).await;
@@ -101,7 +101,11 @@ async fn a_code_dies_after_three_wrong_tries() {
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     desk.types("", "o").await;
     desk.shows("write the code").await;
-    for left in ["tries left: 2", "tries left: 1", "only be answered where"] {
+    for left in [
+        "attempts left: 2",
+        "attempts left: 1",
+        "only be answered where",
+    ] {
         desk.types("", "o AAAAAA").await;
         desk.shows(left).await;
     }

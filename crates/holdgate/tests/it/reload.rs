@@ -199,7 +199,7 @@ async fn a_bad_edit_keeps_what_was_and_says_so() {
     eventually("the recovery is told", || guarded.proxy.reloads() == (2, 1)).await;
     // All rules at once do not go away by themselves.
     std::fs::rename(&folder, dir.path().join("elsewhere")).unwrap();
-    eventually("the loss is told", || told("rules is gone")).await;
+    eventually("the loss is told", || told("rules is missing")).await;
     let answer = post(&guarded.url("/s/gone/x/tool@gone/v1/messages"), REQUEST).await;
     assert!(answer.text().contains("Rule: marker-2"));
     std::fs::rename(dir.path().join("elsewhere"), &folder).unwrap();

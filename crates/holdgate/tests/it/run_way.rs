@@ -132,7 +132,7 @@ fn what_leads_elsewhere_while_the_agent_runs_is_told_and_recorded() {
         ended.told
     );
     assert!(
-        ended.told.contains("while Claude Code ran"),
+        ended.told.contains("while Claude Code was running"),
         "{}",
         ended.told
     );
