@@ -478,8 +478,8 @@ async fn nothing_within_the_agents_reach_can_answer() {
     let base = ("ANTHROPIC_BASE_URL", base.as_str());
     for (program, environment, why) in [
         (copy.to_str().unwrap(), vec![], "not the same program"),
-        (HOLDGATE, vec![agent], "CLAUDECODE is set"),
-        (HOLDGATE, vec![base], "ANTHROPIC_BASE_URL is set"),
+        (HOLDGATE, vec![agent], "has CLAUDECODE set"),
+        (HOLDGATE, vec![base], "has ANTHROPIC_BASE_URL set"),
     ] {
         let (ok, screen) = Terminal::run(program, &arguments, &environment)
             .ends()

@@ -239,7 +239,7 @@ fn rules_can_be_listed_explained_and_checked() {
     check(
         &["rules", "check", file],
         1,
-        "mine.yaml:8:11: `my-own-rule` does not fire",
+        "mine.yaml:8:11: `my-own-rule` does not match",
         "",
     );
     with("file_path: x }", "file_path: /home/dev/.ssh/id_rsa }");

@@ -252,7 +252,7 @@ async fn a_person_sets_changes_and_removes_the_pin() {
         .unwrap();
     assert_eq!(without.status.code(), Some(2), "{without:?}");
     let (ok, screen) = pin(&[], &[("CLAUDECODE", "1")]).ends().await;
-    assert!(!ok && screen.contains("CLAUDECODE is set"), "{screen}");
+    assert!(!ok && screen.contains("has CLAUDECODE set"), "{screen}");
     assert!(!file.exists());
 }
 

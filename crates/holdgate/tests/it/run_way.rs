@@ -245,7 +245,7 @@ fn a_key_that_is_there_for_something_else_makes_nobody_the_judge() {
     };
     let (stray, own) = (("GEMINI_API_KEY", "k"), ("HOLDGATE_JUDGE_API_KEY", "k"));
     let chosen = ("HOLDGATE_JUDGE_PROVIDER", "gemini");
-    let sent = "are sent to the judge (gemini-3.5-flash-lite at generativelanguage.googleapis.com";
+    let sent = "is sent to the judge (gemini-3.5-flash-lite at generativelanguage.googleapis.com";
     check(
         &[],
         "no output is sent anywhere; harm in progress ends the agent",
