@@ -11,7 +11,7 @@ mod readers;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CallLimits, Clock, GuardSettings, Judge, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
+use holdgate_core::{ANTHROPIC, Action, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         max_held_bytes: 1 << 18,
         max_calls: 16,
     };
-    let judge = Judge {
+    let judge = ResponseContext {
         protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Who carries a call out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runs {
+pub enum Executor {
     /// The client, as soon as it has the call.
     AtClient,
     /// The provider, before we saw it.
@@ -15,13 +15,13 @@ pub enum Runs {
     Unknown(String),
 }
 
-impl Runs {
+impl Executor {
     /// The word for it in records.
     pub fn word(&self) -> &'static str {
         match self {
-            Runs::AtClient => "client",
-            Runs::AtProvider => "provider",
-            Runs::Unknown(_) => "unknown",
+            Executor::AtClient => "client",
+            Executor::AtProvider => "provider",
+            Executor::Unknown(_) => "unknown",
         }
     }
 }
@@ -30,7 +30,7 @@ impl Runs {
 #[derive(Clone, Debug)]
 pub struct HeldCall {
     /// Who would carry it out.
-    pub runs: Runs,
+    pub runs: Executor,
     /// The call's id, if it has a readable one.
     pub id: Option<String>,
     /// The tool's name, if it has a readable one.
@@ -55,7 +55,7 @@ pub struct ToolCall {
     /// The tool's name.
     pub name: String,
     /// Who carries it out.
-    pub runs: Runs,
+    pub runs: Executor,
     /// The arguments: always an object.
     pub input: Json<'static>,
     /// The same in its one compact form: what is sent, recorded and compared.
@@ -70,7 +70,7 @@ impl ToolCall {
         ToolCall {
             id: id.to_owned(),
             name: name.to_owned(),
-            runs: Runs::AtClient,
+            runs: Executor::AtClient,
             text: Arc::new(input.text()),
             input,
             envelope: Json::Null,
@@ -137,7 +137,7 @@ const MAX_ENVELOPE: usize = 64 << 10;
 impl HeldCall {
     /// A call that begins. `input` is what came of its input so far, as JSON text.
     pub fn new(
-        runs: Runs,
+        runs: Executor,
         id: Option<String>,
         name: Option<String>,
         input: Option<String>,
@@ -199,7 +199,7 @@ impl HeldCall {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        if let Runs::Unknown(kind) = &self.runs {
+        if let Executor::Unknown(kind) = &self.runs {
             return Err(Fault::UnknownKind(kind.clone()));
         }
         let name = self.name.clone().filter(|n| !n.is_empty());

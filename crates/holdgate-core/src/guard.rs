@@ -14,11 +14,11 @@ mod whole;
 
 pub use asking::Progress;
 pub use job::{Job, JobDone, Unjudged};
-pub use settings::{GuardSettings, Judge, OnBlock};
+pub use settings::{GuardSettings, OnBlock, ResponseContext};
 pub use whole::{MessageGuard, guard_message};
 
 use crate::answer::Answer;
-use crate::call::Runs;
+use crate::call::Executor;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::hold::{Hold, Waiting};
@@ -89,7 +89,7 @@ enum State {
 
 impl StreamGuard {
     /// A guard at the start of a response.
-    pub fn new(judge: Judge, now: Duration) -> Self {
+    pub fn new(judge: ResponseContext, now: Duration) -> Self {
         StreamGuard {
             decoder: Decoder::new(judge.settings.max_event_bytes),
             reader: judge.protocol.reader(judge.declared()),
@@ -250,7 +250,7 @@ impl StreamGuard {
         }
         while let Some(next) = self.hold.front() {
             if let Waiting::Call(call) = next {
-                let waits_for_end = hold_all && !ended && call.held.runs == Runs::AtClient;
+                let waits_for_end = hold_all && !ended && call.held.runs == Executor::AtClient;
                 if !call.whole || waits_for_end || self.judge_at(0, now, sink) == Progress::Waiting
                 {
                     return;

@@ -122,7 +122,15 @@ fn forget_repeated(effects: &mut Vec<Effect>) {
         let tags = effect.tags.clone();
         let said = (effect.program.clone(), effect.text.clone());
         let data = format!("{:?}", effect.origins);
-        known.insert((effect.kind, place, host, tags, said, data, effect.sure))
+        known.insert((
+            effect.kind,
+            place,
+            host,
+            tags,
+            said,
+            data,
+            effect.unconditional,
+        ))
     });
     effects.reverse();
 }

@@ -26,14 +26,14 @@ pub mod watch;
 // A response under guard.
 pub use canonical::Canonical;
 pub use guard::{
-    GuardSettings, Job, JobDone, Judge, MessageGuard, OnBlock, Output, Progress, StreamGuard,
-    Unjudged, guard_message,
+    GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
+    StreamGuard, Unjudged, guard_message,
 };
 pub use protocol::{Protocol, anthropic::ANTHROPIC, inert_value};
 pub use request::{Request, RequestFacts};
 
 // A call and what is said about it.
-pub use call::{CallLimits, HeldCall, Runs, ToolCall};
+pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{Gate, Policy, RateLimits};
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, Occasion, OutOfFuel, Refusal,

@@ -2,7 +2,7 @@
 //! are written, and how they are recognised in a conversation.
 
 use crate::answer::Answer;
-use crate::call::Runs;
+use crate::call::Executor;
 use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::shorten;
@@ -19,7 +19,7 @@ const INCIDENT: &str = "(incident ";
 #[derive(Debug)]
 pub(crate) struct Notice<'a> {
     pub(crate) tool: Option<&'a str>,
-    pub(crate) runs: &'a Runs,
+    pub(crate) runs: &'a Executor,
     pub(crate) verdict: Verdict,
     pub(crate) findings: &'a [Finding],
     pub(crate) answer: Option<Answer>,
@@ -29,7 +29,7 @@ pub(crate) struct Notice<'a> {
 impl Notice<'_> {
     pub(crate) fn text(&self) -> String {
         let what = match (self.runs, self.tool) {
-            (Runs::Unknown(kind), _) => format!("A block of the kind `{}`", shorten(kind, 80)),
+            (Executor::Unknown(kind), _) => format!("A block of the kind `{}`", shorten(kind, 80)),
             (_, Some(tool)) => format!("{CALL}{}`", shorten(tool, 80)),
             (_, None) => "A tool call".to_owned(),
         };
@@ -110,7 +110,7 @@ mod tests {
     fn a_notice_is_read_as_it_is_written() {
         let finding = Finding::block(LayerName::Gate, "a-rule", "it is (very) bad");
         let findings = [finding.instead("do less")];
-        let check = |tool, runs: &Runs, answer, expected: &str| {
+        let check = |tool, runs: &Executor, answer, expected: &str| {
             let notice = Notice {
                 tool,
                 runs,
@@ -131,9 +131,9 @@ mod tests {
             Some(Answer::Timeout),
             Some(Answer::NoPin),
         ] {
-            check(Some("To`ol"), &Runs::AtClient, answer, "To`ol");
-            check(None, &Runs::AtClient, answer, "");
-            check(Some("x"), &Runs::Unknown("odd".into()), answer, "");
+            check(Some("To`ol"), &Executor::AtClient, answer, "To`ol");
+            check(None, &Executor::AtClient, answer, "");
+            check(Some("x"), &Executor::Unknown("odd".into()), answer, "");
         }
         assert_eq!(read("[holdgate] something else (incident 1)"), None);
         assert!(is_our_call(&call_id("0a-7-1"), Some("{}")));

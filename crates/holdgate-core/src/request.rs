@@ -6,7 +6,7 @@
 
 mod skim;
 
-use crate::call::Runs;
+use crate::call::Executor;
 use bytes::Bytes;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
@@ -61,7 +61,7 @@ pub(crate) enum Mention<'m> {
     Call {
         id: &'m str,
         tool: &'m str,
-        runs: Runs,
+        runs: Executor,
         /// Its arguments as JSON text, if it has any.
         input: Option<String>,
     },

@@ -4,7 +4,7 @@
 //! a [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) that an
 //! answer to its question is.
 
-use crate::call::{CallLimits, Fault, HeldCall, Runs, ToolCall};
+use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
 pub use crate::session::Counts;
 use crate::session::{self, Moment, Session, SharedSession, Visit};
@@ -232,7 +232,7 @@ impl Stack {
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);
-                if call.runs == Runs::AtClient {
+                if call.runs == Executor::AtClient {
                     session.note_traces(&call.id, results, traces, about.now);
                 }
             }
@@ -266,7 +266,7 @@ impl Stack {
         deadline: Duration,
         findings: &mut Vec<Finding>,
     ) {
-        if call.runs == Runs::AtProvider {
+        if call.runs == Executor::AtProvider {
             lower(findings);
         }
         for layer in &self.layers {
@@ -280,7 +280,7 @@ impl Stack {
             };
             findings.extend(ask(layer.as_ref(), call, &context));
             let new = findings.get_mut(from..).unwrap_or_default();
-            let has_run = call.runs == Runs::AtProvider && layer.name() != LayerName::Policy;
+            let has_run = call.runs == Executor::AtProvider && layer.name() != LayerName::Policy;
             if has_run {
                 // What has run already, only the operator's policy can want to hide.
                 lower(new);

@@ -91,7 +91,7 @@ impl Actor {
             text: None,
             origins: Origins::NONE,
             sources: Vec::new(),
-            sure: true,
+            unconditional: true,
         }
     }
 }
@@ -127,7 +127,7 @@ pub struct Effect {
     pub sources: Vec<Arc<str>>,
     /// Whether it was done if the call succeeded: it stands in no branch that may not be taken, and
     /// its failure would have been the call's.
-    pub sure: bool,
+    pub unconditional: bool,
 }
 
 impl Effect {

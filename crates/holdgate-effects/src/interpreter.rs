@@ -2,7 +2,7 @@
 
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::scene::{Done, Interpreter, Scene};
+use crate::scene::{Fueled, Interpreter, Scene};
 use crate::value::Value;
 use crate::{code, shell};
 
@@ -11,19 +11,24 @@ use crate::{code, shell};
 pub(crate) struct Readers;
 
 impl Interpreter for Readers {
-    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         shell::run(scene, code)
     }
 
-    fn words(&self, scene: &mut Scene<'_>, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
+    fn words(
+        &self,
+        scene: &mut Scene<'_>,
+        words: &[Value],
+        stdin: Option<&Value>,
+    ) -> Fueled<Value> {
         shell::run_words(scene, words, stdin)
     }
 
-    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done {
+    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Fueled {
         shell::suspect(scene, actor, code)
     }
 
-    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled<Value> {
         code::run(scene, language, code)
     }
 
@@ -33,7 +38,7 @@ impl Interpreter for Readers {
         actor: &Actor,
         language: Language,
         code: &Value,
-    ) -> Done<Value> {
+    ) -> Fueled<Value> {
         if language == Language::Compiled && !scene.written {
             shell::suspect(scene, actor, code)?;
         }

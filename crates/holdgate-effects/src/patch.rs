@@ -4,7 +4,7 @@
 mod unified;
 
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
 use crate::value::Value;
@@ -24,7 +24,7 @@ enum Change {
 }
 
 /// Says in `scene` what a patch does.
-pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Done {
+pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Fueled {
     scene.fuel.spend_on(patch.text.len())?;
     let Some(changes) = read(&patch.text) else {
         return scene.emit(

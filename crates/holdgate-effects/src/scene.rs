@@ -22,7 +22,7 @@ use std::sync::Arc;
 const MAX_EFFECTS: usize = 4096;
 
 /// All or nothing: a call that cannot be followed to its end is refused.
-pub(crate) type Done<T = ()> = Result<T, OutOfFuel>;
+pub(crate) type Fueled<T = ()> = Result<T, OutOfFuel>;
 
 /// Under this name the variables hold what a program is fed with.
 pub(crate) const STANDARD_INPUT: &str = "<stdin>";
@@ -30,16 +30,17 @@ pub(crate) const STANDARD_INPUT: &str = "<stdin>";
 /// What reads and runs code. The scene says what is to be run; the readers stand on top of it.
 pub(crate) trait Interpreter: std::fmt::Debug {
     /// A shell runs `code`. Returns what it prints.
-    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Done<Value>;
+    fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Fueled<Value>;
 
     /// A program runs with these words, the first being its name.
-    fn words(&self, scene: &mut Scene<'_>, words: &[Value], stdin: Option<&Value>) -> Done<Value>;
+    fn words(&self, scene: &mut Scene<'_>, words: &[Value], stdin: Option<&Value>)
+    -> Fueled<Value>;
 
     /// Whatever in `code` looks like a command is taken as run.
-    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done;
+    fn suspect(&self, scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Fueled;
 
     /// Code of any language runs.
-    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value>;
+    fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled<Value>;
 
     /// The same for code that an interpreter is given, where a last look is taken at the whole of it.
     fn inline(
@@ -48,7 +49,7 @@ pub(crate) trait Interpreter: std::fmt::Debug {
         actor: &Actor,
         language: Language,
         code: &Value,
-    ) -> Done<Value>;
+    ) -> Fueled<Value>;
 }
 
 /// One call under way.
@@ -149,7 +150,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Notes an effect.
-    pub(crate) fn emit(&mut self, effect: Effect) -> Done {
+    pub(crate) fn emit(&mut self, effect: Effect) -> Fueled {
         let globs = |place: &Place| place.text.contains(['*', '?', '[']);
         let pointed = effect.path.as_ref().is_some_and(globs);
         self.fuel.spend(if pointed { 300 } else { 40 })?;
@@ -173,7 +174,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Runs something whose variables, folder and files do not come back, as in a child process.
-    pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+    pub(crate) fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Fueled<T>) -> Fueled<T> {
         self.fuel.spend(16 + 4 * self.variables.len() as u64)?;
         let variables = self.variables.clone();
         let cwd = self.cwd.clone();

@@ -79,7 +79,7 @@ pub fn understand_all(
             traces,
         });
     }
-    let mut seen: HashSet<Same> = effects.iter().map(Same::of).collect();
+    let mut seen: HashSet<EffectKey> = effects.iter().map(EffectKey::of).collect();
     for folder in &world.folders {
         fuel.grant(FUEL_OF_FOLDER);
         for effect in read_from(folder, input)? {
@@ -89,7 +89,7 @@ pub fn understand_all(
                 let everything = place.is(PathClass::HomeRoot) || place.is(PathClass::Root);
                 everything || place.is(PathClass::Project) || path::SAMPLED.iter().any(sensitive)
             };
-            if effect.path.as_ref().is_some_and(counts) && seen.insert(Same::of(&effect)) {
+            if effect.path.as_ref().is_some_and(counts) && seen.insert(EffectKey::of(&effect)) {
                 effects.push(effect);
             }
         }
@@ -100,7 +100,7 @@ pub fn understand_all(
         for effect in read(&views::without_holes(input))? {
             // How something looks is a guess: if it cannot be read, it tells nothing.
             let idle = tag == Tag::UnicodeView && effect.kind == Kind::Unreadable;
-            if !idle && seen.insert(Same::of(&effect)) {
+            if !idle && seen.insert(EffectKey::of(&effect)) {
                 effects.push(effect.tagged(tag));
             }
         }
@@ -126,7 +126,7 @@ pub fn shell_syntax(text: &str) -> Result<(), String> {
 
 /// What two readings must share for an effect of both to be one.
 #[derive(PartialEq, Eq, Hash)]
-struct Same {
+struct EffectKey {
     kind: Kind,
     program: Arc<str>,
     path: Option<String>,
@@ -136,9 +136,9 @@ struct Same {
     origins: Vec<&'static str>,
 }
 
-impl Same {
+impl EffectKey {
     fn of(effect: &Effect) -> Self {
-        Same {
+        EffectKey {
             kind: effect.kind,
             program: effect.program.clone(),
             path: effect.path.as_ref().map(|path| path.text.clone()),

@@ -8,7 +8,7 @@
 //! ends of the lines that it writes to a file, which ends here-documents and joins lines.
 
 use crate::json::{Json, LoneSurrogates};
-use crate::knowledge::tools::{Does, ToolTable};
+use crate::knowledge::tools::{ToolKind, ToolTable};
 use crate::path::World;
 use crate::tag::Tag;
 use crate::text;
@@ -41,7 +41,7 @@ pub(crate) struct View {
 /// each other.
 pub(crate) fn others(call: Invocation<'_>, world: &World, tools: &ToolTable) -> Vec<View> {
     let written = call.input;
-    let runs = tools.does(call.tool) == Some(Does::Shell);
+    let runs = tools.does(call.tool) == Some(ToolKind::Shell);
     let structure = |key: &str, text: &str| {
         let wanted = match text.trim().chars().next()? {
             '[' | '{' => tools.takes_structure(key),

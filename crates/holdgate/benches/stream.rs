@@ -12,8 +12,8 @@
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, CallLimits, Clock, Gate, GuardSettings, Judge, JudgeLimits, OnBlock, Output,
-    RateLimits, Stack, StreamGuard,
+    ANTHROPIC, CallLimits, Clock, Gate, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits,
+    ResponseContext, Stack, StreamGuard,
 };
 use holdgate_effects::Knowledge;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn guard() -> StreamGuard {
         max_held_bytes: 64 << 20,
         max_calls: 256,
     };
-    let judge = Judge {
+    let judge = ResponseContext {
         protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,

@@ -2,7 +2,7 @@
 
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    CallLimits, Clock, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Runs,
+    CallLimits, Clock, Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits,
     Session, Stack,
 };
 use holdgate_effects::json::Json;
@@ -63,7 +63,7 @@ pub fn stack_of(layers: Vec<Box<dyn Layer>>, judge: JudgeLimits) -> anyhow::Resu
 /// A call as a client would carry it out.
 pub fn call(tool: &str, input: &Json<'_>) -> HeldCall {
     let (id, tool) = ("call".to_owned(), tool.to_owned());
-    HeldCall::new(Runs::AtClient, Some(id), Some(tool), Some(input.text()))
+    HeldCall::new(Executor::AtClient, Some(id), Some(tool), Some(input.text()))
 }
 
 /// A session in which nothing has been done yet.

@@ -1,6 +1,6 @@
 //! What one message of a conversation says about calls.
 
-use crate::call::{CallLimits, HeldCall, Runs};
+use crate::call::{CallLimits, Executor, HeldCall};
 use crate::history::{Outcome, Step};
 use crate::notice::{self, Refused};
 use crate::request::{self, Mention, Request};
@@ -146,7 +146,7 @@ impl CallReader<'_> {
         let mut step = step
             .filter(|step| self.room.take(step.bytes))
             .unwrap_or_else(|| Step::unknown(id, tool, Outcome::Done));
-        step.local = held.runs == Runs::AtClient;
+        step.local = held.runs == Executor::AtClient;
         step.digest = digest;
         Part::Call(Arc::new(step))
     }

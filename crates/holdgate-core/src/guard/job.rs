@@ -1,7 +1,7 @@
 //! Judging as work that the shell can do elsewhere: it takes time, and may look at a disk.
 
-use super::Judge;
-use crate::call::{HeldCall, Runs};
+use super::ResponseContext;
+use crate::call::{Executor, HeldCall};
 use crate::session::{self, SharedSession};
 use crate::stack::{About, Judgement, Refusal};
 use crate::verdict::{Finding, LayerName};
@@ -17,7 +17,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 pub struct Job {
     number: usize,
     held: HeldCall,
-    judge: Judge,
+    judge: ResponseContext,
     now: Duration,
 }
 
@@ -54,7 +54,12 @@ impl Unjudged {
 }
 
 impl Job {
-    pub(super) fn new(number: usize, held: HeldCall, judge: &Judge, now: Duration) -> Self {
+    pub(super) fn new(
+        number: usize,
+        held: HeldCall,
+        judge: &ResponseContext,
+        now: Duration,
+    ) -> Self {
         Job {
             number,
             held,
@@ -101,7 +106,7 @@ pub(super) struct Away {
     pub(super) deadline: Duration,
     name: Option<String>,
     id: Option<String>,
-    runs: Runs,
+    runs: Executor,
 }
 
 impl Away {

@@ -2,9 +2,9 @@
 
 use super::job::Away;
 use super::sink::Sink;
-use super::{Job, JobDone, Judge, OnBlock, Unjudged};
+use super::{Job, JobDone, OnBlock, ResponseContext, Unjudged};
 use crate::answer::Answer;
-use crate::call::{Fault, HeldCall, Runs};
+use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
 use crate::incident::{Action, Record};
 use crate::notice;
@@ -22,7 +22,7 @@ const CONTINUES_IN_A_ROW: u32 = 3;
 /// The rulings of one response.
 #[derive(Debug)]
 pub(super) struct Ruling {
-    pub(super) judge: Judge,
+    pub(super) judge: ResponseContext,
     /// Whether the shell does the judging.
     pub(super) apart: bool,
     /// The call that it judges now.
@@ -34,7 +34,7 @@ pub(super) struct Ruling {
 }
 
 impl Ruling {
-    pub(super) fn new(judge: Judge) -> Self {
+    pub(super) fn new(judge: ResponseContext) -> Self {
         Ruling {
             judge,
             apart: false,
@@ -216,7 +216,7 @@ impl Ruling {
         let tool = refusal.tool()?;
         let in_a_row = session::lock(&self.judge.session).refusals_in_a_row();
         let may = self.judge.settings.on_block == OnBlock::Continue
-            && *refusal.runs() == Runs::AtClient
+            && *refusal.runs() == Executor::AtClient
             && refusal.verdict() < Verdict::Kill
             && in_a_row <= CONTINUES_IN_A_ROW
             && self.judge.request.tools_with_required.contains(tool);

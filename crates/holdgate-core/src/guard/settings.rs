@@ -40,7 +40,7 @@ pub struct GuardSettings {
 
 /// Whose response it is, and what judges it.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct ResponseContext {
     /// How client and upstream talk to each other.
     pub protocol: &'static dyn Protocol,
     /// The layers.
@@ -61,7 +61,7 @@ pub struct Judge {
     pub settings: Arc<GuardSettings>,
 }
 
-impl Judge {
+impl ResponseContext {
     pub(super) fn declared(&self) -> Declared {
         Declared {
             inert: self.settings.inert_blocks.clone(),

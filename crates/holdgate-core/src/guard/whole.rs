@@ -2,7 +2,7 @@
 
 use super::ruling::{Judged, Ruling};
 use super::sink::Sink;
-use super::{JobDone, Judge, Output, Progress, Unjudged};
+use super::{JobDone, Output, Progress, ResponseContext, Unjudged};
 use crate::answer::Answer;
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
@@ -30,7 +30,11 @@ enum Message<'b> {
 
 impl<'b> MessageGuard<'b> {
     /// A guard for this body.
-    pub fn new(judge: Judge, body: &'b [u8], out: &mut Vec<Output>) -> Result<Self, Violation> {
+    pub fn new(
+        judge: ResponseContext,
+        body: &'b [u8],
+        out: &mut Vec<Output>,
+    ) -> Result<Self, Violation> {
         let read = judge.protocol.read_message(body, &judge.declared());
         let mut ruling = Ruling::new(judge);
         let message = match read {
@@ -146,7 +150,7 @@ fn note(ruling: &mut Ruling, violation: &Violation, out: &mut Vec<Output>) {
 
 /// One whole response under guard, where nobody can be asked.
 pub fn guard_message(
-    judge: Judge,
+    judge: ResponseContext,
     body: &[u8],
     now: Duration,
     out: &mut Vec<Output>,

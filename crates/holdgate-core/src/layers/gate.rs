@@ -2,7 +2,7 @@
 //!
 //! Rules over what the call does, and rate limits, which stop agents that run in circles.
 
-use crate::call::{Runs, ToolCall};
+use crate::call::{Executor, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Counts, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -82,7 +82,7 @@ impl Layer for Gate {
     }
 
     fn count(&self, call: &ToolCall, counts: &Counts, expert: bool) -> Vec<Finding> {
-        if call.runs != Runs::AtClient {
+        if call.runs != Executor::AtClient {
             return Vec::new();
         }
         let mut findings = self.limits.findings(counts);

@@ -6,7 +6,7 @@ use super::*;
 use crate::answer::Answer;
 use crate::call::CallLimits;
 use crate::conversation::{CallReader, Conversations, Unbounded};
-use crate::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard, guard_message};
+use crate::guard::{GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, guard_message};
 use crate::history::Outcome;
 use crate::layers::Policy;
 use crate::layers::{Gate, RateLimits};
@@ -31,7 +31,7 @@ impl Clock for Stopped {
     }
 }
 
-fn judge(change: impl FnOnce(&mut GuardSettings)) -> Judge {
+fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
     let rules = RuleSet::built_in(Profile::default()).unwrap();
     let gate = Gate::new(RateLimits::NONE, rules.clone());
     let limits = JudgeLimits {
@@ -56,7 +56,7 @@ fn judge(change: impl FnOnce(&mut GuardSettings)) -> Judge {
         max_calls: 10,
     };
     change(&mut settings);
-    Judge {
+    ResponseContext {
         protocol: TINY,
         stack: Arc::new(stack),
         session: Arc::default(),

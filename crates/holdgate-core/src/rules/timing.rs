@@ -4,7 +4,7 @@ use super::condition::Reader;
 use super::reach;
 use super::report::Mark;
 use super::spec::{ConditionSpec, RuleSpec};
-use super::when::{Call, Kinds, Met, Pattern, Sight};
+use super::when::{Call, Kinds, Met, PathMatch, Pattern};
 use crate::history::{History, Outcome};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
@@ -181,13 +181,14 @@ impl Past<'_> {
         };
         let none: &[Kind] = &[];
         let here = here.iter().rev();
-        let here = here.map(move |effect| (Some(effect), none, effect.sure));
+        let here = here.map(move |effect| (Some(effect), none, effect.unconditional));
         let steps = self.history.steps().rev().take(self.timing.within);
         let tried = steps.filter(|step| step.outcome != Outcome::Refused);
         let earlier = tried.flat_map(move |step| {
             let done = step.outcome == Outcome::Done && step.local;
             let effects = step.effects.iter().rev();
-            let effects = effects.map(move |effect| (Some(effect), none, done && effect.sure));
+            let effects =
+                effects.map(move |effect| (Some(effect), none, done && effect.unconditional));
             let cut = (!step.cut.is_empty()).then_some((None, step.cut.as_slice(), false));
             cut.into_iter().chain(effects)
         });
@@ -205,7 +206,7 @@ impl Past<'_> {
                 continue;
             };
             if (!shares || self.may_be_about_the_same(effect))
-                && wanted.sees(effect, Sight::Possible, self.fuel)?
+                && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
                 return Ok(true);
             }
@@ -215,7 +216,7 @@ impl Past<'_> {
 
     /// Whether `wanted` surely was done; what lies before `stale` does not count.
     fn surely_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
-        for (effect, cut, sure) in self.tried() {
+        for (effect, cut, unconditional) in self.tried() {
             self.fuel.spend(1)?;
             let Some(effect) = effect else {
                 if stale.is_some_and(|stale| may_be_among(stale, cut)) {
@@ -223,11 +224,14 @@ impl Past<'_> {
                 }
                 continue;
             };
-            if sure && self.is_about_the_same(effect) && wanted.matches(effect, self.fuel)? {
+            if unconditional
+                && self.is_about_the_same(effect)
+                && wanted.matches(effect, self.fuel)?
+            {
                 return Ok(true);
             }
             if let Some(stale) = stale
-                && stale.sees(effect, Sight::Possible, self.fuel)?
+                && stale.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
                 return Ok(false);
             }

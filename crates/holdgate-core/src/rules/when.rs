@@ -139,7 +139,7 @@ impl Call {
 
 /// How a path is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum PathMatch {
     /// As it was said.
     Said,
     /// A glob, a folder and something unknown are all that they may have been.
@@ -180,14 +180,14 @@ impl Pattern {
 
     /// Whether `effect` is such.
     pub(super) fn matches(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
-        self.sees(effect, Sight::Said, fuel)
+        self.matches_as(effect, PathMatch::Said, fuel)
     }
 
     /// The same for what lies in the past. What is cheap to tell comes first.
-    pub(super) fn sees(
+    pub(super) fn matches_as(
         &self,
         effect: &Effect,
-        sight: Sight,
+        sight: PathMatch,
         fuel: &Fuel,
     ) -> Result<bool, OutOfFuel> {
         if !self.kinds.has(effect.kind) {
@@ -222,9 +222,14 @@ impl Pattern {
             && !finds(self.not_text.as_ref(), text, fuel)?.unwrap_or(false))
     }
 
-    fn one_of_any(&self, effect: &Effect, sight: Sight, fuel: &Fuel) -> Result<bool, OutOfFuel> {
+    fn one_of_any(
+        &self,
+        effect: &Effect,
+        sight: PathMatch,
+        fuel: &Fuel,
+    ) -> Result<bool, OutOfFuel> {
         for pattern in &self.any {
-            if pattern.sees(effect, sight, fuel)? {
+            if pattern.matches_as(effect, sight, fuel)? {
                 return Ok(true);
             }
         }
@@ -330,10 +335,10 @@ pub(super) struct PathTest {
 }
 
 impl PathTest {
-    fn holds(&self, effect: &Effect, place: &Place, sight: Sight) -> bool {
+    fn holds(&self, effect: &Effect, place: &Place, sight: PathMatch) -> bool {
         let any = |globs: &GlobSet| globs.is_match(&place.short) || globs.is_match(&place.text);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
-        if sight == Sight::Possible && self.samples.iter().any(may_include) {
+        if sight == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);
         }
         self.is_in_classes(place)

@@ -1,7 +1,7 @@
 //! What comes out of judging: a call that may pass, or why it must not.
 
 use crate::answer::{Answer, Approval};
-use crate::call::{Runs, ToolCall};
+use crate::call::{Executor, ToolCall};
 use crate::notice::Notice;
 use crate::verdict::{Finding, Verdict};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Cleared {
 pub struct Refusal {
     pub(super) tool: Option<String>,
     pub(super) id: Option<String>,
-    pub(super) runs: Runs,
+    pub(super) runs: Executor,
     pub(super) input: Option<Arc<String>>,
     /// The call, if a person may still let it pass.
     pub(super) asked: Option<Box<ToolCall>>,
@@ -59,7 +59,7 @@ impl Refusal {
     pub(crate) fn unread(
         tool: Option<String>,
         id: Option<String>,
-        runs: Runs,
+        runs: Executor,
         finding: Finding,
     ) -> Self {
         Refusal {
@@ -83,7 +83,7 @@ impl Refusal {
     }
 
     /// Who would have carried it out.
-    pub fn runs(&self) -> &Runs {
+    pub fn runs(&self) -> &Executor {
         &self.runs
     }
 

@@ -52,7 +52,7 @@ fn stack(layers: Vec<Box<dyn Layer>>, clock: Arc<TestClock>) -> Stack {
     Stack::new(layers, know, clock, limits)
 }
 
-fn held(runs: Runs, input: &str) -> HeldCall {
+fn held(runs: Executor, input: &str) -> HeldCall {
     HeldCall {
         runs,
         id: Some("toolu_1".into()),
@@ -76,7 +76,7 @@ fn rules(judgement: &Judgement) -> Vec<String> {
 fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
     let stack = stack(layers, Arc::default());
     let judgement = stack.judge(
-        held(Runs::AtClient, "{}"),
+        held(Executor::AtClient, "{}"),
         Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert!(judgement.outcome.is_err());
@@ -139,7 +139,7 @@ fn a_passed_deadline_is_a_refusal() {
     });
     let stack = stack(vec![layer], clock);
     let judgement = stack.judge(
-        held(Runs::AtClient, "{}"),
+        held(Executor::AtClient, "{}"),
         Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
@@ -167,21 +167,21 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
         ),
     ] {
         let judgement = stack.judge(
-            held(Runs::AtClient, &input),
+            held(Executor::AtClient, &input),
             Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
         );
         assert_eq!(rules(&judgement), [rule], "{input}");
     }
     let both = HeldCall {
         start_input: r#"{"command":"a"}"#.into(),
-        ..held(Runs::AtClient, r#"{"command":"b"}"#)
+        ..held(Executor::AtClient, r#"{"command":"b"}"#)
     };
     let judgement = stack.judge(
         both,
         Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert_eq!(rules(&judgement), ["unreadable-call"]);
-    let unknown = held(Runs::Unknown("robot_use".into()), "{}");
+    let unknown = held(Executor::Unknown("robot_use".into()), "{}");
     let judgement = stack.judge(
         unknown,
         Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
@@ -194,7 +194,7 @@ fn what_the_provider_ran_already_is_recorded_and_passed() {
     let layer = says(|_, _| Ok(vec![Finding::block(LayerName::Gate, "bad", "said so")]));
     let stack = stack(vec![layer], Arc::default());
     let judgement = stack.judge(
-        held(Runs::AtProvider, "{}"),
+        held(Executor::AtProvider, "{}"),
         Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
     );
     assert_eq!(judgement.outcome.unwrap().verdict(), Verdict::Audit);
@@ -209,7 +209,7 @@ fn gate() -> Stack {
 fn the_sixty_first_call_of_a_minute_is_refused_until_the_minute_moves_on() {
     let (stack, mut session) = (gate(), Session::default());
     let mut at = |ms: u64| {
-        let call = held(Runs::AtClient, &format!("{{\"n\":{ms}}}"));
+        let call = held(Executor::AtClient, &format!("{{\"n\":{ms}}}"));
         let judgement = stack.judge(
             call,
             Occasion::new(&mut session, &History::default(), Duration::from_millis(ms)),
@@ -230,7 +230,7 @@ fn the_sixth_identical_call_in_a_row_is_refused_until_another_comes() {
     let (stack, mut session) = (gate(), Session::default());
     let mut call = |input: &str| {
         let judgement = stack.judge(
-            held(Runs::AtClient, input),
+            held(Executor::AtClient, input),
             Occasion::new(&mut session, &History::default(), Duration::ZERO),
         );
         rules(&judgement)
@@ -260,7 +260,7 @@ fn expert_mode_lifts_the_gate_but_not_what_protects_holdgate() {
         let mut session = Session::default();
         let mut occasion = Occasion::new(&mut session, &history, Duration::ZERO);
         occasion.expert = expert;
-        let judgement = stack.judge(held(Runs::AtClient, &input), occasion);
+        let judgement = stack.judge(held(Executor::AtClient, &input), occasion);
         assert!(
             !self::rules(&judgement).is_empty(),
             "{command}: noted all the same"
@@ -296,7 +296,7 @@ impl Shell {
         let input = Json::object([("command", command.to_owned().into())]).text();
         let history = History::default();
         let occasion = Occasion::new(&mut self.session, &history, Duration::ZERO);
-        self.stack.judge(held(Runs::AtClient, &input), occasion)
+        self.stack.judge(held(Executor::AtClient, &input), occasion)
     }
 
     fn passes(&mut self, command: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Weight;
 use super::listing::Listing;
-use crate::call::{Runs, ToolCall};
+use crate::call::{Executor, ToolCall};
 use crate::history::History;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -53,7 +53,7 @@ pub(super) struct Shapes {
 
 /// A call that the output tells of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct SeenCommand {
     pub(super) tool: String,
     pub(super) input: Json<'static>,
     /// The command, or all of the input.
@@ -62,8 +62,8 @@ pub(super) struct Said {
     pub(super) typed: bool,
 }
 
-impl Said {
-    pub(super) fn new(tool: &str, input: Json<'static>) -> Said {
+impl SeenCommand {
+    pub(super) fn new(tool: &str, input: Json<'static>) -> SeenCommand {
         let command = ["command", "cmd"].iter().find_map(|key| input.get(key));
         let text = match command {
             Some(Json::String(text)) => text.to_string(),
@@ -73,7 +73,7 @@ impl Said {
             }
             _ => input.text(),
         };
-        Said {
+        SeenCommand {
             tool: tool.to_owned(),
             input,
             text,
@@ -81,17 +81,17 @@ impl Said {
         }
     }
 
-    fn shell(command: &str) -> Said {
-        Said::new(
+    fn shell(command: &str) -> SeenCommand {
+        SeenCommand::new(
             "Bash",
             Json::object([("command", command.to_owned().into())]),
         )
     }
 
-    fn typed(command: &str) -> Said {
-        Said {
+    fn typed(command: &str) -> SeenCommand {
+        SeenCommand {
             typed: true,
-            ..Said::shell(command)
+            ..SeenCommand::shell(command)
         }
     }
 }
@@ -119,7 +119,11 @@ impl Shapes {
 
     /// The command on this line, if it is one that runs, and what that is worth. `listing` follows all
     /// lines of the text.
-    pub(super) fn command_in(&self, line: &str, listing: &mut Listing) -> Option<(Said, Weight)> {
+    pub(super) fn command_in(
+        &self,
+        line: &str,
+        listing: &mut Listing,
+    ) -> Option<(SeenCommand, Weight)> {
         let line = unframed(line);
         if listing.pass(line) || line.len() > MAX_COMMAND {
             return None;
@@ -130,17 +134,20 @@ impl Shapes {
         (!program.contains('\u{fffd}')).then_some((said, weight))
     }
 
-    fn shaped(&self, line: &str) -> Option<(Said, Weight)> {
+    fn shaped(&self, line: &str) -> Option<(SeenCommand, Weight)> {
         if let Some(found) = self.prompt.captures(line) {
             // Documents show commands so, and a shell's prompt mostly tells more.
             let weight = match found.name("bare") {
                 Some(_) => Weight::Shown,
                 None => Weight::Said,
             };
-            return Some((Said::typed(found.name("command")?.as_str()), weight));
+            return Some((SeenCommand::typed(found.name("command")?.as_str()), weight));
         }
         if let Some(found) = self.trace.captures(line) {
-            return Some((Said::typed(found.name("command")?.as_str()), Weight::Said));
+            return Some((
+                SeenCommand::typed(found.name("command")?.as_str()),
+                Weight::Said,
+            ));
         }
         let mut shapes = self.others.iter();
         let (found, weight) =
@@ -153,29 +160,29 @@ impl Shapes {
         let said = match found.name("tool").map(|tool| tool.as_str()) {
             Some("Read" | "Search" | "Write" | "Update" | "Edit") => {
                 let path = ("file_path", command.to_owned().into());
-                Said::new("Read", Json::object([path]))
+                SeenCommand::new("Read", Json::object([path]))
             }
             Some("Fetch" | "WebFetch") => {
                 let url = ("url", command.to_owned().into());
-                Said::new("WebFetch", Json::object([url]))
+                SeenCommand::new("WebFetch", Json::object([url]))
             }
             Some(tool) => call_of(tool, command),
-            None => Said::shell(command),
+            None => SeenCommand::shell(command),
         };
         Some((said, weight))
     }
 }
 
 /// What stands in the brackets of a call: the command, its arguments as JSON, or by their names.
-fn call_of(tool: &str, inside: &str) -> Said {
+fn call_of(tool: &str, inside: &str) -> SeenCommand {
     if let Some(input) = super::event::read(inside.as_bytes()) {
-        return Said::new(tool, input.into_owned());
+        return SeenCommand::new(tool, input.into_owned());
     }
     let named = ["command", "cmd"].into_iter().find_map(|name| {
         let value = inside.strip_prefix(name)?.trim_start();
         value.strip_prefix(['=', ':'])
     });
-    Said::shell(unquoted(named.unwrap_or(inside)))
+    SeenCommand::shell(unquoted(named.unwrap_or(inside)))
 }
 
 /// Without a frame and the colours' blanks around it; indentation stays.
@@ -224,7 +231,7 @@ impl Judged {
     }
 
     /// What is said about a call, by `judge` if it is not known yet.
-    pub(super) fn of(&mut self, said: &Said, judge: impl FnOnce() -> Spoken) -> Spoken {
+    pub(super) fn of(&mut self, said: &SeenCommand, judge: impl FnOnce() -> Spoken) -> Spoken {
         let key = format!("{}\n{}", said.tool, said.input.text());
         if let Some(spoken) = self.known.get(&key) {
             return spoken.clone();
@@ -256,11 +263,11 @@ impl Commands {
     }
 
     /// What the gate denies about a call. What takes too much work to read is denied as such.
-    pub(super) fn denied(&self, said: &Said) -> Vec<Finding> {
+    pub(super) fn denied(&self, said: &SeenCommand) -> Vec<Finding> {
         let call = ToolCall {
             id: "output".to_owned(),
             name: said.tool.clone(),
-            runs: Runs::AtClient,
+            runs: Executor::AtClient,
             text: Arc::new(said.input.text()),
             input: said.input.clone(),
             envelope: Json::Null,

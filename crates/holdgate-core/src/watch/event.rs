@@ -1,7 +1,7 @@
 //! Agents that print one JSON object a line: the calls in it, and its texts without their escapes.
 
 use super::Weight;
-use super::command::Said;
+use super::command::SeenCommand;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(super) enum Part<'a> {
     Text(Cow<'a, str>, Weight),
     /// A piece of a text that goes on in the next event.
     Piece(Cow<'a, str>),
-    Call(Said, Weight),
+    Call(SeenCommand, Weight),
 }
 
 /// The event that a line is, if it is one.
@@ -190,19 +190,19 @@ impl Part<'_> {
 }
 
 /// The call that an object is, and the member that holds its input.
-fn call(object: &Json<'_>) -> Option<(&'static str, Said)> {
+fn call(object: &Json<'_>) -> Option<(&'static str, SeenCommand)> {
     let text = |key: &str| object.get(key).and_then(Json::as_str);
     if let Some(tool) = NAMES.iter().find_map(|key| text(key)) {
         let input = INPUTS
             .iter()
             .find_map(|key| Some((*key, arguments(object.get(key)?)?)));
         if let Some((key, input)) = input {
-            return Some((key, Said::new(tool, input)));
+            return Some((key, SeenCommand::new(tool, input)));
         }
         // Opencode keeps the input beside the output.
         let input = object.get("state").and_then(|state| state.get("input"));
         if let Some(input) = input.and_then(arguments) {
-            return Some(("", Said::new(tool, input)));
+            return Some(("", SeenCommand::new(tool, input)));
         }
     }
     let kind = text("type").or_else(|| text("tool"))?;
@@ -218,7 +218,7 @@ fn call(object: &Json<'_>) -> Option<(&'static str, Said)> {
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => return None,
     };
     let input = Json::object([("command", command.clone().into_owned())]);
-    Some((key, Said::new(tool, input)))
+    Some((key, SeenCommand::new(tool, input)))
 }
 
 /// Arguments are an object, or the text of one.

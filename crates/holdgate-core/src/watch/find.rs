@@ -1,6 +1,6 @@
 //! What a pattern finds, and what that is worth.
 
-use super::command::{Commands, Said, Spoken};
+use super::command::{Commands, SeenCommand, Spoken};
 use super::patterns::{Looks, Pattern, Patterns};
 use super::{Hit, Severity, Weight};
 use holdgate_effects::text;
@@ -15,7 +15,7 @@ const QUOTED: usize = 1 << 10;
 const MAX_TRIED: usize = 8;
 
 /// What the patterns for commands say about a call.
-pub(super) fn spoken(patterns: &Patterns, commands: &Commands, said: &Said) -> Spoken {
+pub(super) fn spoken(patterns: &Patterns, commands: &Commands, said: &SeenCommand) -> Spoken {
     let denied = commands.denied(said);
     let looks = text::as_it_looks(&said.text);
     let others = said.input.as_object().is_some_and(|o| o.len() > 1);

@@ -1,6 +1,6 @@
 //! One remarkable line, with all patterns.
 
-use super::command::{Commands, Judged, Said};
+use super::command::{Commands, Judged, SeenCommand};
 use super::escapes::escapes_resolved;
 use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
@@ -213,7 +213,7 @@ impl Scan<'_> {
         }
     }
 
-    fn command(&mut self, said: &Said, before: Before<'_>, line: &str, weight: Weight) {
+    fn command(&mut self, said: &SeenCommand, before: Before<'_>, line: &str, weight: Weight) {
         *self.acted |= weight == Weight::Done;
         // The rest of a line may make another command of it.
         let weight = if self.unfinished {

@@ -4,8 +4,8 @@ use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Action, CallLimits, Clock, Gate, GuardSettings, Judge, JudgeLimits, Layer, OnBlock,
-    Output, Policy, RateLimits, Record, RequestFacts, Stack, StreamGuard, Subject,
+    ANTHROPIC, Action, CallLimits, Clock, Gate, GuardSettings, JudgeLimits, Layer, OnBlock, Output,
+    Policy, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject,
 };
 use holdgate_effects::Knowledge;
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub(crate) fn settings() -> GuardSettings {
     }
 }
 
-pub(crate) fn judge(settings: GuardSettings) -> Judge {
+pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
     let call = CallLimits {
         max_bytes: 1 << 20,
         max_depth: 64,
@@ -45,7 +45,7 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let gate = Gate::new(RateLimits::default(), rules.clone());
     let layers: Vec<Box<dyn Layer>> = vec![Box::new(gate), Box::new(Policy::new(rules))];
-    Judge {
+    ResponseContext {
         protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,

@@ -204,7 +204,9 @@ fn a_whole_message_waits_for_each_verdict() {
                     jobs += 1;
                     guard.judged(job.run(), Duration::ZERO, &mut out);
                 }
-                Output::Judge(_) => guard.unjudged(Unjudged::Late, Duration::ZERO, &mut out),
+                Output::Judge(_) => {
+                    guard.unjudged(Unjudged::Late, Duration::ZERO, &mut out);
+                }
                 Output::Record(record) => records.push(record.action),
                 Output::Send(_) | Output::Ask(_) | Output::Abort => panic!("no such output"),
             }

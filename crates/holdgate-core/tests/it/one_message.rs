@@ -4,7 +4,8 @@ use crate::client::calls;
 use crate::guarding::{Seen, judge, settings};
 use bytes::Bytes;
 use holdgate_core::{
-    Answer, GuardSettings, History, Judge, Outcome, Output, Step, StreamGuard, guard_message,
+    Answer, GuardSettings, History, Outcome, Output, ResponseContext, Step, StreamGuard,
+    guard_message,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ fn stream(calls: &[Call]) -> String {
 }
 
 /// The ids of the calls that come through, if a person says yes to every question.
-fn sent(judge: Judge, calls_made: &[Call]) -> Vec<String> {
+fn sent(judge: ResponseContext, calls_made: &[Call]) -> Vec<String> {
     let mut guard = StreamGuard::new(judge, Duration::ZERO);
     let mut out = Vec::new();
     let chunk = Bytes::from(stream(calls_made));
@@ -60,7 +61,7 @@ fn sent(judge: Judge, calls_made: &[Call]) -> Vec<String> {
     calls.into_iter().map(|call| call.id).collect()
 }
 
-fn whole(judge: Judge, calls_made: &[Call]) -> String {
+fn whole(judge: ResponseContext, calls_made: &[Call]) -> String {
     let content: Vec<Value> = calls_made
         .iter()
         .enumerate()

@@ -17,16 +17,16 @@ pub(super) use programs::{heard, is_shell};
 
 use crate::code::functions::{Act, Role, Which};
 use crate::code::read::{Arguments, Reader, parent_of};
-use crate::code::thing::Thing;
+use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 use values::named_constant;
 
 /// A call under way: what the roles need of it.
 pub(super) struct Call<'c> {
     pub(super) act: &'c Act,
-    pub(super) receiver: &'c Thing,
+    pub(super) receiver: &'c AbstractValue,
     pub(super) arguments: &'c Arguments,
     pub(super) actor: Actor,
     pub(super) start: usize,
@@ -34,17 +34,19 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// All that the `index`-th argument of the role may be.
-    pub(super) fn all(&self, index: usize) -> Vec<Thing> {
+    pub(super) fn all(&self, index: usize) -> Vec<AbstractValue> {
         let Some(places) = self.act.arguments.get(index) else {
             return Vec::new();
         };
         let positional = &self.arguments.positional;
         let has_names = places.iter().any(|p| matches!(p, Which::Named(_)));
         for place in places {
-            let found: Vec<Thing> = match place {
+            let found: Vec<AbstractValue> = match place {
                 Which::At(at) => match positional.get(*at) {
                     // Options in an object literal stand under their names.
-                    Some(Thing::Map(_) | Thing::Function(_)) if has_names => continue,
+                    Some(AbstractValue::Map(_) | AbstractValue::Function(_)) if has_names => {
+                        continue;
+                    }
                     Some(thing) => vec![thing.clone()],
                     None => continue,
                 },
@@ -64,12 +66,12 @@ impl Call<'_> {
     }
 
     /// The first thing of [`Call::all`].
-    pub(super) fn one(&self, index: usize) -> Option<Thing> {
+    pub(super) fn one(&self, index: usize) -> Option<AbstractValue> {
         self.all(index).into_iter().next()
     }
 
     /// An argument by its name, also inside of options.
-    pub(super) fn named(&self, name: &str) -> Option<Thing> {
+    pub(super) fn named(&self, name: &str) -> Option<AbstractValue> {
         let named = self.arguments.named.iter().find(|(n, _)| n == name);
         if let Some((_, thing)) = named {
             return Some(thing.clone());
@@ -85,10 +87,10 @@ impl Reader<'_, '_, '_> {
         &mut self,
         act: &Act,
         name: &str,
-        receiver: &Thing,
+        receiver: &AbstractValue,
         arguments: &Arguments,
         start: usize,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(4)?;
         let pure = act.role.is_pure();
         self.deeds += u64::from(!pure);
@@ -107,7 +109,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Plays the role of a function.
-    fn plays(&mut self, call: &Call<'_>) -> Done<Thing> {
+    fn plays(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         match call.act.role {
             Role::Read => self.reads(call),
             Role::Write | Role::Append => self.writes(call),
@@ -135,7 +137,7 @@ impl Reader<'_, '_, '_> {
             Role::SendOver => self.sends_data_over(call),
             Role::Redirect => {
                 self.network.redirected = true;
-                Ok(Thing::Nothing)
+                Ok(AbstractValue::Nothing)
             }
             Role::System | Role::Shell => self.runs_command_line(call),
             Role::Program => self.runs_program(call),
@@ -150,15 +152,15 @@ impl Reader<'_, '_, '_> {
             Role::Elevate => self.elevates(call),
             Role::Fork => {
                 self.network.forks = true;
-                Ok(Thing::Nothing)
+                Ok(AbstractValue::Nothing)
             }
             Role::Terminal => self.opens_terminal(call),
             Role::Sql => self.runs_statement(call),
             Role::SetVariable => self.sets_named_variable(call),
             Role::Variable => self.reads_variable(call),
-            Role::Environment => Ok(Thing::value(super::whole_environment())),
+            Role::Environment => Ok(AbstractValue::value(super::whole_environment())),
             Role::Print => self.prints(call),
-            Role::Input => Ok(Thing::value(self.standard_input())),
+            Role::Input => Ok(AbstractValue::value(self.standard_input())),
             Role::Module => {
                 let name = self.value(call, 0)?;
                 Ok(self.module(&name))
@@ -166,12 +168,12 @@ impl Reader<'_, '_, '_> {
             Role::Member => self.takes_member(call),
             Role::Call => self.hands_over(call, false),
             Role::CallWith => self.hands_over(call, true),
-            Role::Same => Ok(call.one(0).unwrap_or_default()),
+            Role::EffectKey => Ok(call.one(0).unwrap_or_default()),
             Role::Join | Role::Resolve => self.joins_path(call),
             Role::Parent => {
                 let path = self.value(call, 0)?;
                 let parent = path.map(parent_of(&path.text));
-                Ok(Thing::value(parent))
+                Ok(AbstractValue::value(parent))
             }
             Role::Constant => Ok(named_constant(call)),
             Role::Decode => self.decodes(call),
@@ -182,13 +184,13 @@ impl Reader<'_, '_, '_> {
                     let value = self.value_of(thing)?;
                     all.taint(&value);
                 }
-                Ok(Thing::value(all))
+                Ok(AbstractValue::value(all))
             }
         }
     }
 
     /// The text of the role's `index`-th argument.
-    pub(super) fn value(&mut self, call: &Call<'_>, index: usize) -> Done<Value> {
+    pub(super) fn value(&mut self, call: &Call<'_>, index: usize) -> Fueled<Value> {
         match call.one(index) {
             Some(thing) => self.value_of(&thing),
             None => Ok(Value::default()),
@@ -196,12 +198,12 @@ impl Reader<'_, '_, '_> {
     }
 
     /// All texts that the role's `index`-th argument may be: alternatives, and items of lists.
-    pub(super) fn values(&mut self, call: &Call<'_>, index: usize) -> Done<Vec<Value>> {
+    pub(super) fn values(&mut self, call: &Call<'_>, index: usize) -> Fueled<Vec<Value>> {
         let mut values = Vec::new();
         for thing in call.all(index) {
             for one in thing.each() {
                 match one {
-                    Thing::List(items) => {
+                    AbstractValue::List(items) => {
                         for item in items.iter().take(64) {
                             values.push(self.value_of(item)?);
                         }

@@ -3,7 +3,7 @@
 use crate::code::act::is_shell;
 use crate::code::lex::{Escapes, Holes, Meaning, Part, Quote, parts};
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ enum Token<'a> {
 }
 
 /// Says what an awk program does.
-pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
     let tokens = tokens(&code.text);
     let mut reader = Reader {
@@ -111,7 +111,7 @@ impl Reader<'_, '_, '_> {
         value
     }
 
-    fn shell(&mut self, command: &Value) -> Done {
+    fn shell(&mut self, command: &Value) -> Fueled {
         if command.text.trim().is_empty() {
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `"command" | getline`, `print | "command"`.
-    fn pipe(&mut self, tokens: &[Token<'_>], index: usize) -> Done {
+    fn pipe(&mut self, tokens: &[Token<'_>], index: usize) -> Fueled {
         if let Some(Token::Name("getline")) = tokens.get(index + 1) {
             let before = tokens.get(..index).unwrap_or(&[]);
             let start = before
@@ -180,7 +180,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `/inet/tcp/0/host/port` is a connection.
-    fn network(&mut self, path: &Value) -> Done<bool> {
+    fn network(&mut self, path: &Value) -> Fueled<bool> {
         if !path.text.starts_with("/inet") {
             return Ok(false);
         }
@@ -195,7 +195,7 @@ impl Reader<'_, '_, '_> {
         Ok(true)
     }
 
-    fn finish(&mut self) -> Done {
+    fn finish(&mut self) -> Fueled {
         if let Some(host) = self.connects.clone().filter(|_| self.runs_unknown) {
             let place = self.scene.know.hosts.host(&host);
             let effect = self.actor().does(Kind::RemoteShell).with(place);

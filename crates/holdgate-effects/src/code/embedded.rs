@@ -11,7 +11,7 @@ mod tree;
 use crate::code::Language;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Value};
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use tree::Format;
 const MAX_DEPTH: usize = 64;
 
 /// Says what the commands in a file do.
-pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
     let text = code.text.trim_start();
     let mut reader = Reader {
@@ -54,7 +54,7 @@ struct Reader<'s, 'w, 'c> {
 impl Reader<'_, '_, '_> {
     /// TOML, HCL or YAML by its parser. Lines are scanned too where the text is none of them, and
     /// where it may be something else as well: settings of git, lines of JSON, a Dockerfile.
-    fn parsed(&mut self) -> Done {
+    fn parsed(&mut self) -> Fueled {
         let text = &self.code.text;
         if let Some(tree) = parse::toml(text) {
             self.tree(&tree, Format::Toml)?;
@@ -84,7 +84,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
-    fn shell(&mut self, program: &str, command: &str, where_run: Option<Tag>) -> Done {
+    fn shell(&mut self, program: &str, command: &str, where_run: Option<Tag>) -> Fueled {
         if command.trim().is_empty() || !self.seen.insert(vec![command.trim().to_owned()]) {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A step of a workflow: a shell's script, unless it says otherwise.
-    fn step(&mut self, key: &str, script: &str, language: Language) -> Done {
+    fn step(&mut self, key: &str, script: &str, language: Language) -> Fueled {
         let before = self.scene.effects.len();
         if language != Language::Shell && !self.seen.insert(vec![script.to_owned()]) {
             return Ok(());
@@ -117,7 +117,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A program will run with these words.
-    fn words(&mut self, words: &[String], where_run: Option<Tag>) -> Done {
+    fn words(&mut self, words: &[String], where_run: Option<Tag>) -> Fueled {
         if words.is_empty() || !self.seen.insert(words.to_vec()) {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The code of a notebook's cell: `!command` and `%%bash` are for a shell.
-    fn cell(&mut self, source: &str) -> Done {
+    fn cell(&mut self, source: &str) -> Fueled {
         let first = source.lines().next().unwrap_or("");
         if first.starts_with("%%bash") || first.starts_with("%%sh") || first.starts_with("%%script")
         {
@@ -167,7 +167,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A property list: `Program` and `ProgramArguments`.
-    fn plist(&mut self, text: &str) -> Done {
+    fn plist(&mut self, text: &str) -> Fueled {
         for (index, after) in text.split("<key>Program").enumerate() {
             if index == 0 {
                 continue;

@@ -4,7 +4,7 @@ mod format;
 
 pub(super) use format::{format_braces, format_percent};
 
-use crate::code::thing::{MAX_ALTERNATIVES, Thing, unknown_like};
+use crate::code::thing::{AbstractValue, MAX_ALTERNATIVES, unknown_like};
 use crate::decode;
 use crate::value::{MAX_VALUE, Origins, Value};
 use std::rc::Rc;
@@ -13,29 +13,37 @@ use std::rc::Rc;
 const MAX_ITEMS: usize = 4096;
 
 /// What a method of a known text or list makes. `None`: not known here.
-pub(super) fn method(receiver: &Thing, name: &str, arguments: &[Thing]) -> Option<Thing> {
+pub(super) fn method(
+    receiver: &AbstractValue,
+    name: &str,
+    arguments: &[AbstractValue],
+) -> Option<AbstractValue> {
     match receiver {
-        Thing::Text(value) => text_method(value, name, arguments),
-        Thing::Number(number) => match name {
+        AbstractValue::Text(value) => text_method(value, name, arguments),
+        AbstractValue::Number(number) => match name {
             "chr" => character(*number),
-            "to_s" | "toString" => Some(Thing::text(number.to_string())),
+            "to_s" | "toString" => Some(AbstractValue::text(number.to_string())),
             _ => None,
         },
-        Thing::List(items) => list_method(items, name, arguments),
-        Thing::Nothing
-        | Thing::Name(_)
-        | Thing::Object(_)
-        | Thing::Map(_)
-        | Thing::Function(_)
-        | Thing::Any(_) => None,
+        AbstractValue::List(items) => list_method(items, name, arguments),
+        AbstractValue::Nothing
+        | AbstractValue::Name(_)
+        | AbstractValue::Object(_)
+        | AbstractValue::Map(_)
+        | AbstractValue::Function(_)
+        | AbstractValue::Any(_) => None,
     }
 }
 
-fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thing> {
+fn text_method(
+    value: &Rc<Value>,
+    name: &str,
+    arguments: &[AbstractValue],
+) -> Option<AbstractValue> {
     let first = arguments.first();
-    let known = |index: usize| arguments.get(index).and_then(Thing::known);
+    let known = |index: usize| arguments.get(index).and_then(AbstractValue::known);
     let text = value.text.as_str();
-    let make = |text: String| Some(Thing::value(value.map(text)));
+    let make = |text: String| Some(AbstractValue::value(value.map(text)));
     match name {
         "join" => join(value, first?.items()?),
         "decode" | "encode" if matches!(known(0), Some("hex" | "base64" | "rot13" | "rot_13")) => {
@@ -44,7 +52,7 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
         "decode" | "encode" | "toString" | "to_s" | "to_str" | "valueOf" | "strip" | "as_bytes"
         | "to_string" | "to_owned" | "into" | "getBytes" | "freeze" | "String" | "unwrap"
         | "clone" | "expanduser" | "dup" | "force_encoding" | "as_str" => {
-            Some(Thing::Text(value.clone()))
+            Some(AbstractValue::Text(value.clone()))
         }
         "trim" | "chomp" | "rstrip" | "lstrip" | "chop" => make(text.trim().to_owned()),
         "lower" | "toLowerCase" | "downcase" | "to_lowercase" => make(text.to_lowercase()),
@@ -58,42 +66,42 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
             make(text.replace(from, to))
         }
         "split" | "chars" => {
-            let pieces: Vec<Thing> = match known(0) {
+            let pieces: Vec<AbstractValue> = match known(0) {
                 Some("") => each_char(value),
                 Some(separator) => {
                     let pieces = text.split(separator).take(MAX_ITEMS);
                     pieces
-                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .map(|p| AbstractValue::value(value.map(p.to_owned())))
                         .collect()
                 }
                 None if name == "chars" => each_char(value),
                 None => {
                     let pieces = text.split_whitespace().take(MAX_ITEMS);
                     pieces
-                        .map(|p| Thing::value(value.map(p.to_owned())))
+                        .map(|p| AbstractValue::value(value.map(p.to_owned())))
                         .collect()
                 }
             };
-            Some(Thing::list(pieces))
+            Some(AbstractValue::list(pieces))
         }
         "concat" => {
             let mut all = (**value).clone();
             for argument in arguments {
                 all.push(&plain(argument));
             }
-            Some(Thing::value(all))
+            Some(AbstractValue::value(all))
         }
         "repeat" => Some(repeat(value, first?.number()?)),
-        "format" => Some(Thing::value(format_braces(value, arguments))),
+        "format" => Some(AbstractValue::value(format_braces(value, arguments))),
         "unpack" | "unpack1" => Some(decoded(value, known(0)?)),
-        "charCodeAt" | "ord" => Some(Thing::Number(i64::from(u32::from(
+        "charCodeAt" | "ord" => Some(AbstractValue::Number(i64::from(u32::from(
             text.chars()
-                .nth(usize::try_from(first.and_then(Thing::number).unwrap_or(0)).ok()?)?,
+                .nth(usize::try_from(first.and_then(AbstractValue::number).unwrap_or(0)).ok()?)?,
         )))),
         "charAt" => make(nth(text, first?.number()?)?.to_string()),
         "slice" | "substring" | "substr" => {
             let from = first?.number()?;
-            let second = arguments.get(1).and_then(Thing::number);
+            let second = arguments.get(1).and_then(AbstractValue::number);
             let to = if name == "substr" {
                 second.map(|n| from + n)
             } else {
@@ -106,10 +114,10 @@ fn text_method(value: &Rc<Value>, name: &str, arguments: &[Thing]) -> Option<Thi
     }
 }
 
-fn each_char(value: &Value) -> Vec<Thing> {
+fn each_char(value: &Value) -> Vec<AbstractValue> {
     let chars = value.text.chars().take(MAX_ITEMS);
     chars
-        .map(|c| Thing::value(value.map(c.to_string())))
+        .map(|c| AbstractValue::value(value.map(c.to_string())))
         .collect()
 }
 
@@ -120,7 +128,11 @@ fn nth(text: &str, index: i64) -> Option<char> {
     }
 }
 
-fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<Thing> {
+fn list_method(
+    items: &Rc<[AbstractValue]>,
+    name: &str,
+    arguments: &[AbstractValue],
+) -> Option<AbstractValue> {
     let first = arguments.first();
     match name {
         "join" => {
@@ -130,7 +142,7 @@ fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<T
             };
             join(&separator, items)
         }
-        "reverse" | "reversed" => Some(Thing::List(items.iter().rev().cloned().collect())),
+        "reverse" | "reversed" => Some(AbstractValue::List(items.iter().rev().cloned().collect())),
         "concat" | "push" | "append" | "extend" => {
             let mut all = items.to_vec();
             for argument in arguments {
@@ -139,7 +151,7 @@ fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<T
                     _ => all.push(argument.clone()),
                 }
             }
-            Some(Thing::list(all))
+            Some(AbstractValue::list(all))
         }
         "pack" => {
             let format = first?.known()?;
@@ -147,51 +159,53 @@ fn list_method(items: &Rc<[Thing]>, name: &str, arguments: &[Thing]) -> Option<T
                 return characters(items);
             }
             match items.first()? {
-                Thing::Text(value) => Some(decoded(value, format)),
-                Thing::Nothing
-                | Thing::Number(_)
-                | Thing::Name(_)
-                | Thing::Object(_)
-                | Thing::List(_)
-                | Thing::Map(_)
-                | Thing::Function(_)
-                | Thing::Any(_) => None,
+                AbstractValue::Text(value) => Some(decoded(value, format)),
+                AbstractValue::Nothing
+                | AbstractValue::Number(_)
+                | AbstractValue::Name(_)
+                | AbstractValue::Object(_)
+                | AbstractValue::List(_)
+                | AbstractValue::Map(_)
+                | AbstractValue::Function(_)
+                | AbstractValue::Any(_) => None,
             }
         }
         "decode" | "toString" | "to_s" => characters(items),
         "flatten" | "to_a" | "copy" | "slice" | "filter" | "compact" | "iter" | "values" => {
-            Some(Thing::List(items.clone()))
+            Some(AbstractValue::List(items.clone()))
         }
         _ => None,
     }
 }
 
 /// The text of a thing, a hole where it is not known.
-pub(super) fn plain(thing: &Thing) -> Value {
+pub(super) fn plain(thing: &AbstractValue) -> Value {
     match thing {
-        Thing::Text(value) => (**value).clone(),
-        Thing::Number(number) => Value::known(number.to_string()),
-        Thing::Object(object) => {
+        AbstractValue::Text(value) => (**value).clone(),
+        AbstractValue::Number(number) => Value::known(number.to_string()),
+        AbstractValue::Object(object) => {
             let mut value = object.text.clone();
             value.taint(&object.data);
             value
         }
-        Thing::List(items) => {
+        AbstractValue::List(items) => {
             let mut all = Value::unknown(Origins::NONE);
             items.iter().for_each(|item| all.taint(&plain(item)));
             all
         }
-        Thing::Map(members) => {
+        AbstractValue::Map(members) => {
             let mut all = Value::unknown(Origins::NONE);
             members.iter().for_each(|(_, item)| all.taint(&plain(item)));
             all
         }
-        Thing::Any(all) => all.last().map(plain).unwrap_or_default(),
-        Thing::Nothing | Thing::Name(_) | Thing::Function(_) => Value::unknown(Origins::UNKNOWN),
+        AbstractValue::Any(all) => all.last().map(plain).unwrap_or_default(),
+        AbstractValue::Nothing | AbstractValue::Name(_) | AbstractValue::Function(_) => {
+            Value::unknown(Origins::UNKNOWN)
+        }
     }
 }
 
-fn join(separator: &Value, items: &[Thing]) -> Option<Thing> {
+fn join(separator: &Value, items: &[AbstractValue]) -> Option<AbstractValue> {
     let mut all = Value::default();
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -202,67 +216,76 @@ fn join(separator: &Value, items: &[Thing]) -> Option<Thing> {
             return None;
         }
     }
-    Some(Thing::value(all))
+    Some(AbstractValue::value(all))
 }
 
 /// Two texts or lists, one after the other.
-pub(super) fn concat(left: &Thing, right: &Thing) -> Thing {
-    if let (Thing::Any(_), _) | (_, Thing::Any(_)) = (left, right) {
+pub(super) fn concat(left: &AbstractValue, right: &AbstractValue) -> AbstractValue {
+    if let (AbstractValue::Any(_), _) | (_, AbstractValue::Any(_)) = (left, right) {
         let pairs = left
             .each()
             .iter()
             .flat_map(|a| right.each().iter().map(move |b| concat(a, b)));
-        return Thing::Any(pairs.take(MAX_ALTERNATIVES).collect());
+        return AbstractValue::Any(pairs.take(MAX_ALTERNATIVES).collect());
     }
     if let (Some(a), Some(b)) = (left.items(), right.items()) {
-        return Thing::List(a.iter().chain(b).cloned().collect());
+        return AbstractValue::List(a.iter().chain(b).cloned().collect());
     }
-    if let (Some(a), Thing::Name(_) | Thing::Nothing | Thing::Object(_)) = (left.items(), right) {
+    if let (Some(a), AbstractValue::Name(_) | AbstractValue::Nothing | AbstractValue::Object(_)) =
+        (left.items(), right)
+    {
         let mut all = a.to_vec();
-        all.push(Thing::value(plain(right)));
-        return Thing::list(all);
+        all.push(AbstractValue::value(plain(right)));
+        return AbstractValue::list(all);
     }
-    if let (Thing::Number(a), Thing::Number(b)) = (left, right) {
-        return Thing::Number(a.wrapping_add(*b));
+    if let (AbstractValue::Number(a), AbstractValue::Number(b)) = (left, right) {
+        return AbstractValue::Number(a.wrapping_add(*b));
     }
     let mut value = plain(left);
     value.push(&plain(right));
-    Thing::value(value)
+    AbstractValue::value(value)
 }
 
 /// A text or list several times.
-pub(super) fn repeat(value: &Value, times: i64) -> Thing {
+pub(super) fn repeat(value: &Value, times: i64) -> AbstractValue {
     let times = usize::try_from(times).unwrap_or(0);
     if value.text.len().saturating_mul(times) > 1 << 16 {
-        return Thing::value(unknown_like(value));
+        return AbstractValue::value(unknown_like(value));
     }
-    Thing::value(value.map(value.text.repeat(times)))
+    AbstractValue::value(value.map(value.text.repeat(times)))
 }
 
 /// `x[from:to:step]` of a text or list.
-pub(super) fn slice_of(thing: &Thing, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
+pub(super) fn slice_of(
+    thing: &AbstractValue,
+    from: Option<i64>,
+    to: Option<i64>,
+    step: i64,
+) -> AbstractValue {
     match thing {
-        Thing::Text(value) => slice(value, from, to, step),
-        Thing::List(items) => {
+        AbstractValue::Text(value) => slice(value, from, to, step),
+        AbstractValue::List(items) => {
             let picked = picked(items.len(), from, to, step);
             let items = picked.filter_map(|i| items.get(i).cloned()).collect();
-            Thing::List(items)
+            AbstractValue::List(items)
         }
-        Thing::Any(_) => thing.map(|one| slice_of(one, from, to, step)),
-        Thing::Object(object) => {
+        AbstractValue::Any(_) => thing.map(|one| slice_of(one, from, to, step)),
+        AbstractValue::Object(object) => {
             let mut value = unknown_like(&object.data);
             value.taint(&object.text);
-            Thing::value(value)
+            AbstractValue::value(value)
         }
-        Thing::Nothing | Thing::Number(_) | Thing::Name(_) | Thing::Map(_) | Thing::Function(_) => {
-            Thing::Nothing
-        }
+        AbstractValue::Nothing
+        | AbstractValue::Number(_)
+        | AbstractValue::Name(_)
+        | AbstractValue::Map(_)
+        | AbstractValue::Function(_) => AbstractValue::Nothing,
     }
 }
 
-fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> Thing {
+fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> AbstractValue {
     if !value.is_known() {
-        return Thing::value(unknown_like(value));
+        return AbstractValue::value(unknown_like(value));
     }
     let chars: Vec<char> = value.text.chars().collect();
     let text: String = picked(chars.len(), from, to, step)
@@ -273,7 +296,7 @@ fn slice(value: &Value, from: Option<i64>, to: Option<i64>, step: i64) -> Thing 
         // A text that is only read in another order hides what it says.
         made.origins |= Origins::DECODED;
     }
-    Thing::value(made)
+    AbstractValue::value(made)
 }
 
 /// The positions that a slice takes.
@@ -305,25 +328,29 @@ fn picked(
 }
 
 /// A character by its number.
-pub(super) fn character(number: i64) -> Option<Thing> {
+pub(super) fn character(number: i64) -> Option<AbstractValue> {
     let c = char::from_u32(u32::try_from(number).ok()?)?;
-    Some(Thing::value(Value::known(c).marked(Origins::DECODED)))
+    Some(AbstractValue::value(
+        Value::known(c).marked(Origins::DECODED),
+    ))
 }
 
 /// A text from the numbers of its characters.
-pub(super) fn characters(numbers: &[Thing]) -> Option<Thing> {
+pub(super) fn characters(numbers: &[AbstractValue]) -> Option<AbstractValue> {
     let text: Option<String> = numbers
         .iter()
         .map(|n| char::from_u32(u32::try_from(n.number()?).ok()?))
         .collect();
-    Some(Thing::value(Value::known(text?).marked(Origins::DECODED)))
+    Some(AbstractValue::value(
+        Value::known(text?).marked(Origins::DECODED),
+    ))
 }
 
 /// `value` decoded from what `encoding` names. As it is where no such encoding is known.
-pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
+pub(super) fn decoded(value: &Value, encoding: &str) -> AbstractValue {
     let encoding = encoding.to_ascii_lowercase();
     let Some(text) = value.as_known() else {
-        return Thing::value(unknown_like(value).marked(Origins::DECODED));
+        return AbstractValue::value(unknown_like(value).marked(Origins::DECODED));
     };
     let made = match encoding.as_str() {
         "base64" | "base64url" | "m" | "m0" | "base_64" => {
@@ -338,7 +365,7 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
         "percent" => Some(decode::percent(text)),
         "reverse" => Some(text.chars().rev().collect()),
         "u" | "other" => None,
-        _ => return Thing::value(value.clone()),
+        _ => return AbstractValue::value(value.clone()),
     };
     let made = made.map_or_else(|| unknown_like(value), |text| value.map(text));
     let marked = if encoding == "percent" {
@@ -346,5 +373,5 @@ pub(super) fn decoded(value: &Value, encoding: &str) -> Thing {
     } else {
         made.marked(Origins::DECODED)
     };
-    Thing::value(marked)
+    AbstractValue::value(marked)
 }

@@ -1,12 +1,12 @@
 //! Makefiles: recipes and `$(shell …)`.
 
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Value};
 use std::collections::HashMap;
 
 /// Says what the recipes of a makefile do.
-pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 2)?;
     let mut variables: HashMap<String, String> = HashMap::new();
     for line in joined_lines(&code.text) {
@@ -38,7 +38,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
     Ok(Value::default())
 }
 
-fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Done {
+fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Fueled {
     if command.trim().is_empty() || command == HOLE_STR {
         return Ok(());
     }
@@ -91,7 +91,7 @@ fn expanded(
     code: &Value,
     text: &str,
     variables: &HashMap<String, String>,
-) -> Done<String> {
+) -> Fueled<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {

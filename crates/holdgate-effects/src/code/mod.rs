@@ -14,7 +14,7 @@ mod thing;
 use crate::effect::{Actor, Kind};
 use crate::knowledge::functions;
 use crate::language::Language;
-use crate::scene::{Done, STANDARD_INPUT, Scene};
+use crate::scene::{Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -31,7 +31,7 @@ fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
 }
 
 /// Says in `scene` what `code` does. Returns what it prints, if that is known.
-pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled<Value> {
     match language {
         Language::Shell => scene.shell_text(code),
         Language::Python

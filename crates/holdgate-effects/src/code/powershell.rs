@@ -4,12 +4,12 @@ mod commands;
 
 use crate::decode;
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
 
 /// Says what a script does.
-pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
     if let Some(decoded) = encoded_command(code.text.trim()) {
         let actor = Actor::new("powershell", &crate::json::shorten(&code.text, 200));
@@ -64,7 +64,7 @@ struct Word {
 }
 
 impl Reader<'_, '_, '_> {
-    fn statement(&mut self, statement: &str) -> Done {
+    fn statement(&mut self, statement: &str) -> Fueled {
         self.scene.fuel.spend(2)?;
         let trimmed = statement
             .trim()
@@ -83,7 +83,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Commands joined by `|`: each gets what the one before yields.
-    fn pipeline(&mut self, text: &str) -> Done<Value> {
+    fn pipeline(&mut self, text: &str) -> Fueled<Value> {
         let mut input = Value::default();
         for stage in split_outside_quotes(text, '|') {
             input = self.stage(stage.trim(), &input)?;
@@ -91,7 +91,7 @@ impl Reader<'_, '_, '_> {
         Ok(input)
     }
 
-    fn stage(&mut self, stage: &str, input: &Value) -> Done<Value> {
+    fn stage(&mut self, stage: &str, input: &Value) -> Fueled<Value> {
         let made = self.methods(stage)?;
         let words = self.words(stage);
         let Some(first) = words.first() else {
@@ -111,7 +111,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `(New-Object Net.WebClient).DownloadString('…')` and the like, wherever they stand.
-    fn methods(&mut self, stage: &str) -> Done<Value> {
+    fn methods(&mut self, stage: &str) -> Fueled<Value> {
         let lower = stage.to_ascii_lowercase();
         let mut made = Value::default();
         for method in [
@@ -150,7 +150,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A raw connection that is given what it sends to run.
-    fn sockets(&mut self, statement: &str) -> Done {
+    fn sockets(&mut self, statement: &str) -> Fueled {
         let lower = statement.to_ascii_lowercase();
         if let Some(at) = lower.find("tcpclient") {
             let rest = statement.get(at + "tcpclient".len()..).unwrap_or("");
@@ -171,7 +171,7 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Done {
+    fn finish(&mut self) -> Fueled {
         if let Some(host) = self.connects.take().filter(|_| self.runs_received) {
             let place = self.scene.know.hosts.host(&host);
             let effect = actor("powershell", &self.code.text).does(Kind::RemoteShell);

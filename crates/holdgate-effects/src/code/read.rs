@@ -25,9 +25,9 @@ use crate::code::Language;
 use crate::code::act::Network;
 use crate::code::functions::Functions;
 use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
-use crate::code::thing::Thing;
+use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind as EffectKind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -56,19 +56,19 @@ pub(super) struct Reader<'s, 'w, 'a> {
     depth: u32,
     /// Inside of brackets, where line ends mean nothing.
     loose: bool,
-    variables: HashMap<String, Thing>,
+    variables: HashMap<String, AbstractValue>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
     calls: u32,
     /// How often something was done that matters.
     pub(super) deeds: u64,
-    returned: Thing,
+    returned: AbstractValue,
     too_deep: bool,
 }
 
 /// Says in `scene` what `code` does, and returns what it prints.
-pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled<Value> {
     let know = scene.know;
     let Some(table) = know.functions.of(language) else {
         return Ok(Value::default());
@@ -96,7 +96,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Do
         definitions: HashMap::new(),
         calls: 0,
         deeds: 0,
-        returned: Thing::Nothing,
+        returned: AbstractValue::Nothing,
         too_deep: false,
     };
     reader.find_functions()?;
@@ -185,7 +185,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.tokens.list.iter().any(is)
     }
 
-    fn statements(&mut self, end: usize) -> Done {
+    fn statements(&mut self, end: usize) -> Fueled {
         let loose = std::mem::replace(&mut self.loose, false);
         while self.at < end {
             let before = self.at;
@@ -198,7 +198,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(())
     }
 
-    fn statement(&mut self, end: usize) -> Done {
+    fn statement(&mut self, end: usize) -> Fueled {
         self.scene.fuel.spend(1)?;
         let Some(token) = self.token_at(self.at) else {
             return Ok(());
@@ -231,7 +231,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// Whether a keyword started the statement and is dealt with.
-    fn keyword(&mut self, word: &str, end: usize) -> Done<bool> {
+    fn keyword(&mut self, word: &str, end: usize) -> Fueled<bool> {
         use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
         let followed_by_bracket = self.is_mark(self.at + 1, "(");
         match (self.language, word) {
@@ -293,7 +293,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `for x in list`, `for (x of list)`, `foreach (list as x)`, `for my $x (list)`.
-    fn for_loop(&mut self, end: usize) -> Done {
+    fn for_loop(&mut self, end: usize) -> Fueled {
         self.at += 1;
         let start = self.at;
         if self.is_mark(start, "(") && self.is_mark(start + 1, ";") {
@@ -351,7 +351,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     parts.get(index).cloned().unwrap_or_default()
                 }
                 _ if index == last => item.clone(),
-                _ => Thing::Nothing,
+                _ => AbstractValue::Nothing,
             };
             self.assign(name, value)?;
         }

@@ -1,11 +1,11 @@
 //! sed: scripts that run commands, read files or write them.
 
 use crate::effect::Actor;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
 
 /// Says what a sed script does.
-pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 2)?;
     let actor = Actor::new("sed", &crate::json::shorten(&code.text, 200));
     let mut rest = code.text.as_str();
@@ -45,7 +45,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
     Ok(Value::default())
 }
 
-fn touch(scene: &mut Scene<'_>, actor: &Actor, command: char, path: &Value) -> Done {
+fn touch(scene: &mut Scene<'_>, actor: &Actor, command: char, path: &Value) -> Fueled {
     // Longer than any path can be.
     if path.text.is_empty() || path.text.len() > 4096 {
         return Ok(());
@@ -65,7 +65,7 @@ fn substitution<'c>(
     code: &Value,
     after: &'c str,
     command: char,
-) -> Done<&'c str> {
+) -> Fueled<&'c str> {
     let Some(delimiter) = after.chars().next() else {
         return Ok("");
     };

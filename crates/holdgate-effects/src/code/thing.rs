@@ -8,7 +8,7 @@ pub(super) const MAX_ALTERNATIVES: usize = 32;
 
 /// A value of code.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Thing {
+pub(super) enum AbstractValue {
     /// Nothing is known: a parameter, an item of an unknown list.
     #[default]
     Nothing,
@@ -21,13 +21,13 @@ pub(super) enum Thing {
     /// What a function made.
     Object(Rc<Object>),
     /// A list, a tuple.
-    List(Rc<[Thing]>),
+    List(Rc<[AbstractValue]>),
     /// A dictionary, an object literal.
-    Map(Rc<[(String, Thing)]>),
+    Map(Rc<[(String, AbstractValue)]>),
     /// A function that the code itself defines, by its number.
     Function(usize),
     /// One of several.
-    Any(Rc<[Thing]>),
+    Any(Rc<[AbstractValue]>),
 }
 
 /// What a function made: an open file, a socket, an answer.
@@ -41,72 +41,75 @@ pub(super) struct Object {
     pub(super) data: Value,
 }
 
-impl Thing {
-    pub(super) fn text(text: impl Into<String>) -> Thing {
-        Thing::Text(Rc::new(Value::known(text)))
+impl AbstractValue {
+    pub(super) fn text(text: impl Into<String>) -> AbstractValue {
+        AbstractValue::Text(Rc::new(Value::known(text)))
     }
 
-    pub(super) fn value(value: Value) -> Thing {
-        Thing::Text(Rc::new(value))
+    pub(super) fn value(value: Value) -> AbstractValue {
+        AbstractValue::Text(Rc::new(value))
     }
 
     /// An object of a type, for the path, URL or host `text`.
-    pub(super) fn object(kind: &str, text: Value) -> Thing {
-        Thing::Object(Rc::new(Object {
+    pub(super) fn object(kind: &str, text: Value) -> AbstractValue {
+        AbstractValue::Object(Rc::new(Object {
             kind: kind.to_owned(),
             text,
             data: Value::default(),
         }))
     }
 
-    pub(super) fn list(items: Vec<Thing>) -> Thing {
-        Thing::List(items.into())
+    pub(super) fn list(items: Vec<AbstractValue>) -> AbstractValue {
+        AbstractValue::List(items.into())
     }
 
     /// The text, if all of it is known.
     pub(super) fn known(&self) -> Option<&str> {
         match self {
-            Thing::Text(value) => value.as_known(),
-            Thing::Object(object) => object.text.as_known(),
-            Thing::Nothing
-            | Thing::Number(_)
-            | Thing::Name(_)
-            | Thing::List(_)
-            | Thing::Map(_)
-            | Thing::Function(_)
-            | Thing::Any(_) => None,
+            AbstractValue::Text(value) => value.as_known(),
+            AbstractValue::Object(object) => object.text.as_known(),
+            AbstractValue::Nothing
+            | AbstractValue::Number(_)
+            | AbstractValue::Name(_)
+            | AbstractValue::List(_)
+            | AbstractValue::Map(_)
+            | AbstractValue::Function(_)
+            | AbstractValue::Any(_) => None,
         }
     }
 
     /// How long its text is: what work on it costs.
     pub(super) fn length(&self) -> usize {
         match self {
-            Thing::Text(value) => value.text.len(),
-            Thing::Object(object) => object.text.text.len() + object.data.text.len(),
-            Thing::List(items) | Thing::Any(items) => items.len(),
-            Thing::Map(members) => members.len(),
-            Thing::Nothing | Thing::Number(_) | Thing::Name(_) | Thing::Function(_) => 0,
+            AbstractValue::Text(value) => value.text.len(),
+            AbstractValue::Object(object) => object.text.text.len() + object.data.text.len(),
+            AbstractValue::List(items) | AbstractValue::Any(items) => items.len(),
+            AbstractValue::Map(members) => members.len(),
+            AbstractValue::Nothing
+            | AbstractValue::Number(_)
+            | AbstractValue::Name(_)
+            | AbstractValue::Function(_) => 0,
         }
     }
 
     /// The number, also if it is written as a text.
     pub(super) fn number(&self) -> Option<i64> {
         match self {
-            Thing::Number(number) => Some(*number),
-            Thing::Text(value) => value.text.trim().parse().ok(),
-            Thing::Nothing
-            | Thing::Name(_)
-            | Thing::Object(_)
-            | Thing::List(_)
-            | Thing::Map(_)
-            | Thing::Function(_)
-            | Thing::Any(_) => None,
+            AbstractValue::Number(number) => Some(*number),
+            AbstractValue::Text(value) => value.text.trim().parse().ok(),
+            AbstractValue::Nothing
+            | AbstractValue::Name(_)
+            | AbstractValue::Object(_)
+            | AbstractValue::List(_)
+            | AbstractValue::Map(_)
+            | AbstractValue::Function(_)
+            | AbstractValue::Any(_) => None,
         }
     }
 
     /// The items, if this is a list.
-    pub(super) fn items(&self) -> Option<&[Thing]> {
-        if let Thing::List(items) = self {
+    pub(super) fn items(&self) -> Option<&[AbstractValue]> {
+        if let AbstractValue::List(items) = self {
             Some(items)
         } else {
             None
@@ -114,8 +117,8 @@ impl Thing {
     }
 
     /// The value of a key, if this is a map that has it.
-    pub(super) fn get(&self, key: &str) -> Option<&Thing> {
-        if let Thing::Map(members) = self {
+    pub(super) fn get(&self, key: &str) -> Option<&AbstractValue> {
+        if let AbstractValue::Map(members) = self {
             members.iter().find(|(k, _)| k == key).map(|(_, v)| v)
         } else {
             None
@@ -123,30 +126,32 @@ impl Thing {
     }
 
     /// Any item of a list.
-    pub(super) fn item(&self) -> Thing {
+    pub(super) fn item(&self) -> AbstractValue {
         match self {
-            Thing::List(items) => {
-                let items: Vec<Thing> = items.iter().take(MAX_ALTERNATIVES).cloned().collect();
+            AbstractValue::List(items) => {
+                let items: Vec<AbstractValue> =
+                    items.iter().take(MAX_ALTERNATIVES).cloned().collect();
                 match items.len() {
-                    0 => Thing::Nothing,
+                    0 => AbstractValue::Nothing,
                     1 => items.into_iter().next().unwrap_or_default(),
-                    _ => Thing::Any(items.into()),
+                    _ => AbstractValue::Any(items.into()),
                 }
             }
-            Thing::Object(_) | Thing::Text(_) => {
+            AbstractValue::Object(_) | AbstractValue::Text(_) => {
                 let value = crate::code::fold::plain(self);
-                Thing::value(unknown_like(&value))
+                AbstractValue::value(unknown_like(&value))
             }
-            Thing::Name(_) | Thing::Any(_) => self.clone(),
-            Thing::Nothing | Thing::Number(_) | Thing::Map(_) | Thing::Function(_) => {
-                Thing::Nothing
-            }
+            AbstractValue::Name(_) | AbstractValue::Any(_) => self.clone(),
+            AbstractValue::Nothing
+            | AbstractValue::Number(_)
+            | AbstractValue::Map(_)
+            | AbstractValue::Function(_) => AbstractValue::Nothing,
         }
     }
 
     /// All that this may be.
-    pub(super) fn each(&self) -> &[Thing] {
-        if let Thing::Any(all) = self {
+    pub(super) fn each(&self) -> &[AbstractValue] {
+        if let AbstractValue::Any(all) = self {
             all
         } else {
             std::slice::from_ref(self)
@@ -154,26 +159,29 @@ impl Thing {
     }
 
     /// Either of two.
-    pub(super) fn or(&self, other: &Thing) -> Thing {
-        let mut all: Vec<Thing> = Vec::new();
+    pub(super) fn or(&self, other: &AbstractValue) -> AbstractValue {
+        let mut all: Vec<AbstractValue> = Vec::new();
         for thing in self.each().iter().chain(other.each()) {
-            let known = !matches!(thing, Thing::Nothing);
+            let known = !matches!(thing, AbstractValue::Nothing);
             let new = thing.known().is_none() || all.iter().all(|t| t.known() != thing.known());
             if known && new && all.len() < MAX_ALTERNATIVES {
                 all.push(thing.clone());
             }
         }
         match all.len() {
-            0 => Thing::Nothing,
+            0 => AbstractValue::Nothing,
             1 => all.pop().unwrap_or_default(),
-            _ => Thing::Any(all.into()),
+            _ => AbstractValue::Any(all.into()),
         }
     }
 
     /// The same made of each alternative.
-    pub(super) fn map(&self, mut make: impl FnMut(&Thing) -> Thing) -> Thing {
-        if let Thing::Any(all) = self {
-            Thing::Any(all.iter().map(make).collect())
+    pub(super) fn map(
+        &self,
+        mut make: impl FnMut(&AbstractValue) -> AbstractValue,
+    ) -> AbstractValue {
+        if let AbstractValue::Any(all) = self {
+            AbstractValue::Any(all.iter().map(make).collect())
         } else {
             make(self)
         }

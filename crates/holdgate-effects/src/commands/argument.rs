@@ -5,7 +5,7 @@ use super::role::Role;
 use super::spec::Spec;
 use super::{Call, Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
@@ -16,7 +16,7 @@ pub(super) fn operands(
     call: &Call<'_>,
     actor: &Actor,
     gathered: &mut Gathered,
-) -> Done {
+) -> Fueled {
     let roles = match chosen {
         Some(spec) if !spec.operands.is_empty() => &spec.operands,
         _ => &parsed.spec.operands,
@@ -86,7 +86,7 @@ pub(super) fn standard_input(
     call: &Call<'_>,
     actor: &Actor,
     gathered: &mut Gathered,
-) -> Done {
+) -> Fueled {
     let Some(stdin) = call.stdin else {
         return Ok(());
     };
@@ -150,7 +150,7 @@ pub(super) fn act(
     call: &Call<'_>,
     actor: &Actor,
     gathered: &mut Gathered,
-) -> Done {
+) -> Fueled {
     scene.fuel.spend(2)?;
     let is_dash = value.text == "-";
     match role {
@@ -230,7 +230,7 @@ fn talk(
     call: &Call<'_>,
     actor: &Actor,
     gathered: &mut Gathered,
-) -> Done {
+) -> Fueled {
     let is_dash = value.text == "-";
     match role {
         Role::Fetch => gathered.urls.push(value.clone()),
@@ -270,7 +270,7 @@ fn interpret(
     call: &Call<'_>,
     actor: &Actor,
     gathered: &mut Gathered,
-) -> Done {
+) -> Fueled {
     let is_dash = value.text == "-";
     match role {
         Role::Code(language) => {

@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::iter::Peekable;
@@ -30,7 +30,7 @@ const FILTERS: [&str; 19] = [
     "-samefile",
 ];
 
-pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let mut words = call.words.iter().skip(1).peekable();
     let mut roots = roots(&mut words);
     if roots.is_empty() {

@@ -4,12 +4,12 @@ use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// `make` runs the Makefile that lies here, wherever that came from.
-pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<'_>) -> Done {
+pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<'_>) -> Fueled {
     let known = !scene.files.is_empty() || scene.holds_fetched();
     if files.is_empty() || !known || run.parsed.tags.contains(&Tag::DryRun) {
         return Ok(());
@@ -27,7 +27,7 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
 }
 
 /// A server that shows a folder to whoever asks.
-pub(super) fn serves(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn serves(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     let option = parsed.options.iter().find_map(|o| match &o.value {
         Some((Role::Cwd, folder)) => Some(folder.clone()),
         _ => None,
@@ -44,7 +44,7 @@ pub(super) fn serves(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> D
 }
 
 /// `make SHELL=program`: every line of the Makefile is given to it.
-pub(super) fn shell_of_make(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn shell_of_make(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     for operand in &parsed.operands {
         if let Some(shell) = operand.text.strip_prefix("SHELL=") {
             scene.set_environment(actor, "SHELL", &operand.map(shell.to_owned()))?;

@@ -6,7 +6,7 @@ use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
 use crate::language::programs;
 use crate::path::PathClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
@@ -97,7 +97,7 @@ pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
 }
 
 /// git shows what is, or once was, in a file.
-pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     let given = |names: &[&str]| {
         let mut options = parsed.options.iter();
         options.any(|o| names.contains(&o.name.as_str()))
@@ -138,7 +138,7 @@ pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -
 }
 
 /// Where a push goes if it says so itself, and which files a checkout writes.
-pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     if actor.is(Tag::Remote) && (actor.is(Tag::Add) || actor.is(Tag::SetUrl)) {
         if let [name, url, ..] = parsed.operands.as_slice() {
             scene.remotes.insert(name.text.clone(), url.clone());
@@ -181,7 +181,7 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
 }
 
 /// `-c key=value`
-pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let Some((key, content)) = value.text.split_once(['=', ' ']) else {
         return Ok(());
     };
@@ -189,7 +189,7 @@ pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Don
 }
 
 /// `git config key value`
-pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     let mut operands = parsed
         .operands
         .iter()
@@ -201,7 +201,7 @@ pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Act
     Ok(())
 }
 
-fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Done {
+fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fueled {
     let lower = key.to_ascii_lowercase();
     let last = lower.rsplit('.').next().unwrap_or("");
     let alias = lower.starts_with("alias.");

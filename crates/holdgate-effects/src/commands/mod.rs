@@ -18,7 +18,7 @@ pub(crate) mod values;
 
 use crate::effect::{Actor, Kind};
 use crate::knowledge::{commands as spec, handler, role};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 use args::Parsed;
@@ -55,7 +55,7 @@ struct Gathered {
 }
 
 /// Runs a program. Returns what it prints.
-pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let know = scene.know;
     if call.program == know.own.program {
         return own::run(scene, call, actor);
@@ -81,7 +81,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
 }
 
 /// A program that nothing is known of: it runs, and what it prints may hold what it was given.
-fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let mut output = Value::unknown(Origins::OUTPUT);
     if let Some(stdin) = call.stdin {
         output.taint(stdin);
@@ -96,7 +96,7 @@ fn run_spec(
     spec: &Arc<Spec>,
     call: &Call<'_>,
     actor: &Actor,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let bundles = call.words.iter().filter(|w| w.text.starts_with('-'));
     let letters: usize = bundles.map(|w| w.text.len()).sum();
     scene.fuel.spend(3 * (call.words.len() + letters) as u64)?;
@@ -146,7 +146,7 @@ fn carry_out(
     spec: &Spec,
     chosen: Option<&Spec>,
     run: Run<'_>,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let Run {
         call,
         parsed,
@@ -198,7 +198,7 @@ fn does(
     chosen: Option<&Spec>,
     call: &Call<'_>,
     actor: &Actor,
-) -> Done {
+) -> Fueled {
     let does = match chosen {
         Some(spec) if !spec.does.is_empty() => &spec.does,
         _ => &parsed.spec.does,

@@ -5,7 +5,7 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Actor;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ pub(super) fn carried(
     call: &Call<'_>,
     target: &Value,
     actor: &Actor,
-) -> Done {
+) -> Fueled {
     for word in call.words.iter().skip(1) {
         let text = word.text.to_ascii_lowercase();
         let login = [
@@ -151,7 +151,7 @@ pub(super) fn data_to_send(
     actor: &Actor,
     value: &Value,
     stdin: Option<&Value>,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let text = value.text.as_str();
     let file = match text.find(['@', '<']) {
         Some(0) => text.get(1..),

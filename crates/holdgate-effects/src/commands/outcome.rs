@@ -4,7 +4,7 @@ use super::args::Parsed;
 use super::spec::{Prints, Spec};
 use super::{Gathered, transfer};
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
@@ -15,7 +15,7 @@ pub(super) fn finish(
     chosen: Option<&Spec>,
     actor: &Actor,
     gathered: Gathered,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let Gathered {
         mut input,
         urls,
@@ -70,7 +70,7 @@ pub(super) fn finish(
                 made
             }
         }
-        Prints::Same => input.clone(),
+        Prints::EffectKey => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {
@@ -97,7 +97,7 @@ fn sends(
     urls: &[Value],
     connections: &[Value],
     sent: &[Value],
-) -> Done<Value> {
+) -> Fueled<Value> {
     let mut fetched = Value::default();
     for url in urls {
         for data in sent {

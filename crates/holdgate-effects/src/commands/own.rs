@@ -4,7 +4,7 @@ use super::Call;
 use crate::effect::{Actor, Kind};
 use crate::own::{OwnRole, Told};
 use crate::path::PathClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -12,7 +12,7 @@ use crate::value::{Origins, Value};
 const REMOVE: [&str; 6] = ["uninstall", "remove", "rm", "purge", "autoremove", "erase"];
 
 /// Runs the guard's own program.
-pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let rest = call.words.get(1..).unwrap_or(&[]);
     let told = scene.know.own.read(rest);
     let does = told.as_ref().map(|told| told.command.does);
@@ -48,7 +48,7 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
 
 /// What another program does to the guard: it is the guard's under another name, or it runs or
 /// removes the guard's. `known` says that the table knows a program of this name.
-pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, known: bool) -> Done {
+pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, known: bool) -> Fueled {
     let own = &scene.know.own;
     let rest = call.words.get(1..).unwrap_or(&[]);
     if own.program.is_empty() || rest.is_empty() {
@@ -176,7 +176,7 @@ pub(super) fn merges(call: &Call<'_>, own: &str) -> Option<Tag> {
 }
 
 /// Files that commands in an editor's arguments open or write: `-c 'w PATH'`, `--eval '(… "PATH")'`.
-pub(super) fn edits(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+pub(super) fn edits(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
     const OPEN: [&str; 11] = [
         "e", "edit", "w", "write", "sav", "saveas", "up", "update", "sp", "vs", "tabe",
     ];

@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -27,7 +27,7 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
 }
 
 /// A package by name, by URL, or from here.
-pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let mut effect = actor.does(Kind::Install).about(&value.text).of(value);
     let text = value.text.as_str();
     if text.contains("://") || text.starts_with("git+") || text.starts_with("git@") {
@@ -59,7 +59,7 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Do
 }
 
 /// `go run host/module@version`: it is fetched, built and run.
-pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     let module = parsed.operands.first().filter(|o| o.text.contains('@'));
     let Some(module) = module.filter(|o| !o.text.starts_with(['.', '/'])) else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) 
 }
 
 /// `npm pkg set scripts.NAME=command`
-pub(super) fn scripts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Done {
+pub(super) fn scripts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     for operand in &parsed.operands {
         let script = operand.text.strip_prefix("scripts.");
         if let Some((_, code)) = script.and_then(|script| script.split_once('=')) {

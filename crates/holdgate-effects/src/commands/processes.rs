@@ -3,7 +3,7 @@
 use super::handler::Handler;
 use super::{Call, evidence};
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
@@ -49,7 +49,7 @@ pub(super) fn without_signal(words: &[Value]) -> Option<Vec<Value>> {
 }
 
 /// A process by number or by name. Where the number came from tells which process it is.
-pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let mut text = value.text.clone();
     let mut effect = actor.does(Kind::Kill).of(value);
     if !value.sources.is_empty() {

@@ -6,7 +6,7 @@ use super::handler::Handler;
 use super::units::Run;
 use crate::effect::Actor;
 use crate::path::PathClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
@@ -54,7 +54,7 @@ fn is_name_pattern(pattern: &str) -> bool {
 }
 
 /// jq's options that take a name and a file.
-pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
     for window in call.words.windows(3) {
         if let [option, _, file] = window
             && matches!(
@@ -69,7 +69,7 @@ pub(super) fn named_files(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor)
 }
 
 /// A search through all of the folder that it is started in.
-pub(super) fn searches_here(scene: &mut Scene<'_>, run: Run<'_>) -> Done {
+pub(super) fn searches_here(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let everywhere = run.actor.is(Tag::Recursive) && run.parsed.operands.len() < 2;
     if everywhere && run.call.stdin.is_none() {
         scene.read(run.actor, &Value::known("."))?;

@@ -8,12 +8,12 @@ use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
 use crate::language::programs;
 use crate::path::PathClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// tmux takes several commands, each ended by a word that ends in `;`. `None`: there is only one.
-pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<Option<Value>> {
+pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<Option<Value>> {
     let mut commands = vec![Vec::new()];
     for word in call.words.iter().skip(1) {
         let last = word.text.strip_suffix(';').filter(|w| !w.ends_with('\\'));
@@ -36,7 +36,7 @@ pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<O
 }
 
 /// A patch as agents write it, given as an argument or as input.
-pub(super) fn apply_patch(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(super) fn apply_patch(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let body = call.words.get(1).or(call.stdin).cloned();
     crate::patch::apply(scene, actor, &body.unwrap_or_default())?;
     Ok(Value::unknown(Origins::OUTPUT))
@@ -82,7 +82,7 @@ fn in_folder(folder: &Value) -> Value {
 }
 
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
-pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {
@@ -126,7 +126,7 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
 }
 
 /// `NAME=value` before a program, or in `export`.
-pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let Some((name, content)) = value.text.split_once('=') else {
         return Ok(());
     };
@@ -140,7 +140,7 @@ pub(super) fn env(
     parsed: &Parsed,
     call: &Call<'_>,
     actor: &Actor,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let outer = scene.cwd.clone();
     for given in &parsed.options {
         if matches!(
@@ -194,7 +194,7 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// Editors and pagers run commands that stand in their arguments: `-c '!command'`, `+'call system(…)'`.
-pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done {
+pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
     let mut words = call.words.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let option =

@@ -4,12 +4,12 @@ use super::Call;
 use super::args::Parsed;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// `scp`, `rsync`, `aws s3 cp`: all but the last go to where the last one says.
-pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value]) -> Done {
+pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value]) -> Fueled {
     let Some((target, sources)) = operands.split_last() else {
         return Ok(());
     };
@@ -68,7 +68,7 @@ pub(super) fn put_lines(
     parsed: &Parsed,
     call: &Call<'_>,
     actor: &Actor,
-) -> Done {
+) -> Fueled {
     let batch = parsed.options.iter().find(|o| o.name == "-b");
     let batch = batch.and_then(|o| o.value.as_ref());
     let script = match batch {
@@ -95,7 +95,7 @@ pub(super) fn put_lines(
 }
 
 /// Two addresses, joined: a shell on one side and the network on the other is a remote shell.
-pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
+pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let (mut network, mut runs) = (None, false);
     let mut content = call.stdin.cloned();
     let addresses = call

@@ -11,7 +11,7 @@ use super::handler::Handler;
 use super::{Call, Gathered, find, folder, git, network, packages, processes, reads, special};
 use super::{transfer, values};
 use crate::effect::Actor;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
@@ -54,7 +54,11 @@ pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Vec<Tag> {
 }
 
 /// What happens before the table is asked. With an output, the table is not asked at all.
-pub(super) fn before(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) -> Done<Option<Value>> {
+pub(super) fn before(
+    handler: Handler,
+    scene: &mut Scene<'_>,
+    run: Run<'_>,
+) -> Fueled<Option<Value>> {
     let Run {
         call,
         parsed,
@@ -94,7 +98,7 @@ pub(super) fn after(
     scene: &mut Scene<'_>,
     run: Run<'_>,
     gathered: &Gathered,
-) -> Done {
+) -> Fueled {
     let Run { parsed, actor, .. } = run;
     match handler {
         Handler::Aria2 | Handler::Axel | Handler::Curl | Handler::Wget => {

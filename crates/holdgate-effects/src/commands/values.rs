@@ -5,7 +5,7 @@ use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
@@ -134,7 +134,7 @@ pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
 }
 
 /// `host:container[:options]`, `type=bind,source=…`.
-pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let text = value.text.as_str();
     let named = ["source=", "src=", "device="];
     let source = if named.iter().any(|name| text.contains(name)) {
@@ -167,7 +167,7 @@ const SOCKETS: [&str; 4] = [
 ];
 
 /// What a statement does to the data.
-pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Done {
+pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     // What stands in quotes is data.
     let text: String = value
         .text

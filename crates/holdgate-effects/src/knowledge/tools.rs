@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Does {
+pub enum ToolKind {
     /// Runs a command line, or a list of words.
     Shell,
     /// Runs a command line of PowerShell.
@@ -135,7 +135,7 @@ pub(crate) enum Role {
 /// `tools.yaml`, ready to look up.
 #[derive(Debug)]
 pub struct ToolTable {
-    tools: HashMap<String, Does>,
+    tools: HashMap<String, ToolKind>,
     languages: HashMap<String, Language>,
     roles: HashMap<String, Roles>,
 }
@@ -153,7 +153,7 @@ impl Roles {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableFile {
-    does: BTreeMap<Does, Vec<String>>,
+    does: BTreeMap<ToolKind, Vec<String>>,
     languages: BTreeMap<String, Vec<String>>,
     fields: BTreeMap<Role, Vec<String>>,
 }
@@ -192,7 +192,7 @@ impl ToolTable {
     }
 
     /// What the tool of this name does, if it is known.
-    pub fn does(&self, name: &str) -> Option<Does> {
+    pub fn does(&self, name: &str) -> Option<ToolKind> {
         if let Some(does) = self.tools.get(&plain(name)) {
             return Some(*does);
         }
@@ -201,7 +201,11 @@ impl ToolTable {
         // Another's server may call anything a plan or a question: only what acts is believed.
         let acts = !matches!(
             does,
-            Does::Inert | Does::Agent | Does::Schedule | Does::KillShell | Does::WebSearch
+            ToolKind::Inert
+                | ToolKind::Agent
+                | ToolKind::Schedule
+                | ToolKind::KillShell
+                | ToolKind::WebSearch
         );
         acts.then_some(does)
     }

@@ -1,6 +1,6 @@
 //! The folder and the variables that what follows finds.
 
-use super::{Done, Scene};
+use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::path;
@@ -20,7 +20,7 @@ impl Scene<'_> {
     }
 
     /// A variable is set for programs that run from here on.
-    pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
+    pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Fueled {
         self.variables.insert(name.to_owned(), vec![value.clone()]);
         self.run_by_variable(actor, name, value)?;
         if name.chars().any(char::is_lowercase) || name.len() < 3 || name == "IFS" {
@@ -39,7 +39,7 @@ impl Scene<'_> {
     }
 
     /// Some variables name programs that others run.
-    fn run_by_variable(&mut self, actor: &Actor, name: &str, value: &Value) -> Done {
+    fn run_by_variable(&mut self, actor: &Actor, name: &str, value: &Value) -> Fueled {
         if let Some(body) = value
             .text
             .strip_prefix("()")

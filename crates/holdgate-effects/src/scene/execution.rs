@@ -1,6 +1,6 @@
 //! What runs: shells, programs, code of any language, and scripts.
 
-use super::{Done, Scene};
+use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::path;
@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 12;
 
 impl Scene<'_> {
     /// A shell runs `code`. Returns what it prints.
-    pub(crate) fn shell(&mut self, actor: &Actor, code: &Value) -> Done<Value> {
+    pub(crate) fn shell(&mut self, actor: &Actor, code: &Value) -> Fueled<Value> {
         if self.depth == 0 {
             self.command = code.text.as_str().into();
         }
@@ -22,17 +22,17 @@ impl Scene<'_> {
     }
 
     /// The shell's part of it, for whoever has said that it runs.
-    pub(crate) fn shell_text(&mut self, code: &Value) -> Done<Value> {
+    pub(crate) fn shell_text(&mut self, code: &Value) -> Fueled<Value> {
         self.interpreter.shell(self, code)
     }
 
     /// Whatever in `code` looks like a command is taken as run.
-    pub(crate) fn suspect(&mut self, actor: &Actor, code: &Value) -> Done {
+    pub(crate) fn suspect(&mut self, actor: &Actor, code: &Value) -> Fueled {
         self.interpreter.suspect(self, actor, code)
     }
 
     /// A program runs with these words as its arguments, the first being its name.
-    pub(crate) fn argv(&mut self, words: &[Value], stdin: Option<&Value>) -> Done<Value> {
+    pub(crate) fn argv(&mut self, words: &[Value], stdin: Option<&Value>) -> Fueled<Value> {
         let name = words.first().map(|w| w.text.clone()).unwrap_or_default();
         let actor = Actor::new(&name, &name);
         self.deeper(&actor, |scene| scene.interpreter.words(scene, words, stdin))
@@ -44,13 +44,13 @@ impl Scene<'_> {
         actor: &Actor,
         language: Language,
         code: &Value,
-    ) -> Done<Value> {
+    ) -> Fueled<Value> {
         self.executes(actor, code)?;
         self.interpreter.inline(self, actor, language, code)
     }
 
     /// The effects of `code`, whoever runs it.
-    pub(crate) fn code(&mut self, language: Language, code: &Value) -> Done<Value> {
+    pub(crate) fn code(&mut self, language: Language, code: &Value) -> Fueled<Value> {
         // Whatever the language, each byte is looked at several times.
         self.fuel.spend_on(code.text.len() * 16)?;
         let actor = Actor::new(language.word(), "");
@@ -65,7 +65,7 @@ impl Scene<'_> {
         actor: &Actor,
         language: Language,
         path: &Value,
-    ) -> Done<Value> {
+    ) -> Fueled<Value> {
         let place = self.place(path);
         let content = self.files.get(&place.text).cloned();
         let short = place.short.clone();
@@ -104,7 +104,7 @@ impl Scene<'_> {
     }
 
     /// What lies in a folder that came from the network came from there too.
-    pub(crate) fn runs_fetched(&mut self, actor: &Actor, path: &str) -> Done {
+    pub(crate) fn runs_fetched(&mut self, actor: &Actor, path: &str) -> Fueled {
         let cloned = |(folder, _): &&(String, Arc<str>)| path::is_under(path, folder);
         // An archive brings folders of its own; what lies beside them was there before.
         let unpacked = |(folder, _): &&(String, Arc<str>)| {
@@ -121,7 +121,7 @@ impl Scene<'_> {
     }
 
     /// Code that came from somewhere else is an effect of its own.
-    pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Done {
+    pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Fueled {
         let kind = if code.origins.any(Origins::FETCHED) {
             Kind::ExecuteFetched
         } else if code.origins.any(Origins::DECODED) {
@@ -147,8 +147,8 @@ impl Scene<'_> {
     fn deeper<T: Default>(
         &mut self,
         actor: &Actor,
-        run: impl FnOnce(&mut Self) -> Done<T>,
-    ) -> Done<T> {
+        run: impl FnOnce(&mut Self) -> Fueled<T>,
+    ) -> Fueled<T> {
         self.fuel.spend(20)?;
         if self.depth >= MAX_DEPTH {
             self.emit(

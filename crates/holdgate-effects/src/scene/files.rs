@@ -1,6 +1,6 @@
 //! Files and folders: where paths lead, what is read, written and deleted.
 
-use super::{Done, Scene};
+use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::own;
@@ -77,7 +77,7 @@ impl Scene<'_> {
     }
 
     /// A file or folder is read. Returns its content, which is known if the call wrote it.
-    pub(crate) fn read(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+    pub(crate) fn read(&mut self, actor: &Actor, path: &Value) -> Fueled<Value> {
         if path.text.is_empty() {
             return Ok(Value::default());
         }
@@ -107,7 +107,7 @@ impl Scene<'_> {
         path: &Value,
         content: &Value,
         append: bool,
-    ) -> Done {
+    ) -> Fueled {
         if path.text.is_empty() {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl Scene<'_> {
     }
 
     /// What is written to a file that will run does its work later: it is judged now.
-    fn read_written(&mut self, place: &Place, content: &Value) -> Done {
+    fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
         if content.text.is_empty() || self.written {
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl Scene<'_> {
     }
 
     /// A patch that is only written to a file: whether it would change the guard's own files.
-    fn announces_patch(&mut self, patch: &Value) -> Done {
+    fn announces_patch(&mut self, patch: &Value) -> Fueled {
         self.fuel.spend_on(patch.text.len())?;
         for path in own::patched(&patch.text) {
             // Nobody knows from which folder it will be applied.
@@ -211,7 +211,7 @@ impl Scene<'_> {
     }
 
     /// A file or folder goes away.
-    pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Done {
+    pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Fueled {
         if path.text.is_empty() {
             return Ok(());
         }
@@ -220,7 +220,7 @@ impl Scene<'_> {
     }
 
     /// Any other effect on a path.
-    pub(crate) fn touch(&mut self, actor: &Actor, kind: Kind, path: &Value) -> Done {
+    pub(crate) fn touch(&mut self, actor: &Actor, kind: Kind, path: &Value) -> Fueled {
         if path.text.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Hosts: what is asked of them, and what leaves for them.
 
-use super::{Done, Scene};
+use super::{Fueled, Scene};
 use crate::effect::{Actor, Effect, Kind};
 use crate::path::PathClass;
 use crate::tag::Tag;
@@ -8,7 +8,7 @@ use crate::value::{Origins, Value};
 
 impl Scene<'_> {
     /// Something is asked of a host. What the URL itself carries is data that leaves.
-    pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Done<Value> {
+    pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Fueled<Value> {
         if let Some(command) = url.text.strip_prefix("ext::") {
             // git runs what such an address says.
             return self.shell(actor, &url.map(command.replace("% ", " ")));
@@ -43,7 +43,7 @@ impl Scene<'_> {
     }
 
     /// Data leaves for a host.
-    pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Done<Value> {
+    pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Fueled<Value> {
         let host = self.know.hosts.host(url);
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
         let effect = actor.does(Kind::Send).with(host).about(&url.text).of(data);

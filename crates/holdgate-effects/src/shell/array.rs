@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::syntax::Word;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 
 /// Elements of an array.
@@ -70,7 +70,7 @@ impl Shell<'_, '_> {
     }
 
     /// The number that `index` comes to, unless `name` is indexed by texts.
-    pub(super) fn counted(&mut self, name: &str, index: Value) -> Done<Value> {
+    pub(super) fn counted(&mut self, name: &str, index: Value) -> Fueled<Value> {
         if self.is_map(name) || super::number::parse(&index.text).is_some() {
             return Ok(index);
         }

@@ -4,13 +4,13 @@ use super::Shell;
 use super::print::{echo, joined, printf};
 use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Shell<'_, '_> {
     /// Runs a builtin; `None` if `words` name none.
-    pub(super) fn builtin(&mut self, words: &[Value]) -> Done<Option<Value>> {
+    pub(super) fn builtin(&mut self, words: &[Value]) -> Fueled<Option<Value>> {
         let Some((name, arguments)) = words.split_first() else {
             return Ok(None);
         };
@@ -80,7 +80,7 @@ impl Shell<'_, '_> {
     }
 
     /// `source file`, `. file`
-    fn sources(&mut self, mut actor: Actor, arguments: &[Value]) -> Done<Value> {
+    fn sources(&mut self, mut actor: Actor, arguments: &[Value]) -> Fueled<Value> {
         let Some(path) = arguments.first() else {
             return Ok(Value::default());
         };
@@ -92,7 +92,7 @@ impl Shell<'_, '_> {
         self.source(&actor, path)
     }
 
-    fn unset(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+    fn unset(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
         for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
             self.scene.variables.remove(&variable.text);
             if let Some((name, index)) = variable.text.split_once('[') {
@@ -110,7 +110,7 @@ impl Shell<'_, '_> {
         Ok(Value::default())
     }
 
-    fn set(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+    fn set(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
         if evidence(arguments).contains("+o history") {
             let effect = actor.does(Kind::Env).about("HISTFILE=");
             self.scene.emit(effect)?;
@@ -132,7 +132,7 @@ impl Shell<'_, '_> {
         Value::default()
     }
 
-    fn reads(&mut self, name: &str, arguments: &[Value]) -> Done<Value> {
+    fn reads(&mut self, name: &str, arguments: &[Value]) -> Fueled<Value> {
         if let Some(at) = arguments.iter().position(|a| a.text == "-C")
             && let Some(code) = arguments.get(at + 1).cloned()
         {
@@ -147,7 +147,7 @@ impl Shell<'_, '_> {
     }
 
     /// `trap 'code' EXIT`
-    fn trap(&mut self, arguments: &[Value]) -> Done<Value> {
+    fn trap(&mut self, arguments: &[Value]) -> Fueled<Value> {
         if let [code, _, ..] = arguments
             && !code.text.starts_with('-')
         {
@@ -166,7 +166,7 @@ impl Shell<'_, '_> {
     }
 
     /// zsh's own connection; its number comes in `REPLY`.
-    fn ztcp(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+    fn ztcp(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
         if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
             let known = self.scene.know.hosts.host(host);
             self.scene.emit(actor.does(Kind::Connect).with(known))?;
@@ -176,7 +176,7 @@ impl Shell<'_, '_> {
         Ok(Value::default())
     }
 
-    fn history(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+    fn history(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
         let clears = |a: &Value| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']);
         if arguments.iter().any(clears) {
             let path = Value::known("~/.bash_history");
@@ -198,7 +198,7 @@ impl Shell<'_, '_> {
     }
 
     /// Code in code, in this very shell; bounded as all code is.
-    fn nested(&mut self, run: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
+    fn nested(&mut self, run: impl FnOnce(&mut Self) -> Fueled<Value>) -> Fueled<Value> {
         if self.calls >= super::MAX_CALLS {
             let actor = Actor::new("shell", "");
             let effect = actor
@@ -226,7 +226,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn exec(&mut self, arguments: &[Value]) -> Done<Value> {
+    fn exec(&mut self, arguments: &[Value]) -> Fueled<Value> {
         let mut rest = arguments;
         while let Some((option, after)) =
             rest.split_first().filter(|(o, _)| o.text.starts_with('-'))
@@ -241,7 +241,7 @@ impl Shell<'_, '_> {
     }
 
     /// `command x` runs `x`; `command -v x` only names it.
-    fn command(&mut self, arguments: &[Value]) -> Done<Value> {
+    fn command(&mut self, arguments: &[Value]) -> Fueled<Value> {
         let options = arguments
             .iter()
             .take_while(|a| a.text.starts_with('-'))
@@ -263,7 +263,7 @@ impl Shell<'_, '_> {
         self.nested(|shell| shell.words(rest, &[]))
     }
 
-    fn source(&mut self, actor: &Actor, path: &Value) -> Done<Value> {
+    fn source(&mut self, actor: &Actor, path: &Value) -> Fueled<Value> {
         let from_input = matches!(
             path.text.as_str(),
             "/dev/stdin" | "/dev/fd/0" | "-" | "/proc/self/fd/0"
@@ -280,7 +280,7 @@ impl Shell<'_, '_> {
         Ok(Value::unknown(Origins::OUTPUT))
     }
 
-    fn declare(&mut self, by: &str, arguments: &[Value]) -> Done {
+    fn declare(&mut self, by: &str, arguments: &[Value]) -> Fueled {
         let refers = by != "export"
             && arguments
                 .iter()
@@ -318,7 +318,7 @@ impl Shell<'_, '_> {
         Ok(())
     }
 
-    fn printf(&mut self, arguments: &[Value]) -> Done<Value> {
+    fn printf(&mut self, arguments: &[Value]) -> Fueled<Value> {
         if let [option, name, rest @ ..] = arguments
             && option.text == "-v"
         {

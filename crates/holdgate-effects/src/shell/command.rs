@@ -3,13 +3,13 @@
 use super::syntax::{Node, Redirect, Simple, Word};
 use super::{MAX_CALLS, Shell, builtins, parse};
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::Value;
 use std::sync::Arc;
 
 impl Shell<'_, '_> {
     /// One program with its arguments; for ambiguous variables, once for each value.
-    pub(super) fn simple(&mut self, simple: &Simple) -> Done<Value> {
+    pub(super) fn simple(&mut self, simple: &Simple) -> Fueled<Value> {
         self.most = 1;
         self.pick = 0;
         let output = self.simple_once(simple)?;
@@ -23,7 +23,7 @@ impl Shell<'_, '_> {
         Ok(output)
     }
 
-    fn simple_once(&mut self, simple: &Simple) -> Done<Value> {
+    fn simple_once(&mut self, simple: &Simple) -> Fueled<Value> {
         if simple.words.is_empty() {
             for assignment in &simple.assignments {
                 self.assignment(assignment, false)?;
@@ -70,7 +70,7 @@ impl Shell<'_, '_> {
     }
 
     /// Runs a function, a builtin or a program.
-    pub(super) fn words(&mut self, words: &[Value], redirects: &[Redirect]) -> Done<Value> {
+    pub(super) fn words(&mut self, words: &[Value], redirects: &[Redirect]) -> Fueled<Value> {
         let Some(name) = words.first() else {
             return self.redirected(redirects, |_| Ok(Value::default()));
         };
@@ -107,7 +107,7 @@ impl Shell<'_, '_> {
         })
     }
 
-    fn call(&mut self, body: &Arc<Node>, words: &[Value]) -> Done<Value> {
+    fn call(&mut self, body: &Arc<Node>, words: &[Value]) -> Fueled<Value> {
         let arguments = words.get(1..).unwrap_or(&[]).to_vec();
         let outer = std::mem::replace(&mut self.arguments, arguments);
         self.calls += 1;
@@ -119,7 +119,7 @@ impl Shell<'_, '_> {
         output
     }
 
-    fn alias(&mut self, alias: &str, words: &[Value], redirects: &[Redirect]) -> Done<Value> {
+    fn alias(&mut self, alias: &str, words: &[Value], redirects: &[Redirect]) -> Fueled<Value> {
         let (mut block, _) = parse::parse(alias, self.scene.fuel)?;
         self.calls += 1;
         self.active.extend(words.first().map(|w| w.text.clone()));

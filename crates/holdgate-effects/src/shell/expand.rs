@@ -7,14 +7,14 @@ mod tilde;
 
 use super::syntax::{Block, Part, Word};
 use super::{Shell, brace};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 use fields::Fields;
 use tilde::Tilde;
 
 impl Shell<'_, '_> {
     /// All arguments that `words` become.
-    pub(super) fn expand_all(&mut self, words: &[Word]) -> Done<Vec<Value>> {
+    pub(super) fn expand_all(&mut self, words: &[Word]) -> Fueled<Vec<Value>> {
         let mut values = Vec::with_capacity(words.len());
         for word in words {
             if let [Part::Plain(text)] = word.parts.as_slice()
@@ -34,16 +34,16 @@ impl Shell<'_, '_> {
     }
 
     /// One value: no splitting, as in assignments and redirections.
-    pub(super) fn expand_one(&mut self, word: &Word) -> Done<Value> {
+    pub(super) fn expand_one(&mut self, word: &Word) -> Fueled<Value> {
         self.expand_parts(&word.parts, Tilde::First)
     }
 
     /// What is assigned: each part of a path list may start with a tilde.
-    pub(super) fn expand_assigned(&mut self, word: &Word) -> Done<Value> {
+    pub(super) fn expand_assigned(&mut self, word: &Word) -> Fueled<Value> {
         self.expand_parts(&word.parts, Tilde::Each)
     }
 
-    fn expand_parts(&mut self, parts: &[Part], tilde: Tilde) -> Done<Value> {
+    fn expand_parts(&mut self, parts: &[Part], tilde: Tilde) -> Fueled<Value> {
         let mut value = Value::default();
         for (at, part) in parts.iter().enumerate() {
             match part {
@@ -78,7 +78,7 @@ impl Shell<'_, '_> {
         Ok(value)
     }
 
-    fn fields(&mut self, word: &Word) -> Done<Vec<Value>> {
+    fn fields(&mut self, word: &Word) -> Fueled<Vec<Value>> {
         let mut fields = Fields::default();
         for (at, part) in word.parts.iter().enumerate() {
             match part {
@@ -111,7 +111,7 @@ impl Shell<'_, '_> {
         Ok(fields)
     }
 
-    fn push_values(&mut self, fields: &mut Fields, values: &[Value], quoted: bool) -> Done {
+    fn push_values(&mut self, fields: &mut Fields, values: &[Value], quoted: bool) -> Fueled {
         let separators = self.separators();
         for (at, value) in values.iter().enumerate() {
             self.scene.fuel.spend_on(32 + value.text.len())?;
@@ -135,7 +135,7 @@ impl Shell<'_, '_> {
     }
 
     /// Everything that `$( … )` prints, less the line ends at its end.
-    fn substitute(&mut self, block: &Block) -> Done<Value> {
+    fn substitute(&mut self, block: &Block) -> Fueled<Value> {
         let mut output = self.apart(|shell| shell.block(block))?;
         let kept = output.text.trim_end_matches('\n').len();
         output.text.truncate(kept);
@@ -143,7 +143,7 @@ impl Shell<'_, '_> {
     }
 
     /// `<( … )`: a file with what the command prints.
-    fn process(&mut self, block: &Block, writes: bool) -> Done<Value> {
+    fn process(&mut self, block: &Block, writes: bool) -> Fueled<Value> {
         if writes {
             // What is written to it is not known here; what it does with that is.
             self.apart(|shell| {

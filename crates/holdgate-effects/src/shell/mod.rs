@@ -28,7 +28,7 @@ mod variables;
 mod walk;
 
 use crate::effect::{Actor, Kind};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::syntax;
 use crate::tag::Tag;
 use crate::value::Value;
@@ -70,7 +70,7 @@ pub(super) struct Shell<'s, 'a> {
 }
 
 /// Runs a script.
-pub(crate) fn run(scene: &mut Scene<'_>, code: &Value) -> Done<Value> {
+pub(crate) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     let mut shell = Shell::new(scene);
     shell.text(code)
 }
@@ -80,14 +80,14 @@ pub(crate) fn run_words(
     scene: &mut Scene<'_>,
     words: &[Value],
     stdin: Option<&Value>,
-) -> Done<Value> {
+) -> Fueled<Value> {
     let mut shell = Shell::new(scene);
     shell.stdin = stdin.cloned();
     shell.words(words, &[])
 }
 
 /// Code of a language that has no reader here: whatever in it looks like a command is taken as run.
-pub(crate) fn suspect(scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Done {
+pub(crate) fn suspect(scene: &mut Scene<'_>, actor: &Actor, code: &Value) -> Fueled {
     for piece in salvage::commands(&code.text) {
         let piece = code.map(piece);
         scene.apart(|scene| scene.shell(actor, &piece))?;
@@ -119,7 +119,7 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     /// Reads and runs a text in this very shell.
-    fn text(&mut self, code: &Value) -> Done<Value> {
+    fn text(&mut self, code: &Value) -> Fueled<Value> {
         // No shell sees a NUL.
         let text = if code.text.contains('\0') {
             Cow::Owned(code.text.replace('\0', ""))
@@ -139,7 +139,7 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     /// What a shell would not run may yet run in another: it is read piece by piece, and said.
-    fn unreadable(&mut self, text: &str, error: parse::SyntaxError) -> Done {
+    fn unreadable(&mut self, text: &str, error: parse::SyntaxError) -> Fueled {
         let from = text
             .get(..error.at)
             .map_or(0, |t| t.rfind('\n').map_or(0, |at| at + 1));
@@ -165,7 +165,7 @@ impl<'s, 'a> Shell<'s, 'a> {
     }
 
     /// Runs something whose variables and folder do not come back.
-    fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+    fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> Fueled<T>) -> Fueled<T> {
         self.scene
             .fuel
             .spend(8 + 4 * self.scene.variables.len() as u64)?;

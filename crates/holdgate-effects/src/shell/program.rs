@@ -4,13 +4,13 @@ use super::Shell;
 use crate::commands::{self, Call, evidence};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 impl Shell<'_, '_> {
     /// Runs a program. Returns what it prints.
-    pub(super) fn program(&mut self, words: &[Value]) -> Done<Value> {
+    pub(super) fn program(&mut self, words: &[Value]) -> Fueled<Value> {
         let Some(name) = words.first() else {
             return Ok(Value::default());
         };
@@ -92,7 +92,7 @@ impl Shell<'_, '_> {
     }
 
     /// A program whose name is not known until it runs.
-    fn opaque(&mut self, name: &Value, words: &[Value], actor: &Actor) -> Done {
+    fn opaque(&mut self, name: &Value, words: &[Value], actor: &Actor) -> Fueled {
         let kind = if name.origins.any(Origins::FETCHED) {
             Kind::ExecuteFetched
         } else if name.origins.any(Origins::DECODED) {

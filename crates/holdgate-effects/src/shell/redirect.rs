@@ -3,7 +3,7 @@
 use super::Shell;
 use super::syntax::{Redirect, RedirectKind};
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 
 /// Where a command's output goes.
@@ -17,8 +17,8 @@ impl Shell<'_, '_> {
     pub(super) fn redirected(
         &mut self,
         redirects: &[Redirect],
-        run: impl FnOnce(&mut Self) -> Done<Value>,
-    ) -> Done<Value> {
+        run: impl FnOnce(&mut Self) -> Fueled<Value>,
+    ) -> Fueled<Value> {
         if redirects.is_empty() {
             return run(self);
         }
@@ -38,7 +38,7 @@ impl Shell<'_, '_> {
 
     /// What the redirections lead to. Apart from what runs with them, for that may go deep and
     /// this takes much of the stack.
-    fn open(&mut self, redirects: &[Redirect]) -> Done<(Vec<Sink>, Option<Value>)> {
+    fn open(&mut self, redirects: &[Redirect]) -> Fueled<(Vec<Sink>, Option<Value>)> {
         let mut sinks = Vec::new();
         let mut network = None;
         for redirect in redirects {
@@ -116,7 +116,7 @@ impl Shell<'_, '_> {
     }
 
     /// Where what is written to `target` goes: a connection or a file.
-    fn sink(&mut self, target: Value, append: bool) -> Done<Sink> {
+    fn sink(&mut self, target: Value, append: bool) -> Fueled<Sink> {
         Ok(match self.connection(&target)? {
             Some(host) => Sink::Network(host),
             None => Sink::File {
@@ -126,7 +126,7 @@ impl Shell<'_, '_> {
         })
     }
 
-    fn flush(&mut self, sinks: &[Sink], printed: Value) -> Done<Value> {
+    fn flush(&mut self, sinks: &[Sink], printed: Value) -> Fueled<Value> {
         if sinks.is_empty() {
             return Ok(printed);
         }
@@ -146,7 +146,7 @@ impl Shell<'_, '_> {
     }
 
     /// `exec 5<>/dev/tcp/…`, `exec > log`: from here on.
-    pub(super) fn lasting(&mut self, redirects: &[Redirect]) -> Done<Value> {
+    pub(super) fn lasting(&mut self, redirects: &[Redirect]) -> Fueled<Value> {
         for redirect in redirects {
             let target = self.expand_one(&redirect.target)?;
             if redirect.kind == RedirectKind::Text {
@@ -173,7 +173,7 @@ impl Shell<'_, '_> {
     }
 
     /// The host of `/dev/tcp/host/port`: bash connects to it.
-    fn connection(&mut self, target: &Value) -> Done<Option<Value>> {
+    fn connection(&mut self, target: &Value) -> Fueled<Option<Value>> {
         let rest = target
             .text
             .strip_prefix("/dev/tcp/")

@@ -4,7 +4,7 @@ use super::Shell;
 use super::array::MAX_ELEMENTS;
 use super::syntax::Assignment;
 use crate::effect::Actor;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 
 /// Values that one variable may have at a time.
@@ -12,7 +12,7 @@ const MAX_ALTERNATIVES: usize = 8;
 
 impl Shell<'_, '_> {
     /// `NAME=value`, for this command or from here on.
-    pub(super) fn assignment(&mut self, assignment: &Assignment, for_command: bool) -> Done {
+    pub(super) fn assignment(&mut self, assignment: &Assignment, for_command: bool) -> Fueled {
         self.scene.fuel.spend(6)?;
         if assignment.array {
             let mut values = self.expand_all(&assignment.values)?;

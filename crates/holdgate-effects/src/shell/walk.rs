@@ -3,7 +3,7 @@
 use super::syntax::{Block, Node, Word};
 use super::{Shell, command};
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -16,7 +16,7 @@ const MAX_ROUNDS: usize = 64;
 
 impl Shell<'_, '_> {
     /// Runs commands in order. Returns all that they print.
-    pub(super) fn block(&mut self, block: &Block) -> Done<Value> {
+    pub(super) fn block(&mut self, block: &Block) -> Fueled<Value> {
         let mut output = Value::default();
         for node in block {
             let printed = self.node(node)?;
@@ -32,7 +32,7 @@ impl Shell<'_, '_> {
         Ok(output)
     }
 
-    pub(super) fn node(&mut self, node: &Node) -> Done<Value> {
+    pub(super) fn node(&mut self, node: &Node) -> Fueled<Value> {
         self.scene.fuel.spend(8)?;
         if self.scene.nesting >= MAX_NESTING {
             let actor = Actor::new("shell", "");
@@ -48,12 +48,12 @@ impl Shell<'_, '_> {
         output
     }
 
-    fn act(&mut self, node: &Node) -> Done<Value> {
+    fn act(&mut self, node: &Node) -> Fueled<Value> {
         match node {
             Node::Simple(simple) => self.simple(simple),
             Node::Pipe(nodes) => self.pipe(nodes),
             Node::Maybe(node) => self.uncertain(|shell| shell.node(node)),
-            Node::Loose(node) => self.loosely(|shell| shell.act(node)),
+            Node::Loose(node) => self.mark_conditional(|shell| shell.act(node)),
             Node::Subshell(block, redirects) => {
                 self.redirected(redirects, |shell| shell.apart(|shell| shell.block(block)))
             }
@@ -118,7 +118,7 @@ impl Shell<'_, '_> {
         }
     }
 
-    fn define(&mut self, name: &str, body: &std::sync::Arc<Node>) -> Done<Value> {
+    fn define(&mut self, name: &str, body: &std::sync::Arc<Node>) -> Fueled<Value> {
         if command::calls_itself_twice(name, body) {
             let actor = Actor::new(name, &format!("{name}() {{ {name} | {name} & }}"));
             self.scene
@@ -132,7 +132,7 @@ impl Shell<'_, '_> {
         Ok(Value::default())
     }
 
-    fn pipe(&mut self, nodes: &[Node]) -> Done<Value> {
+    fn pipe(&mut self, nodes: &[Node]) -> Fueled<Value> {
         let before = self.scene.effects.len();
         let outer = (self.stdin.clone(), std::mem::take(&mut self.bare));
         let mut printed = Value::default();
@@ -155,7 +155,7 @@ impl Shell<'_, '_> {
     }
 
     /// A shell and a raw connection in one pipeline are a remote shell.
-    fn joined_to_network(&mut self, since: usize) -> Done {
+    fn joined_to_network(&mut self, since: usize) -> Fueled {
         let recent = self.scene.effects.get(since..).unwrap_or(&[]);
         let connection = recent
             .iter()
@@ -168,7 +168,7 @@ impl Shell<'_, '_> {
         Ok(())
     }
 
-    fn for_loop(&mut self, name: &str, items: Option<&[Word]>, body: &Block) -> Done<Value> {
+    fn for_loop(&mut self, name: &str, items: Option<&[Word]>, body: &Block) -> Fueled<Value> {
         let mut values = match items {
             Some(words) => self.expand_all(words)?,
             None => self.arguments.clone(),
@@ -201,7 +201,7 @@ impl Shell<'_, '_> {
     }
 
     /// What may or may not run: its variables may or may not be set after it.
-    pub(super) fn uncertain<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+    pub(super) fn uncertain<T>(&mut self, run: impl FnOnce(&mut Self) -> Fueled<T>) -> Fueled<T> {
         let start = self.before.len();
         self.maybe += 1;
         let result = run(self);
@@ -213,16 +213,16 @@ impl Shell<'_, '_> {
     }
 
     /// A branch that may or may not be taken.
-    fn branch(&mut self, block: &Block) -> Done<Value> {
-        self.loosely(|shell| shell.uncertain(|shell| shell.block(block)))
+    fn branch(&mut self, block: &Block) -> Fueled<Value> {
+        self.mark_conditional(|shell| shell.uncertain(|shell| shell.block(block)))
     }
 
     /// What need not have been done for the script to succeed.
-    fn loosely<T>(&mut self, run: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+    fn mark_conditional<T>(&mut self, run: impl FnOnce(&mut Self) -> Fueled<T>) -> Fueled<T> {
         let start = self.scene.effects.len();
         let result = run(self);
         for effect in self.scene.effects.iter_mut().skip(start) {
-            effect.sure = false;
+            effect.unconditional = false;
         }
         result
     }

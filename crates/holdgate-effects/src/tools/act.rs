@@ -1,10 +1,10 @@
 //! What known tools do with their arguments.
 
 use super::fields::{Call, Fields};
-use super::{Does, Role, files, run, shape};
+use super::{Role, ToolKind, files, run, shape};
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, shorten};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
 use crate::value::{Origins, Value};
@@ -15,24 +15,24 @@ const MAX_NESTING: u32 = 3;
 const MAX_INNER_CALLS: usize = 64;
 
 /// Says in `scene` what a call of the tool `name` does.
-pub(crate) fn act(scene: &mut Scene<'_>, name: &str, input: &Json<'_>) -> Done {
+pub(crate) fn act(scene: &mut Scene<'_>, name: &str, input: &Json<'_>) -> Fueled {
     nested(scene, name, input, 0)
 }
 
-fn nested(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
+fn nested(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Fueled {
     let start = scene.effects.len();
     nested_by_name(scene, name, input, depth)?;
     let done = scene.effects.get_mut(start..).unwrap_or_default();
     if done.iter().any(|effect| effect.is(Tag::Background)) {
         // The result comes before it has ended.
         for effect in done {
-            effect.sure = false;
+            effect.unconditional = false;
         }
     }
     Ok(())
 }
 
-fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Done {
+fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u32) -> Fueled {
     // No client has a tool with a longer name.
     let name = text::beginning(name, 256);
     let shown = shorten(name, 80);
@@ -59,65 +59,65 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
 }
 
 /// Returns whether the tool's arguments were found. If not, the shape tells what there is.
-fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: Does, depth: u32) -> Done<bool> {
+fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> Fueled<bool> {
     match does {
-        Does::Shell => run::shell(scene, call),
-        Does::Powershell => run::code(scene, call, &[Role::Command, Role::Code]),
-        Does::Code => Ok(run::code(scene, call, &[Role::Code])? | run::shell(scene, call)?),
-        Does::Typed => run::typed(scene, call),
-        Does::Read => files::read(scene, call),
-        Does::List => files::look(scene, call, Tag::List),
-        Does::Search => files::look(scene, call, Tag::Search),
-        Does::Write => files::write(scene, call),
-        Does::Editor => files::editor(scene, call),
-        Does::Patch => files::patch(scene, call),
-        Does::Notebook => files::notebook(scene, call),
-        Does::MakeFolder => files::make_folder(scene, call),
-        Does::Delete => files::delete(scene, call),
-        Does::Move => files::relocate(scene, call, Kind::Move),
-        Does::Copy => files::relocate(scene, call, Kind::Read),
-        Does::Fetch => fetch(scene, call),
-        Does::WebSearch => {
+        ToolKind::Shell => run::shell(scene, call),
+        ToolKind::Powershell => run::code(scene, call, &[Role::Command, Role::Code]),
+        ToolKind::Code => Ok(run::code(scene, call, &[Role::Code])? | run::shell(scene, call)?),
+        ToolKind::Typed => run::typed(scene, call),
+        ToolKind::Read => files::read(scene, call),
+        ToolKind::List => files::look(scene, call, Tag::List),
+        ToolKind::Search => files::look(scene, call, Tag::Search),
+        ToolKind::Write => files::write(scene, call),
+        ToolKind::Editor => files::editor(scene, call),
+        ToolKind::Patch => files::patch(scene, call),
+        ToolKind::Notebook => files::notebook(scene, call),
+        ToolKind::MakeFolder => files::make_folder(scene, call),
+        ToolKind::Delete => files::delete(scene, call),
+        ToolKind::Move => files::relocate(scene, call, Kind::Move),
+        ToolKind::Copy => files::relocate(scene, call, Kind::Read),
+        ToolKind::Fetch => fetch(scene, call),
+        ToolKind::WebSearch => {
             let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let query = call.fields.text(Role::Query).unwrap_or_default();
             scene.emit(run.tagged(Tag::WebSearch).about(query))?;
             Ok(true)
         }
-        Does::Agent => {
+        ToolKind::Agent => {
             let agent = call.actor.does(Kind::Agent).tagged(Tag::Guarded);
             scene.emit(agent.about(&prompt(call)))?;
             Ok(true)
         }
-        Does::Schedule => {
+        ToolKind::Schedule => {
             let later = call.actor.does(Kind::Persist).tagged(Tag::Agent);
             scene.emit(later.about(&prompt(call)))?;
             Ok(true)
         }
-        Does::Calls => inner_calls(scene, call, depth),
-        Does::KillShell => {
+        ToolKind::Calls => inner_calls(scene, call, depth),
+        ToolKind::KillShell => {
             scene.emit(call.actor.does(Kind::Kill).tagged(Tag::Own))?;
             Ok(true)
         }
-        Does::Kill => {
+        ToolKind::Kill => {
             let pids = call.fields.texts(Role::Process);
             for pid in &pids {
                 scene.argv(&[Value::known("kill"), Value::known(*pid)], None)?;
             }
             Ok(!pids.is_empty())
         }
-        Does::Git => run::git(scene, call),
-        Does::Database => shape::queries(scene, call),
-        Does::Computer => {
+        ToolKind::Git => run::git(scene, call),
+        ToolKind::Database => shape::queries(scene, call),
+        ToolKind::Computer => {
             let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let keys = call.fields.text(Role::Typed).unwrap_or_default();
             scene.emit(run.tagged(Tag::Computer).about(keys))?;
             Ok(true)
         }
-        Does::Elevate => {
+        ToolKind::Elevate => {
             scene.emit(call.actor.does(Kind::Elevate).tagged(Tag::Sandbox))?;
             Ok(true)
         }
-        Does::Inert => {
+        ToolKind::Inert => {
             let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             scene.emit(run.tagged(Tag::Inert))?;
             Ok(true)
@@ -129,7 +129,7 @@ fn prompt(call: &Call<'_>) -> String {
     shorten(&call.fields.texts(Role::Prompt).join("\n"), 4096)
 }
 
-pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut urls = call.fields.texts(Role::Url);
     if urls.is_empty() {
         let prompts = call.fields.texts(Role::Prompt);
@@ -175,7 +175,7 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     Ok(!urls.is_empty())
 }
 
-fn inner_calls(scene: &mut Scene<'_>, call: &Call<'_>, depth: u32) -> Done<bool> {
+fn inner_calls(scene: &mut Scene<'_>, call: &Call<'_>, depth: u32) -> Fueled<bool> {
     let inner: Vec<&Json<'_>> = call.fields.items().chain([call.input]).collect();
     if depth >= MAX_NESTING || inner.len() > MAX_INNER_CALLS {
         let effect = call.actor.does(Kind::Unreadable).tagged(Tag::TooDeep);

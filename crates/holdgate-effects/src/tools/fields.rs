@@ -4,7 +4,7 @@ use super::{Role, Roles, ToolTable};
 use crate::decode;
 use crate::effect::Actor;
 use crate::json::Json;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::value::Value;
 
 /// Objects within objects that are looked into for arguments.
@@ -24,7 +24,7 @@ pub(super) struct Fields<'j> {
 }
 
 impl<'j> Fields<'j> {
-    pub(super) fn of(scene: &Scene<'_>, input: &'j Json<'j>) -> Done<Self> {
+    pub(super) fn of(scene: &Scene<'_>, input: &'j Json<'j>) -> Fueled<Self> {
         let mut members = Vec::new();
         collect(scene, &scene.know.tools, input, MAX_ENVELOPES, &mut members)?;
         Ok(Fields { members })
@@ -95,7 +95,7 @@ fn collect<'j>(
     input: &'j Json<'j>,
     depth: u32,
     members: &mut Vec<(Roles, &'j str, &'j Json<'j>)>,
-) -> Done {
+) -> Fueled {
     for (key, value) in input.as_object().unwrap_or_default() {
         scene.fuel.spend_on(key.len())?;
         let roles = table.roles(key);

@@ -8,7 +8,7 @@ use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::language::Language;
 use crate::patch::{self, MAX_CONTENT};
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
 use crate::value::Value;
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// Files that one text may be put into by one call.
 const MAX_TARGETS: usize = 16;
 
-pub(super) fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut found = false;
     for item in call.fields.items() {
         let fields = Fields::of(scene, item)?;
@@ -27,7 +27,7 @@ pub(super) fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     Ok(found)
 }
 
-fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<bool> {
+fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Fueled<bool> {
     let mut paths = fields.paths();
     // Some are given globs of what to read.
     let globs = fields.all(Role::Glob).filter(|(key, _)| *key != "pattern");
@@ -41,7 +41,7 @@ fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Done<b
 }
 
 /// Names or parts of files are shown: below a folder, or here.
-pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Done<bool> {
+pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Fueled<bool> {
     let mut actor = call.actor.clone();
     actor.tags.push(tag);
     // Names or numbers only.
@@ -76,7 +76,7 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Done<boo
 }
 
 /// New text for files: at once, or part by part.
-pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let paths = call.fields.paths();
     let mut found = !paths.is_empty();
     let mut content = content_of(&call.fields);
@@ -106,7 +106,7 @@ fn change(
     fields: &Fields<'_>,
     paths: &[Value],
     content: &str,
-) -> Done {
+) -> Fueled {
     if paths.len() > MAX_TARGETS {
         let effect = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
         return scene.emit(effect.about("one edit for too many files"));
@@ -166,7 +166,7 @@ fn push_part(content: &mut String, part: &str) {
 }
 
 /// Several verbs in one tool.
-pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     match call.fields.text(Role::Action).unwrap_or_default() {
         "view" | "read" | "cat" | "open" => read(scene, call),
         "delete" | "remove" => delete(scene, call),
@@ -175,7 +175,7 @@ pub(super) fn editor(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     }
 }
 
-pub(super) fn patch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn patch(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     enter_folder(scene, call);
     let paths = call.fields.paths();
     let patches = call.fields.texts(Role::Patch);
@@ -190,7 +190,7 @@ pub(super) fn patch(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 }
 
 /// A cell's source runs when the notebook does.
-pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let found = write(scene, call)?;
     let prose = call
         .fields
@@ -215,7 +215,7 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     Ok(found)
 }
 
-pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut actor = call.actor.clone();
     actor.tags.push(Tag::Folder);
     let paths = call.fields.paths();
@@ -225,7 +225,7 @@ pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> 
     Ok(!paths.is_empty())
 }
 
-pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut actor = call.actor.clone();
     let whole = call.name.to_ascii_lowercase();
     let is_on = |key: &str| call.input.get(key) == Some(&Json::Bool(true));
@@ -240,7 +240,7 @@ pub(super) fn delete(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 }
 
 /// Something goes, or is copied, from one place to another.
-pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Done<bool> {
+pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Fueled<bool> {
     let from = call.fields.texts(Role::From);
     let mut content = Value::default();
     for path in &from {

@@ -7,7 +7,7 @@ mod files;
 mod run;
 mod shape;
 
-use crate::knowledge::tools::{Does, Role, Roles, ToolTable};
+use crate::knowledge::tools::{Role, Roles, ToolKind, ToolTable};
 
 pub(crate) use act::act;
 

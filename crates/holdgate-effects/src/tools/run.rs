@@ -5,7 +5,7 @@ use super::{Role, shape};
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::language::Language;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
 use crate::value::{HOLE, Value};
@@ -14,7 +14,7 @@ use crate::value::{HOLE, Value};
 const MAX_COMMAND: usize = 64 << 10;
 
 /// Whether the text that runs is too long to be read; says so.
-pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Done<bool> {
+pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Fueled<bool> {
     if bytes <= MAX_COMMAND {
         return Ok(false);
     }
@@ -33,13 +33,13 @@ pub(super) fn enter_folder(scene: &mut Scene<'_>, call: &Call<'_>) {
 }
 
 /// Command lines, and lists of words.
-pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     enter_folder(scene, call);
     let parts: Vec<Fields<'_>> = call
         .fields
         .items()
         .map(|item| Fields::of(scene, item))
-        .collect::<Done<_>>()?;
+        .collect::<Fueled<_>>()?;
     let all = || std::iter::once(&call.fields).chain(&parts);
     let bytes = all()
         .flat_map(|fields| {
@@ -73,7 +73,7 @@ pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
     Ok(found)
 }
 
-fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done<bool> {
+fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Fueled<bool> {
     let mut found = false;
     // A program's name, with its arguments beside it.
     let is_program = |(key, _): &(&str, &Json<'_>)| key.eq_ignore_ascii_case("program");
@@ -112,7 +112,7 @@ fn commands(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>) -> Done
     Ok(found)
 }
 
-fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, line: &str) -> Done {
+fn command_line(scene: &mut Scene<'_>, call: &Call<'_>, fields: &Fields<'_>, line: &str) -> Fueled {
     if text::hides_in_words(line) {
         let effect = call
             .actor
@@ -158,7 +158,7 @@ fn fed(line: &str, stdin: &str) -> Option<String> {
     (!stdin.contains(&mark)).then(|| format!("{{ {line}\n}} <<'{mark}'\n{stdin}\n{mark}\n"))
 }
 
-fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Done {
+fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Fueled {
     if !words.is_empty() {
         let stdin = fields.text(Role::Stdin).map(Value::known);
         scene.argv(words, stdin.as_ref())?;
@@ -167,7 +167,7 @@ fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Done {
 }
 
 /// Code of a language that the tool, an argument, the tool's name or the code itself tells.
-pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Done<bool> {
+pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Fueled<bool> {
     enter_folder(scene, call);
     let texts: Vec<&str> = roles.iter().flat_map(|r| call.fields.texts(*r)).collect();
     let bytes = texts.iter().map(|text| text.len()).sum();
@@ -198,7 +198,7 @@ pub(super) fn run_code(
     actor: &Actor,
     language: Language,
     text: &str,
-) -> Done {
+) -> Fueled {
     let code = Value::known(text);
     if language == Language::Shell {
         scene.shell(actor, &code)?;
@@ -209,7 +209,7 @@ pub(super) fn run_code(
 }
 
 /// What is typed runs as a command in whatever shell is there; nothing typed is only a look.
-pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let texts = call.fields.texts(Role::Typed);
     let bytes = texts.iter().map(|text| text.len()).sum();
     if too_long(scene, &call.actor, bytes)? {
@@ -234,8 +234,8 @@ pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
 /// Reads what may be of that language or not: that it breaks the language's rules tells nothing.
 pub(super) fn perhaps<T>(
     scene: &mut Scene<'_>,
-    run: impl FnOnce(&mut Scene<'_>) -> Done<T>,
-) -> Done<T> {
+    run: impl FnOnce(&mut Scene<'_>) -> Fueled<T>,
+) -> Fueled<T> {
     let before = scene.effects.len();
     let result = run(scene)?;
     let mut at = 0;
@@ -293,7 +293,7 @@ pub(super) fn typed_lines(keys: &str) -> (String, String) {
 }
 
 /// `git_push {force: true}` as `git push --force`.
-pub(super) fn git(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn git(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     enter_folder(scene, call);
     let name = call.name.rsplit_once("git_").map_or(call.name, |(_, n)| n);
     let verb = match name {

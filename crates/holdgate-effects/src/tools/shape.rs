@@ -7,12 +7,12 @@ use crate::effect::Kind;
 use crate::json::Json;
 use crate::language::Language;
 use crate::language::programs;
-use crate::scene::{Done, Scene};
+use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
 /// Every reading that the arguments allow.
-pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Done {
+pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     let name = call.name.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
     run::shell(scene, call)?;
@@ -90,8 +90,8 @@ const DATABASES: &[&str] = &[
     "duckdb",
 ];
 
-fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Done {
-    let sure = [
+fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
+    let unconditional = [
         "code",
         "script",
         "python",
@@ -100,7 +100,7 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Done {
         "powershell",
         "bash_script",
     ];
-    let named = |key: &str| runs || sure.contains(&key.to_ascii_lowercase().as_str());
+    let named = |key: &str| runs || unconditional.contains(&key.to_ascii_lowercase().as_str());
     // New text for a file beside it is content, whatever its name.
     let is_content = !runs && call.fields.text(Role::Path).is_some();
     if is_content {
@@ -225,7 +225,7 @@ pub(super) fn urls_in(text: &str) -> Vec<&str> {
 }
 
 /// What is asked of a database.
-pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Done<bool> {
+pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let texts = call.fields.texts(Role::Query);
     let bytes = texts.iter().map(|text| text.len()).sum();
     if run::too_long(scene, &call.actor, bytes)? {

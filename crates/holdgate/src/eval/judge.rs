@@ -7,8 +7,8 @@ use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
-    Finding, GuardSettings, HeldCall, History, Judge, LayerName, Occasion, Output, Session, Stack,
-    Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
+    Finding, GuardSettings, HeldCall, History, LayerName, Occasion, Output, ResponseContext,
+    Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -244,7 +244,7 @@ impl Bench {
                 return Delivered::Nothing;
             }
         };
-        let judge = Judge {
+        let judge = ResponseContext {
             protocol: case.protocol,
             history: Arc::default(),
             expert: false,

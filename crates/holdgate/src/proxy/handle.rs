@@ -12,7 +12,7 @@ use super::{App, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
 use holdgate_core::{
-    Canonical, Judge, Protocol, Record, SharedSession, Stack, StreamGuard, inert_value,
+    Canonical, Protocol, Record, ResponseContext, SharedSession, Stack, StreamGuard, inert_value,
     lock_session,
 };
 use holdgate_effects::json::{JsonError, shorten};
@@ -217,7 +217,7 @@ async fn answer(
                 Refused::by_rule("unreadable-request", message)
             })?;
             let in_force = app.in_force();
-            let judge = Judge {
+            let judge = ResponseContext {
                 protocol,
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
@@ -425,7 +425,7 @@ async fn pass_through(
 
 async fn guard_response(
     app: &Arc<App>,
-    mut judge: Judge,
+    mut judge: ResponseContext,
     history: Rebuilding,
     response: Response<Incoming>,
     mut load: StreamLoad,

@@ -5,7 +5,9 @@ use super::asking::Asked;
 use super::budget::StreamLoad;
 use super::handle::{Refused, read_answer};
 use super::judges::Awaited;
-use holdgate_core::{Canonical, JobDone, Judge, MessageGuard, Output, Progress, Unjudged};
+use holdgate_core::{
+    Canonical, JobDone, MessageGuard, Output, Progress, ResponseContext, Unjudged,
+};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 /// A message that is not streamed: read whole, judged, and written anew if it holds calls.
 pub(super) async fn guard_whole(
     app: &Arc<App>,
-    judge: Judge,
+    judge: ResponseContext,
     body: Incoming,
     load: &mut StreamLoad,
 ) -> Result<Canonical, Refused> {

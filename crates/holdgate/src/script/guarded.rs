@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Action, GuardSettings, Judge, JudgeLimits, OnBlock, Output, RateLimits, Record, Stack,
-    StreamGuard, Subject, guard_message,
+    Action, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits, Record, ResponseContext,
+    Stack, StreamGuard, Subject, guard_message,
 };
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -82,7 +82,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         max_held_bytes: 4 << 20,
         max_calls: 64,
     };
-    let judge = Judge {
+    let judge = ResponseContext {
         protocol: DEFAULT,
         stack,
         session: Arc::default(),

@@ -1,6 +1,6 @@
 //! What a message of a conversation says about calls.
 
-use crate::call::Runs;
+use crate::call::Executor;
 use crate::request::Mention;
 use holdgate_effects::json::Json;
 
@@ -28,8 +28,8 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
                 id: text("id")?,
                 tool: text("name")?,
                 runs: match kind {
-                    "tool_use" => Runs::AtClient,
-                    _ => Runs::AtProvider,
+                    "tool_use" => Executor::AtClient,
+                    _ => Executor::AtProvider,
                 },
                 input: block.get("input").map(Json::text),
             })

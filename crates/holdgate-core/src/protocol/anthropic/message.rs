@@ -4,7 +4,7 @@ use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call
 use super::BlockKind;
 use super::read::{MAX_DEPTH, could_act};
 use super::write::inert_call;
-use crate::call::{Fault, Runs};
+use crate::call::{Executor, Fault};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::stack::{Cleared, Refusal};
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
 impl GuardedMessage for Message<'_> {
     fn call(&mut self, cleared: &Cleared) {
         let call = cleared.call();
-        self.tool_use_sent |= call.runs == Runs::AtClient;
+        self.tool_use_sent |= call.runs == Executor::AtClient;
         let mut block = call.envelope.clone();
         block.set("input", call.input.clone());
         self.put(Some(block));

@@ -7,7 +7,7 @@ mod request;
 mod write;
 
 use super::{Declared, Protocol, ReadMessage, Reader, Writer, is_call};
-use crate::call::{Fault, HeldCall, Runs};
+use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::request::Request;
@@ -103,21 +103,21 @@ impl Declared {
         BlockKind::Call(held)
     }
 
-    fn runs(&self, kind: &str, block: &Json<'_>) -> Runs {
+    fn runs(&self, kind: &str, block: &Json<'_>) -> Executor {
         match kind {
             "server_tool_use" | "mcp_tool_use"
                 if request::runs_at_provider(&self.request.provider, block) =>
             {
-                Runs::AtProvider
+                Executor::AtProvider
             }
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => Runs::AtClient,
-            unknown => Runs::Unknown(shorten(unknown, 80)),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => Executor::AtClient,
+            unknown => Executor::Unknown(shorten(unknown, 80)),
         }
     }
 }
 
 /// A call that begins with this block, whose input may stand in it.
-fn held_call(block: &Json<'_>, runs: Runs) -> HeldCall {
+fn held_call(block: &Json<'_>, runs: Executor) -> HeldCall {
     let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
     let input = block.get("input").map(Json::text);
     let mut envelope = block.clone();

@@ -2,7 +2,7 @@
 
 use super::super::{Declared, Reader, carries_calls, is_call};
 use super::BlockKind;
-use crate::call::{Fault, Runs};
+use crate::call::{Executor, Fault};
 use crate::event::{Block, Event, Part, Violation};
 use crate::sse::Fields;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
@@ -152,8 +152,8 @@ impl EventReader {
             BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
             BlockKind::Call(mut held) => {
                 let open = match &held.runs {
-                    Runs::AtClient | Runs::AtProvider => Open::Call,
-                    Runs::Unknown(_) => Open::UnknownCall,
+                    Executor::AtClient | Executor::AtProvider => Open::Call,
+                    Executor::Unknown(_) => Open::UnknownCall,
                 };
                 if let Err(fault) = no_lone_surrogates(data) {
                     held.fail(fault);

@@ -2,7 +2,7 @@
 
 use super::super::Writer;
 use super::read::MAX_DEPTH;
-use crate::call::Runs;
+use crate::call::Executor;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::mask::Masked;
@@ -54,7 +54,7 @@ impl Writer for EventWriter {
 
     fn call(&mut self, cleared: &Cleared) -> Canonical {
         let call = cleared.call();
-        self.tool_use_sent |= call.runs == Runs::AtClient;
+        self.tool_use_sent |= call.runs == Executor::AtClient;
         self.tool_block(call.envelope.clone(), &call.text)
     }
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::super::*;
-use crate::call::{Fault, Runs};
+use crate::call::{Executor, Fault};
 use crate::canonical::Frames;
 use crate::event::Block;
 use crate::mask::Masked;
@@ -83,7 +83,7 @@ fn read(data: &[u8]) -> Result<Json<'_>, Violation> {
 
 fn held(call: &Json<'_>, input: Option<String>) -> HeldCall {
     let text = |key| call.get(key).and_then(Json::as_str).map(str::to_owned);
-    HeldCall::new(Runs::AtClient, text("id"), text("tool"), input)
+    HeldCall::new(Executor::AtClient, text("id"), text("tool"), input)
 }
 
 fn member(key: &'static str, text: &str) -> Json<'static> {
@@ -252,7 +252,7 @@ fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
         Some(Mention::Call {
             id: text(call, "id")?,
             tool: text(call, "tool")?,
-            runs: Runs::AtClient,
+            runs: Executor::AtClient,
             input: text(call, "args").map(str::to_owned),
         })
     });

@@ -32,7 +32,7 @@ fn the_session_is_free_while_a_call_is_judged() {
     });
     let stack = stack(vec![layer], Arc::default());
     let history = History::default();
-    let judgement = stack.judge_shared(held(Runs::AtClient, "{}"), &session, &about(&history));
+    let judgement = stack.judge_shared(held(Executor::AtClient, "{}"), &session, &about(&history));
     assert!(rules(&judgement).is_empty());
 }
 
@@ -44,14 +44,14 @@ fn parallel_responses_do_not_multiply_a_limit() {
     // While this call is judged, another one of the session is judged and cleared.
     let layer = says(move |_, _| {
         let history = History::default();
-        let call = held(Runs::AtClient, r#"{"n":2}"#);
+        let call = held(Executor::AtClient, r#"{"n":2}"#);
         let judgement = other_stack.judge_shared(call, &other, &about(&history));
         assert!(judgement.outcome.is_ok());
         Ok(Vec::new())
     });
     let stack = stack(vec![limited(1), layer], Arc::default());
     let history = History::default();
-    let judgement = stack.judge_shared(held(Runs::AtClient, "{}"), &session, &about(&history));
+    let judgement = stack.judge_shared(held(Executor::AtClient, "{}"), &session, &about(&history));
     assert_eq!(rules(&judgement), ["call-rate"]);
     assert!(judgement.outcome.is_err());
     assert_eq!(session::lock(&session).refusals_in_a_row(), 1);
@@ -68,7 +68,7 @@ fn a_call_above_the_rate_costs_no_work() {
     let stack = stack(vec![limited(1), layer], Arc::default());
     let (session, history) = (SharedSession::default(), History::default());
     let judge = || {
-        let call = held(Runs::AtClient, "{}");
+        let call = held(Executor::AtClient, "{}");
         rules(&stack.judge_shared(call, &session, &about(&history)))
     };
     assert!(judge().is_empty());
@@ -109,7 +109,7 @@ fn the_time_limit_interrupts_a_layer() {
         }
     });
     let (session, history) = (SharedSession::default(), History::default());
-    let call = held(Runs::AtClient, "{}");
+    let call = held(Executor::AtClient, "{}");
     let judgement = on_time(vec![endless]).judge_shared(call, &session, &about(&history));
     assert!(rules(&judgement).contains(&"judging-too-slow".to_owned()));
 }
@@ -121,7 +121,7 @@ fn the_time_limit_interrupts_understanding() {
     let ten = "for i in 1 2 3 4 5 6 7 8 9 0; do ".repeat(5);
     let command = format!("{ten}echo $i | tr 1 2 | sed s/2/3/; {}", "done; ".repeat(5));
     let input = Json::object([("command", command.into())]).text();
-    let call = held(Runs::AtClient, &input);
+    let call = held(Executor::AtClient, &input);
     let judgement = stack.judge_shared(call, &session, &about(&history));
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
     assert!(judgement.effects.is_empty());
@@ -153,7 +153,7 @@ fn where_the_disk_is_silent_nothing_is_harmless() {
         let input = Json::object([("command", command.to_owned().into())]).text();
         let history = History::default();
         let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-        rules(&stack.judge(held(Runs::AtClient, &input), occasion))
+        rules(&stack.judge(held(Executor::AtClient, &input), occasion))
     };
     let silent = World {
         facts: Some(Arc::new(Silent)),
@@ -187,7 +187,7 @@ fn a_session_of_costly_calls_gets_less_work_done() {
             now: Duration::from_secs(now),
             ..about(&history)
         };
-        let judgement = stack.judge_shared(held(Runs::AtClient, &input), &session, &about);
+        let judgement = stack.judge_shared(held(Executor::AtClient, &input), &session, &about);
         judgement.outcome.is_ok()
     };
     let digits = "1 2 3 4 5 6 7 8 9";

@@ -4,15 +4,15 @@ use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
-use crate::code::thing::{Object, Thing, unknown};
+use crate::code::thing::{AbstractValue, Object, unknown};
 use crate::effect::Kind;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::Value;
 use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn reads(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn reads(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mut content = Value::default();
         for path in self.values(call, 0)? {
             let path = without_scheme(path);
@@ -22,10 +22,10 @@ impl Reader<'_, '_, '_> {
                 self.scene.read(&call.actor, &path)?
             };
         }
-        Ok(Thing::value(content))
+        Ok(AbstractValue::value(content))
     }
 
-    pub(super) fn writes(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn writes(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let content = match call.one(1) {
             Some(thing) => self.value_of(&thing)?,
             None => Value::default(),
@@ -34,15 +34,15 @@ impl Reader<'_, '_, '_> {
         for path in self.values(call, 0)? {
             self.scene.write(&call.actor, &path, &content, append)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn opens_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn opens_file(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mode = match call.one(1) {
             Some(thing) => self.mode_of(&thing)?,
             None => String::new(),
         };
-        let mut made = Thing::Nothing;
+        let mut made = AbstractValue::Nothing;
         for path in self.values(call, 0)? {
             let opened = self.opens(call, &path, &mode)?;
             made = made.or(&opened);
@@ -50,17 +50,17 @@ impl Reader<'_, '_, '_> {
         Ok(made)
     }
 
-    pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let content = self.value(call, 0)?;
         let file = match &call.receiver {
-            Thing::Object(object) => Some(object.clone()),
+            AbstractValue::Object(object) => Some(object.clone()),
             _ => match call.arguments.positional.first() {
-                Some(Thing::Object(object)) => Some(object.clone()),
+                Some(AbstractValue::Object(object)) => Some(object.clone()),
                 _ => None,
             },
         };
         let Some(file) = file else {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         };
         if file.kind == "Socket" {
             return self.sends_over(call, &content);
@@ -68,10 +68,10 @@ impl Reader<'_, '_, '_> {
         if matches!(file.kind.as_str(), "File" | "OpenFile") {
             self.scene.write(&call.actor, &file.text, &content, true)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let tree = match call.one(1) {
             Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
             None => false,
@@ -79,26 +79,26 @@ impl Reader<'_, '_, '_> {
         self.deletes(call, tree)
     }
 
-    pub(super) fn moves(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn moves(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let to = self.value(call, 1)?;
         for from in self.values(call, 0)? {
             self.scene.touch(&call.actor, Kind::Move, &from)?;
             let content = self.content_of(&from);
             self.scene.write(&call.actor, &to, &content, false)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn copies(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn copies(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let to = self.value(call, 1)?;
         for from in self.values(call, 0)? {
             let content = self.scene.read(&call.actor, &from)?;
             self.scene.write(&call.actor, &to, &content, false)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn links(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn links(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let target = self.value(call, 0)?;
         let mut actor = call.actor.clone();
         actor.tags.push(Tag::Link);
@@ -108,12 +108,12 @@ impl Reader<'_, '_, '_> {
             self.scene.emit(effect.of(&target))?;
             self.scene.link(&target, &link);
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn changes_mode(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn changes_mode(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mode = match call.one(1) {
-            Some(Thing::Number(mode)) => format!("{mode:o}"),
+            Some(AbstractValue::Number(mode)) => format!("{mode:o}"),
             Some(thing) => self.value_of(&thing)?.text,
             None => String::new(),
         };
@@ -125,21 +125,21 @@ impl Reader<'_, '_, '_> {
             let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
             self.scene.emit(effect)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn changes_folder(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn changes_folder(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let folder = self.value(call, 0)?;
         if !folder.text.is_empty() {
             self.scene.enter(&folder);
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn applies_patch(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn applies_patch(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let patch = self.value(call, 0)?;
         crate::patch::apply(self.scene, &call.actor, &patch)?;
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
     fn content_of(&self, path: &Value) -> Value {
@@ -152,41 +152,43 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `file_put_contents($f, $x, FILE_APPEND)`, `fs.writeFile(f, x, {flag: 'a'})`.
-    fn appends(&mut self, call: &Call<'_>) -> Done<bool> {
+    fn appends(&mut self, call: &Call<'_>) -> Fueled<bool> {
         if let Some(flag) = call.named("flag").or_else(|| call.named("mode")) {
             return Ok(self.value_of(&flag)?.text.starts_with('a'));
         }
         let names = call.arguments.positional.iter().skip(2);
         Ok(names
             .into_iter()
-            .any(|t| matches!(t, Thing::Name(n) if n.contains("APPEND"))))
+            .any(|t| matches!(t, AbstractValue::Name(n) if n.contains("APPEND"))))
     }
 
     /// `'w'`, `O_WRONLY | O_CREAT`, as one text.
-    fn mode_of(&mut self, thing: &Thing) -> Done<String> {
+    fn mode_of(&mut self, thing: &AbstractValue) -> Fueled<String> {
         Ok(match thing {
-            Thing::Name(name) if name.contains("O_RDONLY") => "r".to_owned(),
-            Thing::Name(name) if name.contains("O_") => "w".to_owned(),
-            Thing::Name(_) | Thing::Nothing => String::new(),
+            AbstractValue::Name(name) if name.contains("O_RDONLY") => "r".to_owned(),
+            AbstractValue::Name(name) if name.contains("O_") => "w".to_owned(),
+            AbstractValue::Name(_) | AbstractValue::Nothing => String::new(),
             // Flags that were combined.
-            Thing::Text(value) if value.is_blank() && !value.text.is_empty() => "w".to_owned(),
+            AbstractValue::Text(value) if value.is_blank() && !value.text.is_empty() => {
+                "w".to_owned()
+            }
             // The lowest two bits say whether it is written.
-            Thing::Number(flags) => if flags % 4 == 0 { "r" } else { "w" }.to_owned(),
+            AbstractValue::Number(flags) => if flags % 4 == 0 { "r" } else { "w" }.to_owned(),
             other => self.value_of(other)?.text,
         })
     }
 
     /// A file is opened; a mode that writes empties or extends it.
-    fn opens(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Done<Thing> {
+    fn opens(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Fueled<AbstractValue> {
         let pipes = matches!(self.language, Language::Ruby | Language::Perl);
         if pipes && let Some(command) = path.text.strip_prefix('|') {
             let command = path.map(command.to_owned());
             let output = self.runs_shell(call, &command)?;
-            return Ok(Thing::value(output));
+            return Ok(AbstractValue::value(output));
         }
         if is_url(path) {
             let answer = self.scene.fetch(&call.actor, path)?;
-            return Ok(Thing::value(answer));
+            return Ok(AbstractValue::value(answer));
         }
         let writes = mode.contains(['w', 'x', 'c']) || mode.contains('+');
         let appends = mode.starts_with('a');
@@ -201,7 +203,7 @@ impl Reader<'_, '_, '_> {
             Language::Ruby | Language::Lua | Language::Compiled => "OpenFile",
             _ => "File",
         };
-        Ok(Thing::Object(Rc::new(Object {
+        Ok(AbstractValue::Object(Rc::new(Object {
             kind: kind.to_owned(),
             text: path.clone(),
             data,
@@ -209,13 +211,13 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `open(F, "<", $path)`, `open(F, ">$path")`, `open(F, "command |")`, `open(STDIN, ">&S")`.
-    pub(super) fn perl_open(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn perl_open(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let second = self.value(call, 1)?;
         let rest = self.values(call, 2)?;
         let text = second.text.trim();
         if text.contains(">&") || text.contains("<&") {
             self.network.redirected = true;
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         if !rest.is_empty() {
             if text.contains('|') {
@@ -225,7 +227,7 @@ impl Reader<'_, '_, '_> {
                 } else {
                     self.runs_words(&rest, call.start)?;
                 }
-                return Ok(Thing::Nothing);
+                return Ok(AbstractValue::Nothing);
             }
             let mode = if text.starts_with(">>") {
                 "a"
@@ -240,7 +242,7 @@ impl Reader<'_, '_, '_> {
         if let Some(command) = text.strip_prefix('|').or_else(|| text.strip_suffix('|')) {
             let command = second.map(command.trim().to_owned());
             self.runs_shell(call, &command)?;
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         let mode = if text.starts_with(">>") {
             "a"
@@ -253,19 +255,24 @@ impl Reader<'_, '_, '_> {
         self.opened_handle(call, &path, mode)
     }
 
-    fn opened_handle(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Done<Thing> {
+    fn opened_handle(
+        &mut self,
+        call: &Call<'_>,
+        path: &Value,
+        mode: &str,
+    ) -> Fueled<AbstractValue> {
         if path.text.is_empty() {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         let file = self.opens(call, path, mode)?;
-        if let Some(Thing::Name(handle)) = call.arguments.positional.first() {
+        if let Some(AbstractValue::Name(handle)) = call.arguments.positional.first() {
             let handle = handle.clone();
             self.assign(&handle, file.clone())?;
         }
         Ok(file)
     }
 
-    pub(super) fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Done<Thing> {
+    pub(super) fn deletes(&mut self, call: &Call<'_>, tree: bool) -> Fueled<AbstractValue> {
         let mut actor = call.actor.clone();
         if tree {
             actor.tags.push(Tag::Recursive);
@@ -273,7 +280,7 @@ impl Reader<'_, '_, '_> {
         for path in self.values(call, 0)? {
             self.scene.delete(&actor, &path)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 }
 

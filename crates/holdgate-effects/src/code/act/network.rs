@@ -3,9 +3,9 @@
 use super::Call;
 use crate::code::lex::Kind as TokenKind;
 use crate::code::read::Reader;
-use crate::code::thing::{Object, Thing};
+use crate::code::thing::{AbstractValue, Object};
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub(in crate::code) struct Network {
 }
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn fetches(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn fetches(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mut answer = Value::default();
         for url in self.values(call, 0)? {
             if !url.text.is_empty() {
@@ -43,7 +43,7 @@ impl Reader<'_, '_, '_> {
         Ok(answer_of(answer))
     }
 
-    pub(super) fn downloads(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn downloads(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let to = self.value(call, 1)?;
         let mut answer = Value::default();
         for url in self.values(call, 0)? {
@@ -53,7 +53,7 @@ impl Reader<'_, '_, '_> {
         Ok(answer_of(answer))
     }
 
-    pub(super) fn sends(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn sends(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let data = self.data(call)?;
         let mut answer = Value::default();
         for url in self.values(call, 0)? {
@@ -62,58 +62,60 @@ impl Reader<'_, '_, '_> {
         Ok(answer_of(answer))
     }
 
-    pub(super) fn connects_to(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn connects_to(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let address = call.one(0).unwrap_or_default();
         self.connects(call, &address)
     }
 
-    pub(super) fn connects_to_pair(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn connects_to_pair(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         match call.one(0) {
-            Some(address @ Thing::List(_)) if address.items().is_some_and(|i| i.len() == 2) => {
+            Some(address @ AbstractValue::List(_))
+                if address.items().is_some_and(|i| i.len() == 2) =>
+            {
                 self.connects(call, &address)
             }
-            _ => Ok(Thing::Nothing),
+            _ => Ok(AbstractValue::Nothing),
         }
     }
 
-    pub(super) fn names_host(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn names_host(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let host = self.value(call, 0)?;
         if !host.text.is_empty() {
             self.network.host = Some(host.clone());
         }
-        Ok(Thing::value(host))
+        Ok(AbstractValue::value(host))
     }
 
-    pub(super) fn listens(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn listens(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         self.network.listening = true;
         self.scene.emit(call.actor.does(Kind::Listen))?;
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn receives(&mut self, call: &Call<'_>) -> Thing {
+    pub(super) fn receives(&mut self, call: &Call<'_>) -> AbstractValue {
         let from = call.one(0).unwrap_or_default();
-        if let Thing::Object(object) = &from
+        if let AbstractValue::Object(object) = &from
             && object.kind != "Socket"
             && object.data != Value::default()
         {
-            return Thing::value(object.data.clone());
+            return AbstractValue::value(object.data.clone());
         }
         let mut received = Value::unknown(Origins::FETCHED);
         if let Some(host) = &self.network.host {
             received.add_source(&host.text);
         }
-        Thing::value(received)
+        AbstractValue::value(received)
     }
 
-    pub(super) fn sends_data_over(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn sends_data_over(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let data = self.data_at(call, 0)?;
         self.sends_over(call, &data)
     }
 
-    pub(super) fn requests(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn requests(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let first = call.one(0).unwrap_or_default();
         let mut data = self.data(call)?;
-        if let Thing::Object(object) = &first
+        if let AbstractValue::Object(object) = &first
             && matches!(object.kind.as_str(), "Request")
         {
             data.push(&object.data);
@@ -127,7 +129,7 @@ impl Reader<'_, '_, '_> {
         let mut urls = Vec::new();
         for one in first.each() {
             urls.push(match one {
-                Thing::Object(object) => object.text.clone(),
+                AbstractValue::Object(object) => object.text.clone(),
                 other => self.value_of(other)?,
             });
         }
@@ -145,7 +147,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// What is sent: the second argument of the role and all that follow.
-    fn data(&mut self, call: &Call<'_>) -> Done<Value> {
+    fn data(&mut self, call: &Call<'_>) -> Fueled<Value> {
         let mut data = Value::default();
         for index in 1..call.act.arguments.len() {
             let part = self.data_at(call, index)?;
@@ -161,7 +163,7 @@ impl Reader<'_, '_, '_> {
         Ok(data)
     }
 
-    fn data_at(&mut self, call: &Call<'_>, index: usize) -> Done<Value> {
+    fn data_at(&mut self, call: &Call<'_>, index: usize) -> Fueled<Value> {
         let mut data = Value::default();
         for thing in call.all(index) {
             for one in thing.each() {
@@ -172,15 +174,15 @@ impl Reader<'_, '_, '_> {
         Ok(data)
     }
 
-    fn connects(&mut self, call: &Call<'_>, address: &Thing) -> Done<Thing> {
+    fn connects(&mut self, call: &Call<'_>, address: &AbstractValue) -> Fueled<AbstractValue> {
         let mut host = match address {
-            Thing::List(items) => match items.first() {
+            AbstractValue::List(items) => match items.first() {
                 Some(host) => self.value_of(host)?,
                 None => Value::default(),
             },
             // `net.connect(4444)` and `net.connect(port, host)`.
-            Thing::Number(_) => Value::known("localhost"),
-            Thing::Nothing => Value::default(),
+            AbstractValue::Number(_) => Value::known("localhost"),
+            AbstractValue::Nothing => Value::default(),
             other => self.value_of(other)?,
         };
         if host.text.is_empty() || host.is_blank() {
@@ -194,7 +196,7 @@ impl Reader<'_, '_, '_> {
         let place = self.scene.know.hosts.host(&host);
         let effect = call.actor.does(Kind::Connect).with(place);
         self.scene.emit(effect.about(&host.text))?;
-        Ok(Thing::Object(Rc::new(Object {
+        Ok(AbstractValue::Object(Rc::new(Object {
             kind: "Socket".to_owned(),
             text: host,
             data: Value::default(),
@@ -202,18 +204,18 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Data goes over an open connection.
-    pub(super) fn sends_over(&mut self, call: &Call<'_>, data: &Value) -> Done<Thing> {
+    pub(super) fn sends_over(&mut self, call: &Call<'_>, data: &Value) -> Fueled<AbstractValue> {
         let worth = Origins::SECRET | Origins::FILE | Origins::ENVIRONMENT | Origins::OUTPUT;
         if let Some(host) = self.network.host.clone()
             && data.origins.any(worth)
         {
             self.scene.send(&call.actor, &host, data)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
     /// What shows only once all is read.
-    pub(in crate::code) fn finish(&mut self) -> Done {
+    pub(in crate::code) fn finish(&mut self) -> Fueled {
         let network = &self.network;
         let open = network.connected || network.listening;
         let tied = network.redirected && network.runs;
@@ -247,11 +249,11 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-fn answer_of(answer: Value) -> Thing {
+fn answer_of(answer: Value) -> AbstractValue {
     if answer.text.is_empty() {
-        return Thing::Nothing;
+        return AbstractValue::Nothing;
     }
-    Thing::Object(Rc::new(Object {
+    AbstractValue::Object(Rc::new(Object {
         kind: "Answer".to_owned(),
         text: answer.clone(),
         data: answer,

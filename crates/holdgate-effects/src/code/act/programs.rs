@@ -4,15 +4,15 @@ use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
-use crate::code::thing::{Object, Thing};
+use crate::code::thing::{AbstractValue, Object};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mut output = Value::default();
         for command in self.values(call, 0)? {
             output = self.runs_shell(call, &command)?;
@@ -23,16 +23,16 @@ impl Reader<'_, '_, '_> {
         Ok(process(output))
     }
 
-    pub(super) fn runs_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_program(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let things = call.all(0);
         let words = self.words(&things)?;
         Ok(process(self.runs_words(&words, call.start)?))
     }
 
-    pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let program = self.value(call, 0)?;
         let mut words = match call.one(1) {
-            Some(list @ Thing::List(_)) => self.words(&[list])?,
+            Some(list @ AbstractValue::List(_)) => self.words(&[list])?,
             // C gives the words one by one or as an array of its own.
             _ => Vec::new(),
         };
@@ -49,18 +49,18 @@ impl Reader<'_, '_, '_> {
         Ok(process(self.runs_words(&words, call.start)?))
     }
 
-    pub(super) fn runs_shell_or_program(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_shell_or_program(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let things = call.all(0);
-        let mut things: Vec<Thing> = things
+        let mut things: Vec<AbstractValue> = things
             .into_iter()
-            .filter(|t| !matches!(t, Thing::Map(_)))
+            .filter(|t| !matches!(t, AbstractValue::Map(_)))
             .collect();
         // Ruby's `popen(command, "r+")`.
         if things.len() == 2
             && call.actor.program.contains("popen")
             && things
                 .get(1)
-                .and_then(Thing::known)
+                .and_then(AbstractValue::known)
                 .is_some_and(|m| m.len() <= 3)
         {
             things.truncate(1);
@@ -85,15 +85,15 @@ impl Reader<'_, '_, '_> {
         Ok(process(output))
     }
 
-    pub(super) fn runs_text(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_text(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         for code in self.values(call, 0)? {
             self.runs_code(call, &code)?;
         }
         // `Function('…')` returns a function that does the same.
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn runs_file(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_file(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         for path in self.values(call, 0)? {
             if path.text.starts_with("http") {
                 let code = self.scene.fetch(&call.actor, &path)?;
@@ -105,54 +105,56 @@ impl Reader<'_, '_, '_> {
                 self.runs_code(call, &code)?;
             }
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn loads(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn loads(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let library = self.value(call, 0)?;
         if library.text.contains('/') {
             self.scene.touch(&call.actor, Kind::Run, &library)?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let data = self.value(call, 0)?;
         if data.origins.any(Origins::FETCHED | Origins::DECODED) {
             self.runs_code(call, &crate::code::thing::unknown_like(&data))?;
         }
-        Ok(Thing::value(crate::code::thing::unknown_like(&data)))
+        Ok(AbstractValue::value(crate::code::thing::unknown_like(
+            &data,
+        )))
     }
 
-    pub(super) fn kills(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn kills(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let target = self.value(call, 0)?;
         let effect = call.actor.does(Kind::Kill).about(&target.text);
         self.scene.emit(effect)?;
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn elevates(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn elevates(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let user = self.value(call, 0)?;
         if user.text == "0" {
             self.scene.emit(call.actor.does(Kind::Elevate).about("0"))?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn opens_terminal(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn opens_terminal(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let program = self.value(call, 0)?;
         self.network.shell |= is_shell(&program.text);
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
-    pub(super) fn runs_statement(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn runs_statement(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let statement = self.value(call, 0)?;
         if destroys(&statement.text) {
             let text = crate::json::shorten(&statement.text, 200);
             self.scene
                 .emit(call.actor.does(Kind::Database).about(&text))?;
         }
-        Ok(Thing::Nothing)
+        Ok(AbstractValue::Nothing)
     }
 
     fn is_node(&self) -> bool {
@@ -160,17 +162,17 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A list is a program with its arguments; a text is for a shell, or a program's name.
-    pub(super) fn command(&mut self, call: &Call<'_>) -> Done<Thing> {
+    pub(super) fn command(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mut output = Value::default();
         let shell = uses_shell(call)
             || !matches!(self.language, Language::Python)
             || call.act.arguments.len() < 2;
         let Some(thing) = call.one(0) else {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         };
         for one in thing.each() {
             output = match one {
-                Thing::List(items) => {
+                AbstractValue::List(items) => {
                     let words = self.words(items)?;
                     match words.as_slice() {
                         [first, ..] if uses_shell(call) && self.language == Language::Python => {
@@ -196,18 +198,18 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Lists and texts as the words of a command.
-    fn words(&mut self, things: &[Thing]) -> Done<Vec<Value>> {
+    fn words(&mut self, things: &[AbstractValue]) -> Fueled<Vec<Value>> {
         let mut words = Vec::new();
         for thing in things {
             match thing {
-                Thing::List(items) => {
+                AbstractValue::List(items) => {
                     for item in items.iter().take(256) {
                         words.push(self.value_of(item)?);
                     }
                 }
-                Thing::Map(_) | Thing::Function(_) => {}
+                AbstractValue::Map(_) | AbstractValue::Function(_) => {}
                 // `execl(…, NULL)`
-                Thing::Name(name) if matches!(name.as_str(), "NULL" | "nullptr") => {}
+                AbstractValue::Name(name) if matches!(name.as_str(), "NULL" | "nullptr") => {}
                 other => words.push(self.value_of(other)?),
             }
         }
@@ -215,7 +217,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A shell runs `command`.
-    pub(super) fn runs_shell(&mut self, call: &Call<'_>, command: &Value) -> Done<Value> {
+    pub(super) fn runs_shell(&mut self, call: &Call<'_>, command: &Value) -> Fueled<Value> {
         if command.text.trim().is_empty() {
             return Ok(Value::default());
         }
@@ -240,7 +242,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A program runs with these words.
-    pub(in crate::code) fn runs_words(&mut self, words: &[Value], _start: usize) -> Done<Value> {
+    pub(in crate::code) fn runs_words(&mut self, words: &[Value], _start: usize) -> Fueled<Value> {
         let Some(program) = words.first().filter(|w| !w.text.trim().is_empty()) else {
             return Ok(Value::default());
         };
@@ -262,8 +264,8 @@ impl Reader<'_, '_, '_> {
     fn runs_unknown(
         &mut self,
         command: &Value,
-        run: impl FnOnce(&mut Self, &Value) -> Done<Value>,
-    ) -> Done<Value> {
+        run: impl FnOnce(&mut Self, &Value) -> Fueled<Value>,
+    ) -> Fueled<Value> {
         self.network.runs_received |= command.origins.any(Origins::FETCHED);
         let tells = Origins::FETCHED | Origins::DECODED;
         if command.origins.any(tells) {
@@ -273,7 +275,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Code of the same language runs.
-    pub(super) fn runs_code(&mut self, call: &Call<'_>, code: &Value) -> Done {
+    pub(super) fn runs_code(&mut self, call: &Call<'_>, code: &Value) -> Fueled {
         if code.text.trim().is_empty() {
             return Ok(());
         }
@@ -293,7 +295,11 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `` `command` ``
-    pub(in crate::code) fn backticks(&mut self, command: &Value, start: usize) -> Done<Thing> {
+    pub(in crate::code) fn backticks(
+        &mut self,
+        command: &Value,
+        start: usize,
+    ) -> Fueled<AbstractValue> {
         let act = crate::code::functions::Act {
             role: Role::Shell,
             arguments: Vec::new(),
@@ -301,12 +307,12 @@ impl Reader<'_, '_, '_> {
         };
         let call = Call {
             act: &act,
-            receiver: &Thing::Nothing,
+            receiver: &AbstractValue::Nothing,
             arguments: &crate::code::read::Arguments::default(),
             actor: Actor::new("`", &self.evidence(start)),
             start,
         };
-        Ok(Thing::value(self.runs_shell(&call, command)?))
+        Ok(AbstractValue::value(self.runs_shell(&call, command)?))
     }
 }
 
@@ -314,8 +320,8 @@ fn uses_shell(call: &Call<'_>) -> bool {
     call.named("shell").is_some_and(|t| t.number() != Some(0))
 }
 
-fn process(output: Value) -> Thing {
-    Thing::Object(Rc::new(Object {
+fn process(output: Value) -> AbstractValue {
+    AbstractValue::Object(Rc::new(Object {
         kind: "Process".to_owned(),
         text: output.clone(),
         data: output,

@@ -4,7 +4,7 @@ use super::Reader;
 use super::lines::json_words;
 use super::tree::{Format, elsewhere};
 use crate::code::Language;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 
 /// Keys of YAML whose value is a command or a script.
@@ -39,7 +39,7 @@ impl Reader<'_, '_, '_> {
         value: &str,
         lines: &[&str],
         from: usize,
-    ) -> Done<usize> {
+    ) -> Fueled<usize> {
         let own = indent(line)
             + if line.trim_start().starts_with("- ") {
                 2
@@ -100,7 +100,7 @@ impl Reader<'_, '_, '_> {
         Ok(at)
     }
 
-    fn run(&mut self, key: &str, script: &str, elsewhere: bool, language: Language) -> Done {
+    fn run(&mut self, key: &str, script: &str, elsewhere: bool, language: Language) -> Fueled {
         if elsewhere {
             self.step(key, script, language)
         } else {
@@ -116,7 +116,7 @@ impl Reader<'_, '_, '_> {
         value: &str,
         lines: &[&str],
         at: usize,
-    ) -> Done<usize> {
+    ) -> Fueled<usize> {
         if value.is_empty() {
             return Ok(at);
         }

@@ -5,11 +5,11 @@ use super::fragment::yaml_key;
 use crate::code::make::joined_lines;
 use crate::json::{Json, LoneSurrogates};
 use crate::language::programs;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 
 impl Reader<'_, '_, '_> {
-    pub(super) fn lines(&mut self, text: &str) -> Done {
+    pub(super) fn lines(&mut self, text: &str) -> Fueled {
         let lines: Vec<&str> = text.lines().collect();
         if is_dockerfile(text) {
             return self.dockerfile(text);
@@ -39,7 +39,7 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn dockerfile(&mut self, text: &str) -> Done {
+    fn dockerfile(&mut self, text: &str) -> Fueled {
         let lines = joined_lines(text);
         let mut at = 0;
         while let Some(line) = lines.get(at) {

@@ -4,7 +4,7 @@
 use super::Reader;
 use crate::code::Language;
 use crate::json::Json;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 
 /// Commands that stand deeper than this are run by nobody.
@@ -39,7 +39,7 @@ impl<'k> At<'k> {
 
 impl Reader<'_, '_, '_> {
     /// Says what the commands in a tree do.
-    pub(super) fn tree(&mut self, tree: &Json<'_>, format: Format) -> Done {
+    pub(super) fn tree(&mut self, tree: &Json<'_>, format: Format) -> Fueled {
         let start = At {
             format,
             key: "",
@@ -49,7 +49,7 @@ impl Reader<'_, '_, '_> {
         self.node(tree, start)
     }
 
-    fn node(&mut self, node: &Json<'_>, at: At<'_>) -> Done {
+    fn node(&mut self, node: &Json<'_>, at: At<'_>) -> Fueled {
         self.scene.fuel.spend(1)?;
         if at.depth > MAX_DEPTH {
             return Ok(());
@@ -92,7 +92,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `command` with `args`, or `interpreter` with `command`: one program with its arguments.
-    fn program_and_arguments(&mut self, node: &Json<'_>) -> Done<bool> {
+    fn program_and_arguments(&mut self, node: &Json<'_>) -> Fueled<bool> {
         let command = node.get("command");
         let interpreter = node.get("interpreter").and_then(texts);
         if let (Some(mut words), Some(code)) = (interpreter, command.and_then(Json::as_str)) {
@@ -122,7 +122,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The value of a key that runs it.
-    fn command(&mut self, name: &str, value: &Json<'_>, at: At<'_>) -> Done {
+    fn command(&mut self, name: &str, value: &Json<'_>, at: At<'_>) -> Fueled {
         match value {
             Json::String(text) => self.script(name, text, at),
             Json::Array(items) if is_argv(name) => match texts(value) {
@@ -155,7 +155,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A list of texts that is one program with its arguments, or a list of commands: tools differ.
-    fn words_or_commands(&mut self, name: &str, words: &[String], at: At<'_>) -> Done {
+    fn words_or_commands(&mut self, name: &str, words: &[String], at: At<'_>) -> Fueled {
         self.words(words, elsewhere(at.format, name).then_some(Tag::Ci))?;
         let only_argv = at.format == Format::Json || !elsewhere(at.format, name);
         for word in words.iter().filter(|w| !only_argv && w.contains(' ')) {
@@ -164,7 +164,7 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn script(&mut self, name: &str, text: &str, at: At<'_>) -> Done {
+    fn script(&mut self, name: &str, text: &str, at: At<'_>) -> Fueled {
         if elsewhere(at.format, name) {
             self.step(name, text, at.language)
         } else {

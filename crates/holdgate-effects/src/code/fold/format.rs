@@ -1,11 +1,11 @@
 //! Texts with places that are filled: `%s`, `{}`.
 
 use super::plain;
-use crate::code::thing::Thing;
+use crate::code::thing::AbstractValue;
 use crate::value::{HOLE, Value};
 
 /// `"%s …" % (…)` and `sprintf`.
-pub(in crate::code) fn format_percent(format: &Value, arguments: &[Thing]) -> Value {
+pub(in crate::code) fn format_percent(format: &Value, arguments: &[AbstractValue]) -> Value {
     let mut out = format.map(String::new());
     let mut arguments = arguments.iter();
     let mut chars = format.text.chars().peekable();
@@ -36,7 +36,7 @@ pub(in crate::code) fn format_percent(format: &Value, arguments: &[Thing]) -> Va
 }
 
 /// `"{} {0} {name}".format(…)`.
-pub(in crate::code) fn format_braces(format: &Value, arguments: &[Thing]) -> Value {
+pub(in crate::code) fn format_braces(format: &Value, arguments: &[AbstractValue]) -> Value {
     let mut out = format.map(String::new());
     let mut next = 0;
     let mut rest = format.text.as_str();

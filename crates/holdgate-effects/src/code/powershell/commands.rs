@@ -3,7 +3,7 @@
 use super::{Reader, Word, actor, encoded_command};
 use crate::code::Language;
 use crate::effect::{Actor, Kind};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
@@ -49,7 +49,7 @@ impl Reader<'_, '_, '_> {
         words: &[Word],
         input: &Value,
         made: &Value,
-    ) -> Done<Value> {
+    ) -> Fueled<Value> {
         let Some(first) = words.first() else {
             return Ok(Value::default());
         };
@@ -117,7 +117,7 @@ impl Reader<'_, '_, '_> {
         name: &str,
         rest: &[Word],
         input: &Value,
-    ) -> Done<Option<Value>> {
+    ) -> Fueled<Option<Value>> {
         match name {
             "get-content" | "gc" | "cat" | "type" => {
                 let mut content = Value::default();
@@ -152,7 +152,7 @@ impl Reader<'_, '_, '_> {
         Ok(Some(Value::default()))
     }
 
-    fn removes(&mut self, mut actor: Actor, rest: &[Word]) -> Done {
+    fn removes(&mut self, mut actor: Actor, rest: &[Word]) -> Fueled {
         let recursive = rest.iter().any(|word| {
             let flag = word.value.text.to_ascii_lowercase();
             flag == "/s" || (flag.len() >= 2 && "-recurse".starts_with(&flag)) || flag == "-rf"
@@ -166,7 +166,7 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn requests(&mut self, actor: &Actor, rest: &[Word]) -> Done<Value> {
+    fn requests(&mut self, actor: &Actor, rest: &[Word]) -> Fueled<Value> {
         let url =
             option(rest, &["-uri", "-source"]).or_else(|| operands(rest, &[]).into_iter().next());
         let Some(url) = url else {
@@ -188,7 +188,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `powershell -EncodedCommand …`, `cmd /c …`.
-    fn nested(&mut self, actor: &Actor, rest: &[Word]) -> Done {
+    fn nested(&mut self, actor: &Actor, rest: &[Word]) -> Fueled {
         let mut words = rest.iter();
         while let Some(word) = words.next() {
             let flag = word.value.text.to_ascii_lowercase();

@@ -4,12 +4,12 @@ use super::{MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::Kind;
-use crate::code::thing::Thing;
-use crate::scene::Done;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 
 impl Reader<'_, '_, '_> {
     /// `x = …`, `x.y += …`, `a, b = …`, if one starts here. Returns the value.
-    pub(super) fn assignment(&mut self, end: usize) -> Done<Option<Thing>> {
+    pub(super) fn assignment(&mut self, end: usize) -> Fueled<Option<AbstractValue>> {
         let Some(token) = self.peek(end) else {
             return Ok(None);
         };
@@ -33,7 +33,12 @@ impl Reader<'_, '_, '_> {
         value.map(Some)
     }
 
-    fn assigned(&mut self, targets: &[String], mark_at: usize, end: usize) -> Done<Thing> {
+    fn assigned(
+        &mut self,
+        targets: &[String],
+        mark_at: usize,
+        end: usize,
+    ) -> Fueled<AbstractValue> {
         let mark = self.token_at(mark_at).map_or("", |t| t.text);
         self.at = mark_at + 1;
         while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
@@ -48,13 +53,13 @@ impl Reader<'_, '_, '_> {
                     self.at += 1;
                     items.push(self.expression(end)?);
                 }
-                value = Thing::list(items);
+                value = AbstractValue::list(items);
             }
             if matches!(mark, "+=" | ".=" | "<<" | "..=") {
                 let before = self.variables.get(target).cloned().unwrap_or_default();
                 let before = self.resolved(&before)?;
                 let added = self.resolved(&value)?;
-                value = if matches!(before, Thing::Nothing) {
+                value = if matches!(before, AbstractValue::Nothing) {
                     added
                 } else {
                     fold::concat(&before, &added)
@@ -72,7 +77,7 @@ impl Reader<'_, '_, '_> {
         }
         let whole = match values.as_slice() {
             [one] => one.clone(),
-            _ => Thing::list(values),
+            _ => AbstractValue::list(values),
         };
         self.assign_parts(targets, &whole)?;
         Ok(whole)
@@ -100,14 +105,14 @@ impl Reader<'_, '_, '_> {
         false
     }
 
-    pub(super) fn assign_parts(&mut self, targets: &[String], whole: &Thing) -> Done {
+    pub(super) fn assign_parts(&mut self, targets: &[String], whole: &AbstractValue) -> Fueled {
         for (index, target) in targets.iter().enumerate() {
             let part = match whole {
-                Thing::List(items) => items.get(index).cloned().unwrap_or_default(),
+                AbstractValue::List(items) => items.get(index).cloned().unwrap_or_default(),
                 // `conn, _ := f()` and `a, b = f()`: the first is what f makes.
                 other if index == 0 => other.clone(),
-                Thing::Object(_) | Thing::Text(_) => whole.item(),
-                _ => Thing::Nothing,
+                AbstractValue::Object(_) | AbstractValue::Text(_) => whole.item(),
+                _ => AbstractValue::Nothing,
             };
             self.assign(target, part)?;
         }
@@ -181,7 +186,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `const {a, b: c} = …`, `[a, b] = …`, `my ($a, $b) = …`.
-    pub(super) fn destructuring(&mut self, end: usize) -> Done {
+    pub(super) fn destructuring(&mut self, end: usize) -> Fueled {
         let open = self.at;
         let pattern = ["{", "[", "("].iter().any(|b| self.is_mark(open, b));
         if !pattern {
@@ -211,10 +216,10 @@ impl Reader<'_, '_, '_> {
         if by_key {
             for (key, target) in targets {
                 let thing = match &whole {
-                    Thing::Name(name) => Thing::Name(format!("{name}.{key}")),
-                    Thing::Map(_) => whole.get(&key).cloned().unwrap_or_default(),
-                    Thing::Object(_) => whole.item(),
-                    _ => Thing::Nothing,
+                    AbstractValue::Name(name) => AbstractValue::Name(format!("{name}.{key}")),
+                    AbstractValue::Map(_) => whole.get(&key).cloned().unwrap_or_default(),
+                    AbstractValue::Object(_) => whole.item(),
+                    _ => AbstractValue::Nothing,
                 };
                 self.assign(&target, thing)?;
             }
@@ -225,7 +230,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Sets a variable. What it held before stays possible where a branch may not be taken.
-    pub(in crate::code) fn assign(&mut self, name: &str, thing: Thing) -> Done {
+    pub(in crate::code) fn assign(&mut self, name: &str, thing: AbstractValue) -> Fueled {
         self.scene.fuel.spend(1)?;
         let name = names::variable(self.language, name);
         if let Some((object, key)) = name.rsplit_once('.')
@@ -256,18 +261,18 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-fn is_constant(thing: &Thing) -> bool {
+fn is_constant(thing: &AbstractValue) -> bool {
     match thing {
-        Thing::Text(value) => value.is_known() && value.text.len() < 1024,
-        Thing::Any(all) => all
+        AbstractValue::Text(value) => value.is_known() && value.text.len() < 1024,
+        AbstractValue::Any(all) => all
             .iter()
-            .all(|t| !matches!(t, Thing::Any(_)) && is_constant(t)),
-        Thing::Nothing
-        | Thing::Number(_)
-        | Thing::Name(_)
-        | Thing::Object(_)
-        | Thing::List(_)
-        | Thing::Map(_)
-        | Thing::Function(_) => false,
+            .all(|t| !matches!(t, AbstractValue::Any(_)) && is_constant(t)),
+        AbstractValue::Nothing
+        | AbstractValue::Number(_)
+        | AbstractValue::Name(_)
+        | AbstractValue::Object(_)
+        | AbstractValue::List(_)
+        | AbstractValue::Map(_)
+        | AbstractValue::Function(_) => false,
     }
 }

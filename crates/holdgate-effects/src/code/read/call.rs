@@ -3,28 +3,28 @@
 use super::{Reader, parent_of};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{Object, Thing, unknown_like};
+use crate::code::thing::{AbstractValue, Object, unknown_like};
 use crate::code::{Language, whole_environment};
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::Origins;
 use std::rc::Rc;
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
 pub(in crate::code) struct Arguments {
-    pub(in crate::code) positional: Vec<Thing>,
-    pub(in crate::code) named: Vec<(String, Thing)>,
+    pub(in crate::code) positional: Vec<AbstractValue>,
+    pub(in crate::code) named: Vec<(String, AbstractValue)>,
 }
 
 impl Arguments {
-    pub(in crate::code) fn of(positional: Vec<Thing>) -> Self {
+    pub(in crate::code) fn of(positional: Vec<AbstractValue>) -> Self {
         Arguments {
             positional,
             named: Vec::new(),
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Thing> {
+    fn all(&self) -> impl Iterator<Item = &AbstractValue> {
         self.positional
             .iter()
             .chain(self.named.iter().map(|(_, t)| t))
@@ -33,7 +33,7 @@ impl Arguments {
 
 impl Reader<'_, '_, '_> {
     /// The arguments in the brackets that the reader stands at.
-    pub(super) fn arguments(&mut self, end: usize) -> Done<Arguments> {
+    pub(super) fn arguments(&mut self, end: usize) -> Fueled<Arguments> {
         let close = self.close_of(self.at, end);
         let (positional, named) = self.items_and_members(close)?;
         self.at = close + 1;
@@ -43,39 +43,39 @@ impl Reader<'_, '_, '_> {
     /// Calls whatever `thing` is.
     pub(in crate::code) fn call(
         &mut self,
-        thing: Thing,
+        thing: AbstractValue,
         arguments: Arguments,
         start: usize,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(2)?;
         match thing {
-            Thing::Name(name) => self.call_name(&name, None, arguments, start),
-            Thing::Function(id) => self.call_own(id, &arguments),
-            Thing::Text(value) => match value.as_known() {
+            AbstractValue::Name(name) => self.call_name(&name, None, arguments, start),
+            AbstractValue::Function(id) => self.call_own(id, &arguments),
+            AbstractValue::Text(value) => match value.as_known() {
                 // `$f = 'system'; $f('x')`
                 Some(name) if matches!(self.language, Language::Php | Language::Ruby) => {
                     let name = name.to_owned();
                     self.call_name(&name, None, arguments, start)
                 }
-                _ => self.made_by("", &Thing::Text(value), &arguments),
+                _ => self.made_by("", &AbstractValue::Text(value), &arguments),
             },
-            Thing::Any(all) => {
-                let mut result = Thing::Nothing;
+            AbstractValue::Any(all) => {
+                let mut result = AbstractValue::Nothing;
                 for one in all.iter() {
-                    if !matches!(one, Thing::Any(_)) {
+                    if !matches!(one, AbstractValue::Any(_)) {
                         result = self.call(one.clone(), arguments.clone(), start)?;
                     }
                 }
                 Ok(result)
             }
             // `(0, eval)(…)`
-            Thing::List(items) if self.language == Language::JavaScript => {
+            AbstractValue::List(items) if self.language == Language::JavaScript => {
                 match items
                     .last()
-                    .filter(|t| matches!(t, Thing::Name(_) | Thing::Function(_)))
+                    .filter(|t| matches!(t, AbstractValue::Name(_) | AbstractValue::Function(_)))
                 {
                     Some(last) => self.call(last.clone(), arguments, start),
-                    None => self.made_by("", &Thing::List(items), &arguments),
+                    None => self.made_by("", &AbstractValue::List(items), &arguments),
                 }
             }
             other => self.made_by("", &other, &arguments),
@@ -85,21 +85,21 @@ impl Reader<'_, '_, '_> {
     /// Calls a method of a thing that is more than a name.
     pub(super) fn method(
         &mut self,
-        thing: &Thing,
+        thing: &AbstractValue,
         member: &str,
         arguments: Arguments,
         start: usize,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(2)?;
-        if let Thing::Any(all) = thing {
-            let mut made = Thing::Nothing;
-            for one in all.iter().filter(|t| !matches!(t, Thing::Any(_))) {
+        if let AbstractValue::Any(all) = thing {
+            let mut made = AbstractValue::Nothing;
+            for one in all.iter().filter(|t| !matches!(t, AbstractValue::Any(_))) {
                 let one = self.method(one, member, arguments.clone(), start)?;
                 made = made.or(&one);
             }
             return Ok(made);
         }
-        if let (Language::Ruby, Thing::Text(_), "call") = (self.language, thing, member) {
+        if let (Language::Ruby, AbstractValue::Text(_), "call") = (self.language, thing, member) {
             return self.call(thing.clone(), arguments, start);
         }
         self.scene.fuel.spend_on(thing.length())?;
@@ -110,7 +110,7 @@ impl Reader<'_, '_, '_> {
         if let Some(made) = fold::method(thing, member, &resolved) {
             return Ok(made);
         }
-        if let Thing::Object(object) = thing {
+        if let AbstractValue::Object(object) = thing {
             if object.kind == "Builder" {
                 if let Some(made) = self.built(object, member, &arguments, start)? {
                     return Ok(made);
@@ -121,18 +121,18 @@ impl Reader<'_, '_, '_> {
             let name = format!("{}.{member}", object.kind);
             return self.call_name(&name, Some(thing), arguments, start);
         }
-        if let (Thing::Function(id), "call" | "apply" | "bind" | "()") = (thing, member) {
+        if let (AbstractValue::Function(id), "call" | "apply" | "bind" | "()") = (thing, member) {
             return self.call_own(*id, &arguments);
         }
-        if let (Thing::List(items), "map" | "forEach" | "each" | "flatMap" | "collect") =
+        if let (AbstractValue::List(items), "map" | "forEach" | "each" | "flatMap" | "collect") =
             (thing, member)
-            && let Some(Thing::Function(id)) = arguments.positional.first()
+            && let Some(AbstractValue::Function(id)) = arguments.positional.first()
         {
             let mut made = Vec::new();
             for item in items.iter().take(256) {
                 made.push(self.call_own(*id, &Arguments::of(vec![item.clone()]))?);
             }
-            return Ok(Thing::list(made));
+            return Ok(AbstractValue::list(made));
         }
         if matches!(member, "each" | "map" | "with" | "tap" | "items")
             && arguments.positional.is_empty()
@@ -143,52 +143,63 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A member that is not called.
-    pub(super) fn attribute(&mut self, thing: &Thing, member: &str, start: usize) -> Done<Thing> {
+    pub(super) fn attribute(
+        &mut self,
+        thing: &AbstractValue,
+        member: &str,
+        start: usize,
+    ) -> Fueled<AbstractValue> {
         if self.language == Language::Ruby {
             return self.method(thing, member, Arguments::default(), start);
         }
         // `[].filter.constructor`, `''.__class__`: functions by way of their insides.
         if member == "constructor" || member.starts_with("__") {
-            return Ok(Thing::Name(format!("?.{member}")));
+            return Ok(AbstractValue::Name(format!("?.{member}")));
         }
         match thing {
-            Thing::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
-            Thing::Object(object) => {
+            AbstractValue::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
+            AbstractValue::Object(object) => {
                 let text = &object.text;
                 if object.kind == "Path" && member == "parent" {
                     let parent = parent_of(&text.text);
-                    return Ok(Thing::object("Path", text.map(parent)));
+                    return Ok(AbstractValue::object("Path", text.map(parent)));
                 }
                 if matches!(member, "name" | "path" | "as_posix" | "hostname")
                     && object.kind != "Answer"
                 {
-                    return Ok(Thing::value(text.clone()));
+                    return Ok(AbstractValue::value(text.clone()));
                 }
                 if object.kind == "Socket" || object.kind == "Builder" {
                     return Ok(thing.clone());
                 }
-                Ok(Thing::Object(Rc::new(Object {
+                Ok(AbstractValue::Object(Rc::new(Object {
                     kind: "Answer".to_owned(),
                     text: unknown_like(text),
                     data: unknown_like(&object.data),
                 })))
             }
-            Thing::Text(value) if !value.is_known() => Ok(Thing::value(unknown_like(value))),
-            Thing::List(_) if member == "items" => Ok(thing.clone()),
-            Thing::Any(_) => {
-                let mut made = Thing::Nothing;
-                for one in thing.each().iter().filter(|t| !matches!(t, Thing::Any(_))) {
+            AbstractValue::Text(value) if !value.is_known() => {
+                Ok(AbstractValue::value(unknown_like(value)))
+            }
+            AbstractValue::List(_) if member == "items" => Ok(thing.clone()),
+            AbstractValue::Any(_) => {
+                let mut made = AbstractValue::Nothing;
+                for one in thing
+                    .each()
+                    .iter()
+                    .filter(|t| !matches!(t, AbstractValue::Any(_)))
+                {
                     let one = self.attribute(one, member, start)?;
                     made = made.or(&one);
                 }
                 Ok(made)
             }
-            Thing::Text(_)
-            | Thing::List(_)
-            | Thing::Nothing
-            | Thing::Number(_)
-            | Thing::Name(_)
-            | Thing::Function(_) => Ok(Thing::Nothing),
+            AbstractValue::Text(_)
+            | AbstractValue::List(_)
+            | AbstractValue::Nothing
+            | AbstractValue::Number(_)
+            | AbstractValue::Name(_)
+            | AbstractValue::Function(_) => Ok(AbstractValue::Nothing),
         }
     }
 
@@ -196,16 +207,16 @@ impl Reader<'_, '_, '_> {
     pub(in crate::code) fn call_name(
         &mut self,
         name: &str,
-        receiver: Option<&Thing>,
+        receiver: Option<&AbstractValue>,
         arguments: Arguments,
         start: usize,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
         let acts = self.acts(name);
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
             if acts.is_none()
-                && let Some(Thing::Function(id)) = self.variables.get(last)
+                && let Some(AbstractValue::Function(id)) = self.variables.get(last)
             {
                 let id = *id;
                 return self.call_own(id, &arguments);
@@ -217,22 +228,23 @@ impl Reader<'_, '_, '_> {
                 if last != "__call__" && self.language == Language::JavaScript {
                     arguments.positional = arguments.positional.into_iter().skip(1).collect();
                 }
-                if let ("apply", Some(items)) =
-                    (last, arguments.positional.first().and_then(Thing::items))
-                {
+                if let ("apply", Some(items)) = (
+                    last,
+                    arguments.positional.first().and_then(AbstractValue::items),
+                ) {
                     arguments.positional = items.to_vec();
                 }
                 if last == "bind" && arguments.positional.is_empty() {
-                    return Ok(Thing::Name(object.to_owned()));
+                    return Ok(AbstractValue::Name(object.to_owned()));
                 }
                 return self.call_name(object, None, arguments, start);
             }
         }
         // `import('x').then(x => …)`
-        if let ("then", None, Some(Thing::Function(id))) =
+        if let ("then", None, Some(AbstractValue::Function(id))) =
             (last, receiver, arguments.positional.first())
         {
-            let module = vec![Thing::Name(object.to_owned())];
+            let module = vec![AbstractValue::Name(object.to_owned())];
             return self.call_own(*id, &Arguments::of(module));
         }
         if let Some(acts) = acts {
@@ -240,13 +252,13 @@ impl Reader<'_, '_, '_> {
             let receiver = if let Some(receiver) = receiver {
                 receiver
             } else {
-                named = Thing::Name(object.to_owned());
+                named = AbstractValue::Name(object.to_owned());
                 &named
             };
-            let mut result = Thing::Nothing;
+            let mut result = AbstractValue::Nothing;
             for act in acts {
                 let made = self.perform(act, last, receiver, &arguments, start)?;
-                if !matches!(made, Thing::Nothing) {
+                if !matches!(made, AbstractValue::Nothing) {
                     result = made;
                 }
             }
@@ -259,16 +271,16 @@ impl Reader<'_, '_, '_> {
         self.pass_functions(&arguments, start)?;
         let receiver = receiver
             .cloned()
-            .unwrap_or_else(|| Thing::Name(object.to_owned()));
+            .unwrap_or_else(|| AbstractValue::Name(object.to_owned()));
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
         Ok(made)
     }
 
     /// Functions that are handed over are called with what is handed over beside them.
-    fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Done {
+    fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Fueled {
         for (index, argument) in arguments.positional.iter().enumerate() {
-            if let Thing::Name(name) = argument
+            if let AbstractValue::Name(name) = argument
                 && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
             {
                 let name = name.clone();
@@ -285,8 +297,8 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `return (os.system, ('x',))`: what a pickled object does when it is read.
-    pub(super) fn reduces(&mut self, thing: &Thing, start: usize) -> Done {
-        if let (Language::Python, Some([Thing::Name(name), Thing::List(items)])) =
+    pub(super) fn reduces(&mut self, thing: &AbstractValue, start: usize) -> Fueled {
+        if let (Language::Python, Some([AbstractValue::Name(name), AbstractValue::List(items)])) =
             (self.language, thing.items())
             && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
         {
@@ -297,26 +309,27 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The code's own functions that are handed over get what the call yields.
-    fn call_back(&mut self, result: &Thing, arguments: &Arguments, start: usize) -> Done {
+    fn call_back(&mut self, result: &AbstractValue, arguments: &Arguments, start: usize) -> Fueled {
         for argument in arguments.all() {
             // `.then(eval)`
-            if let Thing::Name(name) = argument
+            if let AbstractValue::Name(name) = argument
                 && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
             {
                 let value = self.value_of(result)?;
                 if value.origins.any(Origins::FETCHED | Origins::DECODED) {
-                    let yielded = Arguments::of(vec![Thing::value(value)]);
+                    let yielded = Arguments::of(vec![AbstractValue::value(value)]);
                     self.call_name(name, None, yielded, start)?;
                 }
             }
-            if let Thing::Function(id) = argument {
+            if let AbstractValue::Function(id) = argument {
                 let value = self.value_of(result)?;
                 let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
-                let typed = matches!(result, Thing::Object(object) if !object.kind.ends_with(')'));
+                let typed =
+                    matches!(result, AbstractValue::Object(object) if !object.kind.ends_with(')'));
                 if value.origins.any(interesting) || typed {
                     let yielded = match result {
-                        Thing::Object(_) => result.clone(),
-                        _ => Thing::value(value),
+                        AbstractValue::Object(_) => result.clone(),
+                        _ => AbstractValue::value(value),
                     };
                     // Node's callbacks have the error first, browsers' have none.
                     let both = vec![yielded.clone(), yielded];
@@ -328,9 +341,14 @@ impl Reader<'_, '_, '_> {
     }
 
     /// What an unknown function makes: nothing is known but where its arguments came from.
-    fn made_by(&mut self, name: &str, receiver: &Thing, arguments: &Arguments) -> Done<Thing> {
+    fn made_by(
+        &mut self,
+        name: &str,
+        receiver: &AbstractValue,
+        arguments: &Arguments,
+    ) -> Fueled<AbstractValue> {
         let mut value = unknown_like(&self.value_of(receiver)?);
-        if let Thing::Name(_) = receiver
+        if let AbstractValue::Name(_) = receiver
             && value.origins == Origins::UNKNOWN
         {
             value.origins = Origins::NONE;
@@ -338,9 +356,12 @@ impl Reader<'_, '_, '_> {
         for argument in arguments.all() {
             if matches!(
                 argument,
-                Thing::Name(_) | Thing::Nothing | Thing::Number(_) | Thing::Function(_)
+                AbstractValue::Name(_)
+                    | AbstractValue::Nothing
+                    | AbstractValue::Number(_)
+                    | AbstractValue::Function(_)
             ) {
-                if let Thing::Name(name) = argument
+                if let AbstractValue::Name(name) = argument
                     && self.is_environment(name)
                 {
                     value.taint(&whole_environment());
@@ -351,7 +372,7 @@ impl Reader<'_, '_, '_> {
             value.taint(&argument);
         }
         let data = value.clone();
-        Ok(Thing::Object(Rc::new(Object {
+        Ok(AbstractValue::Object(Rc::new(Object {
             kind: format!("{name}()"),
             text: value,
             data,
@@ -360,7 +381,8 @@ impl Reader<'_, '_, '_> {
 
     /// Whether the table has something to say about a name.
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.acts(name).is_some() || matches!(self.variables.get(name), Some(Thing::Function(_)))
+        self.acts(name).is_some()
+            || matches!(self.variables.get(name), Some(AbstractValue::Function(_)))
     }
 }
 

@@ -4,8 +4,8 @@ use super::{MAX_CALLS, MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::lex::{Kind, Tokens};
 use crate::code::read::Arguments;
-use crate::code::thing::Thing;
-use crate::scene::Done;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub(super) struct Function<'a> {
     /// Whether the body is one expression, whose value is returned.
     is_expression: bool,
     /// What it returned when its parameters were not known.
-    result: RefCell<Thing>,
+    result: RefCell<AbstractValue>,
     /// Set while it is read: a function that calls itself is not followed further.
     active: Cell<bool>,
     /// Whether nothing is done in it that depends on its parameters.
@@ -27,7 +27,7 @@ pub(super) struct Function<'a> {
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Notes all functions that have a name, since they may be called before they are defined.
-    pub(super) fn find_functions(&mut self) -> Done {
+    pub(super) fn find_functions(&mut self) -> Fueled {
         let count = self.tokens.list.len();
         for index in 0..count {
             let word = match self.name_at(index) {
@@ -38,7 +38,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     let parameters = self.parameters(index + 2, close);
                     let end = self.close_of(close + 1, count);
                     let id = self.add_function(parameters, close + 2, end, false);
-                    self.variables.insert(name.to_owned(), Thing::Function(id));
+                    self.variables
+                        .insert(name.to_owned(), AbstractValue::Function(id));
                     continue;
                 }
                 _ => continue,
@@ -59,7 +60,8 @@ impl<'a> Reader<'_, '_, 'a> {
             };
             let id = self.add_function(parameters, start, end, false);
             self.definitions.insert(index, id);
-            self.variables.insert(name.to_owned(), Thing::Function(id));
+            self.variables
+                .insert(name.to_owned(), AbstractValue::Function(id));
         }
         Ok(())
     }
@@ -208,7 +210,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// A function definition: its body is read once with nothing known about its parameters.
-    pub(super) fn definition(&mut self, end: usize) -> Done {
+    pub(super) fn definition(&mut self, end: usize) -> Fueled {
         let Some(&id) = self.definitions.get(&self.at) else {
             let function = self.anonymous_function(end)?;
             drop(function);
@@ -224,13 +226,13 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `function (…) {…}` as a value.
-    pub(super) fn anonymous_function(&mut self, end: usize) -> Done<Thing> {
+    pub(super) fn anonymous_function(&mut self, end: usize) -> Fueled<AbstractValue> {
         if let Some(&id) = self.definitions.get(&self.at)
             && let Some(function) = self.functions.get(id).cloned()
         {
             self.read_body(&function)?;
             self.at = (function.end + 1).min(end);
-            return Ok(Thing::Function(id));
+            return Ok(AbstractValue::Function(id));
         }
         self.at += 1;
         let mut after = self.at;
@@ -242,7 +244,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let near = (after..end.min(after + 12)).find(|index| self.is_mark(*index, "{"));
         let Some(open) = near else {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         };
         let close = self.close_of(open, end);
         self.function_value(parameters, open + 1, close, false)
@@ -255,13 +257,13 @@ impl<'a> Reader<'_, '_, 'a> {
         start: usize,
         close: usize,
         is_expression: bool,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         let id = self.add_function(parameters, start, close, is_expression);
         if let Some(function) = self.functions.get(id).cloned() {
             self.read_body(&function)?;
         }
         self.at = close + usize::from(!is_expression);
-        Ok(Thing::Function(id))
+        Ok(AbstractValue::Function(id))
     }
 
     /// `x => expression`, `lambda x: expression`: the reader stands at the expression.
@@ -269,7 +271,7 @@ impl<'a> Reader<'_, '_, 'a> {
         &mut self,
         parameters: Vec<&'a str>,
         end: usize,
-    ) -> Done<Thing> {
+    ) -> Fueled<AbstractValue> {
         let start = self.at;
         let saved = self.shadow(&parameters);
         let result = self.expression(end)?;
@@ -278,10 +280,10 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(function) = self.functions.get(id) {
             *function.result.borrow_mut() = result;
         }
-        Ok(Thing::Function(id))
+        Ok(AbstractValue::Function(id))
     }
 
-    fn read_body(&mut self, function: &Rc<Function<'a>>) -> Done {
+    fn read_body(&mut self, function: &Rc<Function<'a>>) -> Fueled {
         let saved = self.shadow(&function.parameters);
         let deeds = self.deeds;
         let result = self.run_body(function)?;
@@ -293,13 +295,13 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(())
     }
 
-    fn run_body(&mut self, function: &Function<'a>) -> Done<Thing> {
+    fn run_body(&mut self, function: &Function<'a>) -> Fueled<AbstractValue> {
         if self.depth >= MAX_DEPTH {
             self.too_deep = true;
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         if function.active.replace(true) {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         self.depth += 1;
         let tokens = std::mem::replace(&mut self.tokens, function.tokens.clone());
@@ -320,16 +322,18 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(returned)
     }
 
-    fn shadow(&mut self, parameters: &[&'a str]) -> Vec<(String, Option<Thing>)> {
+    fn shadow(&mut self, parameters: &[&'a str]) -> Vec<(String, Option<AbstractValue>)> {
         let mut saved = Vec::new();
         for name in parameters {
-            let before = self.variables.insert((*name).to_owned(), Thing::Nothing);
+            let before = self
+                .variables
+                .insert((*name).to_owned(), AbstractValue::Nothing);
             saved.push(((*name).to_owned(), before));
         }
         saved
     }
 
-    fn restore(&mut self, saved: Vec<(String, Option<Thing>)>) {
+    fn restore(&mut self, saved: Vec<(String, Option<AbstractValue>)>) {
         for (name, before) in saved.into_iter().rev() {
             match before {
                 Some(thing) => self.variables.insert(name, thing),
@@ -339,11 +343,11 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// What the code's own function `id` does with these arguments.
-    pub(super) fn call_own(&mut self, id: usize, arguments: &Arguments) -> Done<Thing> {
+    pub(super) fn call_own(&mut self, id: usize, arguments: &Arguments) -> Fueled<AbstractValue> {
         let Some(function) = self.functions.get(id).cloned() else {
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         };
-        let tells = |thing: &Thing| !matches!(thing, Thing::Nothing);
+        let tells = |thing: &AbstractValue| !matches!(thing, AbstractValue::Nothing);
         let anything = arguments.positional.iter().any(tells)
             || arguments.named.iter().any(|(_, thing)| tells(thing));
         if !anything || function.idle.get() || self.calls >= MAX_CALLS {
@@ -370,7 +374,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         if self.language == Language::Perl {
-            let list = Thing::list(arguments.positional.clone());
+            let list = AbstractValue::list(arguments.positional.clone());
             self.variables.insert("$_".to_owned(), list);
         }
         let result = self.run_body(&function)?;

@@ -4,13 +4,13 @@ use super::{MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::{Kind, Meaning, Token};
-use crate::code::thing::{Thing, unknown_like};
-use crate::scene::Done;
+use crate::code::thing::{AbstractValue, unknown_like};
+use crate::scene::Fueled;
 use std::rc::Rc;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// An expression before `end`. Stands still where there is none.
-    pub(super) fn expression(&mut self, end: usize) -> Done<Thing> {
+    pub(super) fn expression(&mut self, end: usize) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(1)?;
         match self.assignment(end)? {
             Some(thing) => Ok(thing),
@@ -18,11 +18,11 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    pub(super) fn operators(&mut self, end: usize) -> Done<Thing> {
+    pub(super) fn operators(&mut self, end: usize) -> Fueled<AbstractValue> {
         if self.depth >= MAX_DEPTH {
             self.too_deep = true;
             self.at = end;
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         self.depth += 1;
         let result = self.operator_chain(end);
@@ -30,7 +30,7 @@ impl<'a> Reader<'_, '_, 'a> {
         result
     }
 
-    fn operator_chain(&mut self, end: usize) -> Done<Thing> {
+    fn operator_chain(&mut self, end: usize) -> Fueled<AbstractValue> {
         let mut left = self.operand(end)?;
         while let Some(token) = self.peek(end) {
             let word = match token.kind {
@@ -41,7 +41,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         self.language,
                         Language::Python | Language::Compiled | Language::Ruby
                     );
-                    if joins && matches!(left, Thing::Text(_)) {
+                    if joins && matches!(left, AbstractValue::Text(_)) {
                         let right = self.operand(end)?;
                         left = self.joined(left, &right)?;
                         continue;
@@ -62,7 +62,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(thing) => thing,
                 None => self.operand(end)?,
             };
-            if self.at == before + 1 && matches!(right, Thing::Nothing) {
+            if self.at == before + 1 && matches!(right, AbstractValue::Nothing) {
                 // `i++`, `a ?`: an operator without a second side.
                 continue;
             }
@@ -71,12 +71,12 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(left)
     }
 
-    fn joined(&mut self, mut left: Thing, right: &Thing) -> Done<Thing> {
+    fn joined(&mut self, mut left: AbstractValue, right: &AbstractValue) -> Fueled<AbstractValue> {
         let right = self.resolved(right)?;
         // A long chain of texts grows in place.
-        if let Thing::Text(value) = &mut left
+        if let AbstractValue::Text(value) = &mut left
             && let Some(value) = Rc::get_mut(value)
-            && let Thing::Text(more) = &right
+            && let AbstractValue::Text(more) = &right
         {
             self.scene.fuel.spend_on(more.text.len() * 4)?;
             value.push(more);
@@ -84,79 +84,84 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let left = self.resolved(&left)?;
         let joined = fold::concat(&left, &right);
-        if let Thing::Text(value) = &joined {
+        if let AbstractValue::Text(value) = &joined {
             self.scene.fuel.spend_on(value.text.len() * 4)?;
         }
         Ok(joined)
     }
 
-    fn combined(&mut self, left: Thing, word: &str, right: Thing) -> Done<Thing> {
+    fn combined(
+        &mut self,
+        left: AbstractValue,
+        word: &str,
+        right: AbstractValue,
+    ) -> Fueled<AbstractValue> {
         // The items of bytes are numbers.
         let left = match (&left, &right) {
-            (Thing::Text(value), Thing::Number(_)) if matches!(word, "^" | "-") => {
+            (AbstractValue::Text(value), AbstractValue::Number(_)) if matches!(word, "^" | "-") => {
                 let mut chars = value.text.chars();
                 match (chars.next(), chars.next()) {
-                    (Some(c), None) => Thing::Number(i64::from(u32::from(c))),
+                    (Some(c), None) => AbstractValue::Number(i64::from(u32::from(c))),
                     _ => left,
                 }
             }
             _ => left,
         };
-        if let (Thing::Number(a), Thing::Number(b)) = (&left, &right)
+        if let (AbstractValue::Number(a), AbstractValue::Number(b)) = (&left, &right)
             && let Some(number) = arithmetic(word, *a, *b)
         {
-            return Ok(Thing::Number(number));
+            return Ok(AbstractValue::Number(number));
         }
         let combined = match word {
             "+" | "." | ".." | "<<" | "~" => return self.joined(left, &right),
             "%" => match &left {
-                Thing::Text(format) if !matches!(self.language, Language::JavaScript) => {
+                AbstractValue::Text(format) if !matches!(self.language, Language::JavaScript) => {
                     let single = [right.clone()];
                     let arguments = right.items().unwrap_or(&single);
                     let mut resolved = Vec::with_capacity(arguments.len());
                     for argument in arguments {
                         resolved.push(self.resolved(argument)?);
                     }
-                    Thing::value(fold::format_percent(format, &resolved))
+                    AbstractValue::value(fold::format_percent(format, &resolved))
                 }
                 _ => self.mixed(&left, &right)?,
             },
             "*" | "x" => match (&left, &right) {
-                (Thing::Text(value), Thing::Number(times)) => {
+                (AbstractValue::Text(value), AbstractValue::Number(times)) => {
                     self.scene.fuel.spend_on(1 << 10)?;
                     fold::repeat(value, *times)
                 }
                 _ => self.mixed(&left, &right)?,
             },
             "/" => match &left {
-                Thing::Object(object) if object.kind == "Path" => {
+                AbstractValue::Object(object) if object.kind == "Path" => {
                     let path = self.path_joined(&[left.clone(), right], true)?;
-                    Thing::object("Path", path)
+                    AbstractValue::object("Path", path)
                 }
                 _ => self.mixed(&left, &right)?,
             },
             "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
             "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
-            _ => Thing::Nothing,
+            _ => AbstractValue::Nothing,
         };
         Ok(combined)
     }
 
     /// Nothing known but what it was made from.
-    fn mixed(&mut self, left: &Thing, right: &Thing) -> Done<Thing> {
+    fn mixed(&mut self, left: &AbstractValue, right: &AbstractValue) -> Fueled<AbstractValue> {
         let mut value = unknown_like(&self.value_of(left)?);
         value.taint(&self.value_of(right)?);
-        Ok(Thing::value(value))
+        Ok(AbstractValue::value(value))
     }
 
     /// What stands between operators, with all that is called on it.
-    fn operand(&mut self, end: usize) -> Done<Thing> {
+    fn operand(&mut self, end: usize) -> Fueled<AbstractValue> {
         let mut negative = false;
         // What stands before a value: signs, references, `await`, `new`.
         let token = loop {
             let Some(token) = self.peek(end) else {
-                return Ok(Thing::Nothing);
+                return Ok(AbstractValue::Nothing);
             };
             let before = match token.kind {
                 Kind::Mark => matches!(
@@ -188,12 +193,12 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let thing = self.plain_operand(token, end)?;
         Ok(match thing {
-            Thing::Number(n) if negative => Thing::Number(n.wrapping_neg()),
+            AbstractValue::Number(n) if negative => AbstractValue::Number(n.wrapping_neg()),
             other => other,
         })
     }
 
-    fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
+    fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Fueled<AbstractValue> {
         let start = self.at;
         match token.kind {
             Kind::Text(quote) => {
@@ -221,9 +226,9 @@ impl<'a> Reader<'_, '_, 'a> {
                         Some(thing) if one => thing,
                         Some(last) => {
                             items.push(last);
-                            Thing::list(items)
+                            AbstractValue::list(items)
                         }
-                        None => Thing::list(Vec::new()),
+                        None => AbstractValue::list(Vec::new()),
                     };
                     self.postfix(thing, start, end)
                 }
@@ -241,9 +246,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     let (items, members) = self.items_and_members(close)?;
                     self.at = close + 1;
                     let thing = if items.is_empty() && !members.is_empty() {
-                        Thing::Map(members.into())
+                        AbstractValue::Map(members.into())
                     } else {
-                        Thing::list(items)
+                        AbstractValue::list(items)
                     };
                     self.postfix(thing, start, end)
                 }
@@ -252,28 +257,28 @@ impl<'a> Reader<'_, '_, 'a> {
                     let (items, members) = self.items_and_members(close)?;
                     self.at = close + 1;
                     let thing = if members.is_empty() {
-                        Thing::list(items)
+                        AbstractValue::list(items)
                     } else {
-                        Thing::Map(members.into())
+                        AbstractValue::Map(members.into())
                     };
                     self.postfix(thing, start, end)
                 }
-                _ => Ok(Thing::Nothing),
+                _ => Ok(AbstractValue::Nothing),
             },
-            Kind::Line(_) => Ok(Thing::Nothing),
+            Kind::Line(_) => Ok(AbstractValue::Nothing),
         }
     }
 
     /// The list between the braces that the reader stands at.
-    fn plain_operand_at(&mut self, end: usize) -> Done<Thing> {
+    fn plain_operand_at(&mut self, end: usize) -> Fueled<AbstractValue> {
         let start = self.at;
         let close = self.close_of(start, end);
         let items = self.items(close)?;
         self.at = close + 1;
-        self.postfix(Thing::list(items), start, end)
+        self.postfix(AbstractValue::list(items), start, end)
     }
 
-    fn named(&mut self, token: Token<'a>, end: usize) -> Done<Thing> {
+    fn named(&mut self, token: Token<'a>, end: usize) -> Fueled<AbstractValue> {
         use Language::{Compiled, JavaScript, Lua, Perl, Php, Python};
         let start = self.at;
         match (self.language, token.text) {
@@ -281,7 +286,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 let colon = (start..end.min(start + 24)).find(|index| self.is_mark(*index, ":"));
                 let Some(colon) = colon else {
                     self.at += 1;
-                    return Ok(Thing::Nothing);
+                    return Ok(AbstractValue::Nothing);
                 };
                 let parameters = self.parameters(start + 1, colon);
                 self.at = colon + 1;
@@ -304,13 +309,13 @@ impl<'a> Reader<'_, '_, 'a> {
             (Python, "True" | "None" | "False") | (_, "true" | "false" | "null" | "nil") => {
                 self.at += 1;
                 let truth = i64::from(matches!(token.text, "True" | "true"));
-                return Ok(Thing::Number(truth));
+                return Ok(AbstractValue::Number(truth));
             }
             (Perl, "shift") => {
                 self.at += 1;
                 return Ok(match self.variables.get("$_") {
-                    Some(Thing::List(items)) => items.first().cloned().unwrap_or_default(),
-                    _ => Thing::Nothing,
+                    Some(AbstractValue::List(items)) => items.first().cloned().unwrap_or_default(),
+                    _ => AbstractValue::Nothing,
                 });
             }
             _ => {}
@@ -324,13 +329,13 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let thing = match known {
             Some(thing) => thing.clone(),
-            None => Thing::Name(token.text.to_owned()),
+            None => AbstractValue::Name(token.text.to_owned()),
         };
         self.postfix(thing, start, end)
     }
 
     /// What comes after `=>`.
-    fn arrow(&mut self, parameters: Vec<&'a str>, end: usize) -> Done<Thing> {
+    fn arrow(&mut self, parameters: Vec<&'a str>, end: usize) -> Fueled<AbstractValue> {
         if self.is_mark(self.at, "{") {
             let close = self.close_of(self.at, end);
             return self.function_value(parameters, self.at + 1, close, false);
@@ -379,7 +384,7 @@ fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-fn number(text: &str) -> Thing {
+fn number(text: &str) -> AbstractValue {
     let plain = text.replace('_', "");
     let lower = plain.to_ascii_lowercase();
     let parsed = if let Some(hex) = lower.strip_prefix("0x") {
@@ -391,5 +396,5 @@ fn number(text: &str) -> Thing {
     } else {
         lower.parse().ok()
     };
-    parsed.map_or_else(|| Thing::text(text), Thing::Number)
+    parsed.map_or_else(|| AbstractValue::text(text), AbstractValue::Number)
 }

@@ -2,7 +2,7 @@
 
 use super::{Reader, names};
 use crate::code::lex::Kind;
-use crate::code::thing::Thing;
+use crate::code::thing::AbstractValue;
 
 impl Reader<'_, '_, '_> {
     /// `import a.b as c, d` and `from a import b as c`.
@@ -34,11 +34,12 @@ impl Reader<'_, '_, '_> {
             };
             if self.name_at(self.at) == Some("as") {
                 if let Some(alias) = self.name_at(self.at + 1) {
-                    self.variables.insert(alias.to_owned(), Thing::Name(full));
+                    self.variables
+                        .insert(alias.to_owned(), AbstractValue::Name(full));
                     self.at += 2;
                 }
             } else if from {
-                self.variables.insert(name, Thing::Name(full));
+                self.variables.insert(name, AbstractValue::Name(full));
             }
             match self.peek(end) {
                 Some(token) if token.is_mark(",") => self.at += 1,
@@ -101,7 +102,8 @@ impl Reader<'_, '_, '_> {
                         (true, _, _) => format!("{module}.{name}"),
                         (false, _, _) => module.clone(),
                     };
-                    self.variables.insert(name.to_owned(), Thing::Name(full));
+                    self.variables
+                        .insert(name.to_owned(), AbstractValue::Name(full));
                     last = Some(name);
                 }
                 _ => {}
@@ -135,14 +137,14 @@ impl Reader<'_, '_, '_> {
                         .name_at(index.wrapping_sub(1))
                         .filter(|a| *a != "import")
                     {
-                        let name = Thing::Name(module.to_owned());
+                        let name = AbstractValue::Name(module.to_owned());
                         self.variables.insert(alias.to_owned(), name);
                     }
                 }
                 Kind::Name if token.text == "as" => {
                     let original = self.name_at(index.wrapping_sub(1));
                     if let (Some(original), Some(alias)) = (original, self.name_at(index + 1)) {
-                        let name = Thing::Name(original.to_owned());
+                        let name = AbstractValue::Name(original.to_owned());
                         self.variables.insert(alias.to_owned(), name);
                     }
                 }

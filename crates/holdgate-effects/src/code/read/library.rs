@@ -4,8 +4,8 @@ use super::{Arguments, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::functions::Act;
-use crate::code::thing::{Object, Thing};
-use crate::scene::Done;
+use crate::code::thing::{AbstractValue, Object};
+use crate::scene::Fueled;
 use crate::value::Value;
 use std::rc::Rc;
 
@@ -52,7 +52,11 @@ impl<'w> Reader<'_, 'w, '_> {
     }
 
     /// Functions that only make something of their arguments.
-    pub(super) fn built_in(&mut self, name: &str, arguments: &Arguments) -> Done<Option<Thing>> {
+    pub(super) fn built_in(
+        &mut self,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Fueled<Option<AbstractValue>> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let positional = &arguments.positional;
         let Some(first) = positional.first() else {
@@ -61,11 +65,13 @@ impl<'w> Reader<'_, 'w, '_> {
         let made = match last {
             "str" | "String" | "strval" | "quote" | "escapeshellarg" | "repr" | "bytes"
             | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" => match first {
-                Thing::List(items) if matches!(last, "bytes" | "bytearray") => {
+                AbstractValue::List(items) if matches!(last, "bytes" | "bytearray") => {
                     fold::characters(items)
                 }
-                Thing::Text(_) if last == "list" => fold::method(first, "chars", &[]),
-                Thing::Text(_) | Thing::List(_) | Thing::Number(_) => Some(first.clone()),
+                AbstractValue::Text(_) if last == "list" => fold::method(first, "chars", &[]),
+                AbstractValue::Text(_) | AbstractValue::List(_) | AbstractValue::Number(_) => {
+                    Some(first.clone())
+                }
                 _ => None,
             },
             "sprintf" | "Sprintf" | "format" | "printf" | "vsprintf" | "println" => {
@@ -87,60 +93,67 @@ impl<'w> Reader<'_, 'w, '_> {
                 None => None,
             },
             "ord" => match first {
-                Thing::Text(value) => {
+                AbstractValue::Text(value) => {
                     let c = value.text.chars().next();
-                    c.map(|c| Thing::Number(i64::from(u32::from(c))))
+                    c.map(|c| AbstractValue::Number(i64::from(u32::from(c))))
                 }
                 _ => None,
             },
             "int" | "Number" | "parseInt" | "intval" => {
-                let radix = positional.get(1).and_then(Thing::number);
+                let radix = positional.get(1).and_then(AbstractValue::number);
                 let radix = radix
                     .and_then(|n| u32::try_from(n).ok())
                     .filter(|n| (2..=36).contains(n));
                 match (radix, first.known()) {
                     (Some(radix), Some(text)) => {
                         let digits = text.trim().trim_start_matches("0x");
-                        i64::from_str_radix(digits, radix).ok().map(Thing::Number)
+                        i64::from_str_radix(digits, radix)
+                            .ok()
+                            .map(AbstractValue::Number)
                     }
-                    _ => first.number().map(Thing::Number),
+                    _ => first.number().map(AbstractValue::Number),
                 }
             }
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
             _ => None,
         };
-        if let Some(Thing::Text(value)) = &made {
+        if let Some(AbstractValue::Text(value)) = &made {
             self.scene.fuel.spend_on(value.text.len())?;
         }
         Ok(made)
     }
 
     /// A text with its places filled: `%s` or `{}`.
-    fn formatted(&mut self, format: &Thing, arguments: &[Thing]) -> Done<Option<Thing>> {
+    fn formatted(
+        &mut self,
+        format: &AbstractValue,
+        arguments: &[AbstractValue],
+    ) -> Fueled<Option<AbstractValue>> {
         let mut resolved = Vec::with_capacity(arguments.len());
         for argument in arguments {
             resolved.push(self.resolved(argument)?);
         }
         Ok(match format {
-            Thing::Text(format) if format.text.contains('%') => {
-                Some(Thing::value(fold::format_percent(format, &resolved)))
-            }
-            Thing::Text(format) if format.text.contains('{') => {
-                Some(Thing::value(fold::format_braces(format, &resolved)))
+            AbstractValue::Text(format) if format.text.contains('%') => Some(AbstractValue::value(
+                fold::format_percent(format, &resolved),
+            )),
+            AbstractValue::Text(format) if format.text.contains('{') => {
+                Some(AbstractValue::value(fold::format_braces(format, &resolved)))
             }
             _ => None,
         })
     }
 
     /// A list and its separator, in either order. In Perl the list stands as it is.
-    fn joined_list(&self, arguments: &[Thing]) -> Option<Thing> {
-        let by = std::slice::from_ref::<Thing>;
+    fn joined_list(&self, arguments: &[AbstractValue]) -> Option<AbstractValue> {
+        let by = std::slice::from_ref::<AbstractValue>;
         match arguments {
-            [list @ Thing::List(_), separator, ..] | [separator, list @ Thing::List(_), ..] => {
+            [list @ AbstractValue::List(_), separator, ..]
+            | [separator, list @ AbstractValue::List(_), ..] => {
                 fold::method(list, "join", by(separator))
             }
             [separator, rest @ ..] if self.language == Language::Perl && !rest.is_empty() => {
-                fold::method(&Thing::list(rest.to_vec()), "join", by(separator))
+                fold::method(&AbstractValue::list(rest.to_vec()), "join", by(separator))
             }
             _ => None,
         }
@@ -153,13 +166,13 @@ impl<'w> Reader<'_, 'w, '_> {
         member: &str,
         arguments: &Arguments,
         start: usize,
-    ) -> Done<Option<Thing>> {
+    ) -> Fueled<Option<AbstractValue>> {
         let mut data = object.data.clone();
         match member {
             "arg" | "args" => {
                 for argument in &arguments.positional {
                     let words = match argument {
-                        Thing::List(items) => items.to_vec(),
+                        AbstractValue::List(items) => items.to_vec(),
                         other => vec![other.clone()],
                     };
                     for word in &words {
@@ -175,11 +188,11 @@ impl<'w> Reader<'_, 'w, '_> {
                 rest.next();
                 words.extend(rest.map(|word| data.map(word.to_owned())));
                 let made = self.runs_words(&words, start)?;
-                return Ok(Some(Thing::value(made)));
+                return Ok(Some(AbstractValue::value(made)));
             }
             _ => {}
         }
-        Ok(Some(Thing::Object(Rc::new(Object {
+        Ok(Some(AbstractValue::Object(Rc::new(Object {
             kind: object.kind.clone(),
             text: object.text.clone(),
             data,

@@ -3,27 +3,30 @@
 use super::Reader;
 use crate::code::Language;
 use crate::code::lex::{Kind, Token};
-use crate::code::thing::Thing;
-use crate::scene::Done;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 
 /// Items that have a key.
-pub(super) type Members = Vec<(String, Thing)>;
+pub(super) type Members = Vec<(String, AbstractValue)>;
 
 /// Items for which the expression of a comprehension is worked out one by one.
 const MAX_MAPPED: usize = 512;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// The items between brackets; the reader stands at the opening one.
-    pub(super) fn items(&mut self, close: usize) -> Done<Vec<Thing>> {
+    pub(super) fn items(&mut self, close: usize) -> Fueled<Vec<AbstractValue>> {
         let (items, members) = self.items_and_members(close)?;
         if items.is_empty() && !members.is_empty() {
-            return Ok(vec![Thing::Map(members.into())]);
+            return Ok(vec![AbstractValue::Map(members.into())]);
         }
         Ok(items)
     }
 
     /// The items between brackets, and those that have a key.
-    pub(super) fn items_and_members(&mut self, close: usize) -> Done<(Vec<Thing>, Members)> {
+    pub(super) fn items_and_members(
+        &mut self,
+        close: usize,
+    ) -> Fueled<(Vec<AbstractValue>, Members)> {
         let braces = self.is_mark(self.at, "{");
         let open = self.at;
         self.at += 1;
@@ -33,7 +36,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(mapped) = self.comprehension(open, close)? {
             // Between round brackets it is one argument.
             items = if self.is_mark(open, "(") {
-                vec![Thing::list(mapped)]
+                vec![AbstractValue::list(mapped)]
             } else {
                 mapped
             };
@@ -117,7 +120,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `[f(x) for x in list]`, worked out for each item.
-    fn comprehension(&mut self, open: usize, close: usize) -> Done<Option<Vec<Thing>>> {
+    fn comprehension(&mut self, open: usize, close: usize) -> Fueled<Option<Vec<AbstractValue>>> {
         if self.language != Language::Python {
             return Ok(None);
         }
@@ -150,12 +153,12 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at = in_at + 1;
         let iterable = self.operators(close)?;
         let after = self.at;
-        let each: Vec<Thing> = match &iterable {
-            Thing::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
-            Thing::Text(value) if value.is_known() && value.text.len() <= MAX_MAPPED => {
+        let each: Vec<AbstractValue> = match &iterable {
+            AbstractValue::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
+            AbstractValue::Text(value) if value.is_known() && value.text.len() <= MAX_MAPPED => {
                 let chars = value.text.chars();
                 chars
-                    .map(|c| Thing::value(value.map(c.to_string())))
+                    .map(|c| AbstractValue::value(value.map(c.to_string())))
                     .collect()
             }
             other => vec![other.item()],

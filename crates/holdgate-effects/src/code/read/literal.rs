@@ -3,18 +3,22 @@
 use super::{MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::lex::{Meaning, Part, Quote, Token, parts, tokens};
-use crate::code::thing::Thing;
-use crate::scene::Done;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 use crate::value::Value;
 use std::rc::Rc;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// The text of a literal, with what stands in its holes.
-    pub(super) fn literal(&mut self, token: Token<'a>, quote: Quote) -> Done<Thing> {
+    pub(super) fn literal(&mut self, token: Token<'a>, quote: Quote) -> Fueled<AbstractValue> {
         self.scene.fuel.spend_on(token.text.len())?;
         if quote.meaning == Meaning::Words {
-            let words = token.text.split_whitespace().map(Thing::text).collect();
-            return Ok(Thing::list(words));
+            let words = token
+                .text
+                .split_whitespace()
+                .map(AbstractValue::text)
+                .collect();
+            return Ok(AbstractValue::list(words));
         }
         let mut value = Value::default();
         for part in parts(token.text, quote) {
@@ -35,14 +39,14 @@ impl<'a> Reader<'_, '_, 'a> {
             let start = self.at.saturating_sub(1);
             return self.backticks(&value, start);
         }
-        Ok(Thing::value(value))
+        Ok(AbstractValue::value(value))
     }
 
     /// The value of code inside a literal.
-    fn hole(&mut self, code: &'a str) -> Done<Thing> {
+    fn hole(&mut self, code: &'a str) -> Fueled<AbstractValue> {
         if self.depth >= MAX_DEPTH {
             self.too_deep = true;
-            return Ok(Thing::Nothing);
+            return Ok(AbstractValue::Nothing);
         }
         // `$x` and `x` are the commonest by far.
         let name = names::variable(self.language, code);

@@ -4,15 +4,20 @@ use super::{Arguments, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::{Holes, Kind, Quote, Token};
-use crate::code::thing::Thing;
-use crate::scene::Done;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 
 /// A name longer than this is nothing that the table knows.
 const MAX_NAME: usize = 160;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Reads on behind `thing`, which started at the token `start`.
-    pub(super) fn postfix(&mut self, thing: Thing, start: usize, end: usize) -> Done<Thing> {
+    pub(super) fn postfix(
+        &mut self,
+        thing: AbstractValue,
+        start: usize,
+        end: usize,
+    ) -> Fueled<AbstractValue> {
         let mut thing = thing;
         let variable = self.name_at(start);
         while let Some(token) = self.next_postfix(end) {
@@ -73,7 +78,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         // `fork` alone is a call in these.
-        if let (Language::Ruby | Language::Perl, Thing::Name(name)) = (self.language, &thing)
+        if let (Language::Ruby | Language::Perl, AbstractValue::Name(name)) =
+            (self.language, &thing)
             && name == "fork"
         {
             self.network.forks = true;
@@ -82,8 +88,8 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// The text of $`command`, as zx and Bun have it.
-    fn shell_template(&self, token: Token<'a>, thing: &Thing) -> Option<Quote> {
-        let (Kind::Text(quote), Thing::Name(name)) = (token.kind, thing) else {
+    fn shell_template(&self, token: Token<'a>, thing: &AbstractValue) -> Option<Quote> {
+        let (Kind::Text(quote), AbstractValue::Name(name)) = (token.kind, thing) else {
             return None;
         };
         let shell = self.language == Language::JavaScript && (name == "$" || name.ends_with(".$"));
@@ -100,11 +106,11 @@ impl<'a> Reader<'_, '_, 'a> {
     /// What `{` behind `thing` makes of it. `None` where it belongs to something else.
     fn brace(
         &mut self,
-        thing: &Thing,
+        thing: &AbstractValue,
         token: Token<'a>,
         start: usize,
         end: usize,
-    ) -> Done<Option<Thing>> {
+    ) -> Fueled<Option<AbstractValue>> {
         match self.language {
             Language::Perl if !token.spaced => self.index(thing, end).map(Some),
             Language::Lua => {
@@ -112,9 +118,9 @@ impl<'a> Reader<'_, '_, 'a> {
                 let (positional, named) = self.items_and_members(close)?;
                 self.at = close + 1;
                 let table = if named.is_empty() {
-                    Thing::list(positional)
+                    AbstractValue::list(positional)
                 } else {
-                    Thing::Map(named.into())
+                    AbstractValue::Map(named.into())
                 };
                 let arguments = Arguments {
                     positional: vec![table],
@@ -129,7 +135,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     && self.is_mark(self.at.wrapping_sub(2), "[") =>
             {
                 let close = self.close_of(self.at, end);
-                let made = Thing::list(self.items(close)?);
+                let made = AbstractValue::list(self.items(close)?);
                 self.at = close + 1;
                 Ok(Some(made))
             }
@@ -184,13 +190,13 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn member(
         &mut self,
-        thing: Thing,
+        thing: AbstractValue,
         member: &'a str,
         start: usize,
         variable: Option<&'a str>,
         end: usize,
-    ) -> Done<Thing> {
-        if let Thing::Name(mut name) = thing {
+    ) -> Fueled<AbstractValue> {
+        if let AbstractValue::Name(mut name) = thing {
             if name.len() < MAX_NAME {
                 name.push('.');
                 name.push_str(member);
@@ -199,7 +205,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
-            return Ok(Thing::Name(name));
+            return Ok(AbstractValue::Name(name));
         }
         if let Some(name) = variable
             && self.variables.len() > 1
@@ -223,17 +229,25 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// Methods that change the object itself: a builder gets an argument, a list an item.
-    fn changed(&mut self, variable: Option<&str>, member: &str, before: &Thing, after: &Thing) {
+    fn changed(
+        &mut self,
+        variable: Option<&str>,
+        member: &str,
+        before: &AbstractValue,
+        after: &AbstractValue,
+    ) {
         let changes = match before {
-            Thing::List(_) => matches!(member, "push" | "append" | "extend" | "concat" | "add"),
-            Thing::Object(object) => object.kind == "Builder",
-            Thing::Nothing
-            | Thing::Text(_)
-            | Thing::Number(_)
-            | Thing::Name(_)
-            | Thing::Map(_)
-            | Thing::Function(_)
-            | Thing::Any(_) => false,
+            AbstractValue::List(_) => {
+                matches!(member, "push" | "append" | "extend" | "concat" | "add")
+            }
+            AbstractValue::Object(object) => object.kind == "Builder",
+            AbstractValue::Nothing
+            | AbstractValue::Text(_)
+            | AbstractValue::Number(_)
+            | AbstractValue::Name(_)
+            | AbstractValue::Map(_)
+            | AbstractValue::Function(_)
+            | AbstractValue::Any(_) => false,
         };
         if let Some(name) = variable.filter(|_| changes) {
             self.variables.insert(name.to_owned(), after.clone());
@@ -241,8 +255,8 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// Whether arguments follow without brackets, as in `system "x"`.
-    fn calls_without_brackets(&mut self, thing: &Thing, end: usize) -> bool {
-        let Thing::Name(name) = thing else {
+    fn calls_without_brackets(&mut self, thing: &AbstractValue, end: usize) -> bool {
+        let AbstractValue::Name(name) = thing else {
             return false;
         };
         let allowed = match self.language {
@@ -290,7 +304,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    fn bare_arguments(&mut self, end: usize) -> Done<Arguments> {
+    fn bare_arguments(&mut self, end: usize) -> Fueled<Arguments> {
         let mut arguments = Arguments::default();
         while let Some(token) = self.peek(end) {
             let before = self.at;
@@ -319,7 +333,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// Ruby's `{ |x| … }`: the parameter is an item of what the block is called on.
-    fn block(&mut self, thing: &Thing, end: usize) -> Done<bool> {
+    fn block(&mut self, thing: &AbstractValue, end: usize) -> Fueled<bool> {
         let open = self.at;
         if !self.is_mark(open + 1, "|") {
             return Ok(false);
@@ -329,7 +343,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(false);
         };
         let item = match thing {
-            Thing::Object(_) => thing.clone(),
+            AbstractValue::Object(_) => thing.clone(),
             other => other.item(),
         };
         for name in self.parameters(open + 2, bar) {

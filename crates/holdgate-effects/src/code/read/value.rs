@@ -3,25 +3,25 @@
 use super::Reader;
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{Thing, unknown};
+use crate::code::thing::{AbstractValue, unknown};
 use crate::code::whole_environment;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::value::{HOLE_STR, Origins, Value};
 
 impl Reader<'_, '_, '_> {
     /// The same with names looked up.
-    pub(in crate::code) fn resolved(&mut self, thing: &Thing) -> Done<Thing> {
+    pub(in crate::code) fn resolved(&mut self, thing: &AbstractValue) -> Fueled<AbstractValue> {
         match thing {
-            Thing::Name(_) => Ok(Thing::value(self.value_of(thing)?)),
+            AbstractValue::Name(_) => Ok(AbstractValue::value(self.value_of(thing)?)),
             other => Ok(other.clone()),
         }
     }
 
     /// The text of a thing, a hole where it is not known.
-    pub(in crate::code) fn value_of(&mut self, thing: &Thing) -> Done<Value> {
+    pub(in crate::code) fn value_of(&mut self, thing: &AbstractValue) -> Fueled<Value> {
         let value = match thing {
-            Thing::Name(name) => self.value_of_name(name),
-            Thing::Object(object) => {
+            AbstractValue::Name(name) => self.value_of_name(name),
+            AbstractValue::Object(object) => {
                 let stands_for_text = matches!(
                     object.kind.as_str(),
                     "Path"
@@ -46,7 +46,7 @@ impl Reader<'_, '_, '_> {
                 value.taint(other);
                 value
             }
-            Thing::List(items) => {
+            AbstractValue::List(items) => {
                 let mut all = Value::unknown(Origins::NONE);
                 for item in items.iter().take(256) {
                     self.scene.fuel.spend(1)?;
@@ -55,7 +55,7 @@ impl Reader<'_, '_, '_> {
                 }
                 all
             }
-            Thing::Map(members) => {
+            AbstractValue::Map(members) => {
                 let mut all = Value::unknown(Origins::NONE);
                 for (_, item) in members.iter().take(256) {
                     self.scene.fuel.spend(1)?;
@@ -64,11 +64,11 @@ impl Reader<'_, '_, '_> {
                 }
                 all
             }
-            Thing::Text(_)
-            | Thing::Number(_)
-            | Thing::Any(_)
-            | Thing::Nothing
-            | Thing::Function(_) => fold::plain(thing),
+            AbstractValue::Text(_)
+            | AbstractValue::Number(_)
+            | AbstractValue::Any(_)
+            | AbstractValue::Nothing
+            | AbstractValue::Function(_) => fold::plain(thing),
         };
         self.scene.fuel.spend_on(value.text.len())?;
         Ok(value)
@@ -97,12 +97,16 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `environ['HOME']`, if `name` is the environment.
-    pub(super) fn environment_variable(&self, name: &str, key: &str) -> Option<Thing> {
+    pub(super) fn environment_variable(&self, name: &str, key: &str) -> Option<AbstractValue> {
         self.is_environment(name).then(|| self.variable_named(key))
     }
 
     /// Texts and paths, joined with slashes. Where it resolves, an absolute part starts anew.
-    pub(in crate::code) fn path_joined(&mut self, parts: &[Thing], resolves: bool) -> Done<Value> {
+    pub(in crate::code) fn path_joined(
+        &mut self,
+        parts: &[AbstractValue],
+        resolves: bool,
+    ) -> Fueled<Value> {
         let mut path = Value::default();
         for part in parts {
             let part = self.value_of(part)?;

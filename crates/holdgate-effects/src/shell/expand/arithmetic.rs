@@ -2,7 +2,7 @@
 
 use super::Tilde;
 use crate::effect::Actor;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::shell::syntax::Word;
 use crate::shell::variables::outside;
 use crate::shell::{Shell, number};
@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 impl Shell<'_, '_> {
     /// A variable used as a number is evaluated: what it holds runs.
-    pub(in crate::shell) fn hidden_in_numbers(&mut self, expression: &str) -> Done {
+    pub(in crate::shell) fn hidden_in_numbers(&mut self, expression: &str) -> Fueled {
         let names = expression.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         let hidden: Vec<Value> = names
             .take(16)
@@ -27,7 +27,7 @@ impl Shell<'_, '_> {
     }
 
     /// An index in a name is evaluated as a number: `test -v 'a[$(…)]'`, `unset 'a[$(…)]'`.
-    pub(in crate::shell) fn hidden_in_name(&mut self, word: &str) -> Done {
+    pub(in crate::shell) fn hidden_in_name(&mut self, word: &str) -> Fueled {
         let indexed = word.split_once('[').is_some_and(|(name, _)| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         });
@@ -39,7 +39,7 @@ impl Shell<'_, '_> {
     }
 
     /// The number that an expression comes to, if it is one.
-    pub(in crate::shell) fn arithmetic(&mut self, word: &Word) -> Done<Value> {
+    pub(in crate::shell) fn arithmetic(&mut self, word: &Word) -> Fueled<Value> {
         self.scene.fuel.spend(8)?;
         let text = self.expand_parts(&word.parts, Tilde::None)?;
         self.hidden_in_numbers(&text.text)?;

@@ -2,7 +2,7 @@
 
 use super::Tilde;
 use crate::pattern;
-use crate::scene::Done;
+use crate::scene::Fueled;
 use crate::shell::syntax::{Index, Operation, Part, Variable, Word};
 use crate::shell::variables::outside;
 use crate::shell::{Shell, escape};
@@ -13,7 +13,7 @@ const GLOB: &[char] = &['*', '?', '[', ']', '\\', '-', '!', '^'];
 
 impl Shell<'_, '_> {
     /// What a variable and its operations come to: one value, or all of an array.
-    pub(super) fn variable(&mut self, variable: &Variable) -> Done<Vec<Value>> {
+    pub(super) fn variable(&mut self, variable: &Variable) -> Fueled<Vec<Value>> {
         let joins = variable.name == "*" || matches!(variable.index, Index::All { joins: true });
         let values = self.values(variable)?;
         Ok(if joins && variable.quoted {
@@ -36,7 +36,7 @@ impl Shell<'_, '_> {
         vec![joined]
     }
 
-    fn values(&mut self, variable: &Variable) -> Done<Vec<Value>> {
+    fn values(&mut self, variable: &Variable) -> Fueled<Vec<Value>> {
         self.scene.fuel.spend(2)?;
         let all = matches!(variable.index, Index::All { .. })
             || matches!(variable.name.as_str(), "@" | "*");
@@ -102,7 +102,7 @@ impl Shell<'_, '_> {
         Ok(vec![self.operate(variable, value)?])
     }
 
-    fn operate(&mut self, variable: &Variable, value: Option<Value>) -> Done<Value> {
+    fn operate(&mut self, variable: &Variable, value: Option<Value>) -> Fueled<Value> {
         let unset = value.is_none();
         let known_unset = unset && !outside(&variable.name);
         let value = value.unwrap_or_else(|| self.default_of(&variable.name));
@@ -160,7 +160,7 @@ impl Shell<'_, '_> {
     }
 
     /// `${x#a}`, `${x/a/b}`, `${x:1:2}`, `${x^^}`: a piece of a text, or the text changed.
-    fn edited(&mut self, operation: &Operation, value: &Value) -> Done<Value> {
+    fn edited(&mut self, operation: &Operation, value: &Value) -> Fueled<Value> {
         Ok(match operation {
             Operation::RemovePrefix(pattern, longest) => {
                 let pattern = self.pattern(pattern, GLOB)?.text;
@@ -227,7 +227,7 @@ impl Shell<'_, '_> {
     }
 
     /// `${x@Q}`
-    fn transformed(&self, letter: char, value: &Value, unset: bool) -> Done<Value> {
+    fn transformed(&self, letter: char, value: &Value, unset: bool) -> Fueled<Value> {
         let text = &value.text;
         Ok(match letter {
             'Q' if unset => Value::default(),
@@ -251,7 +251,7 @@ impl Shell<'_, '_> {
         mut values: Vec<Value>,
         offset: &Word,
         length: Option<&Word>,
-    ) -> Done<Vec<Value>> {
+    ) -> Fueled<Vec<Value>> {
         let number = |value: Value| value.text.trim().parse::<i64>().ok();
         let offset = number(self.arithmetic(offset)?);
         let length = match length {
@@ -271,7 +271,7 @@ impl Shell<'_, '_> {
     }
 
     /// A pattern, or what replaces it: what is quoted in it means itself, also where it is special.
-    fn pattern(&mut self, word: &Word, special: &[char]) -> Done<Value> {
+    fn pattern(&mut self, word: &Word, special: &[char]) -> Fueled<Value> {
         let mut pattern = Value::default();
         for (at, part) in word.parts.iter().enumerate() {
             let quoted = match part {
