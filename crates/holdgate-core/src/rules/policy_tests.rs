@@ -211,7 +211,7 @@ fn examples_can_be_sequences_and_name_files_that_are_there() {
     let bad = "{ files: [a], first: ['cat b'], then: 'echo x > a' }";
     let error = load(&rule(bad)).unwrap_err().to_string();
     assert!(
-        error.contains("`unseen-overwrite` fires on this example"),
+        error.contains("`unseen-overwrite` matches this example"),
         "{error}"
     );
     let empty = load(&rule("{ first: ['cat b'] }")).unwrap_err().to_string();
