@@ -11,11 +11,7 @@ mod readers;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::call::CallLimits;
-use holdgate_core::incident::{Action, Subject};
-use holdgate_core::protocol::anthropic::ANTHROPIC;
-use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use holdgate_core::{ANTHROPIC, Action, CallLimits, Clock, GuardSettings, Judge, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,7 +108,10 @@ fn check(sent: &Sent) {
             }
         }
         for call in calls {
-            let input = call.input.unwrap();
+            let mut input = call.input.unwrap();
+            if reading.folds_keys {
+                input = readers::fold_keys(&input);
+            }
             if call.id.starts_with("toolu_holdgate_") {
                 assert_eq!(input, serde_json::json!({}));
                 continue;

@@ -5,11 +5,8 @@
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
-use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
-use holdgate_core::history::History;
-use holdgate_core::call::CallLimits;
+use holdgate_core::{ANTHROPIC, CallLimits, CallReader, Conversations, History, Unbounded};
 use holdgate_effects::json::{Json, LoneSurrogates};
-use holdgate_core::protocol::anthropic::ANTHROPIC;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -59,7 +59,7 @@ impl Answer {
 /// A person has let a call pass. Only [`Answer::approval`] makes one:
 ///
 /// ```compile_fail,E0451
-/// holdgate_core::answer::Approval { lasts: true };
+/// holdgate_core::Approval { lasts: true };
 /// ```
 #[derive(Debug)]
 pub struct Approval {

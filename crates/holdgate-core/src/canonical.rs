@@ -4,10 +4,10 @@
 //! characters that Unicode counts as line ends. So every frame leaves as `event: T`, LF, `data: J`,
 //! LF, LF, with J on one line, without the first line in protocols whose events have no names, and
 //! nothing else ever leaves. Only this module makes a [`Canonical`], and
-//! [`Output::Send`](crate::guard::Output::Send) takes nothing else:
+//! [`Output::Send`](crate::Output::Send) takes nothing else:
 //!
 //! ```compile_fail,E0423
-//! use holdgate_core::{canonical::Canonical, guard::Output};
+//! use holdgate_core::{Canonical, Output};
 //! Output::Send(Canonical(bytes::Bytes::from_static(b"raw")));
 //! ```
 

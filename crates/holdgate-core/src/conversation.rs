@@ -39,10 +39,10 @@ pub struct Conversations {
 }
 
 /// The conversations of a session that several requests share.
-pub type SharedConversations = Arc<Mutex<Conversations>>;
+pub(crate) type SharedConversations = Arc<Mutex<Conversations>>;
 
 /// The finished calls of a conversation, as `request` shows them and the store remembers them.
-pub fn history(
+pub fn shared_history(
     conversations: &Mutex<Conversations>,
     request: &Request,
     reader: &CallReader<'_>,
@@ -53,7 +53,7 @@ pub fn history(
 }
 
 /// About how many bytes the conversations of a session take in memory.
-pub fn bytes(conversations: &Mutex<Conversations>) -> usize {
+pub fn shared_bytes(conversations: &Mutex<Conversations>) -> usize {
     let conversations = conversations.lock();
     let conversations = conversations.unwrap_or_else(PoisonError::into_inner);
     conversations.bytes()

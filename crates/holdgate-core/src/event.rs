@@ -6,7 +6,7 @@ use crate::sse::SseError;
 use holdgate_effects::json::JsonError;
 
 /// The number by which a protocol tells the blocks of one message apart.
-pub type Block = u64;
+pub(crate) type Block = u64;
 
 /// A frame, or a part of one, understood.
 #[derive(Debug)]

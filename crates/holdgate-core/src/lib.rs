@@ -1,24 +1,53 @@
-//! The part of Holdgate that decides. Bytes and times go in, [`guard::Output`]s come out; the
-//! `holdgate` crate carries them out. `guard.rs` is the place to start reading.
+//! The part of Holdgate that decides. Bytes and times go in, [`Output`]s come out; the `holdgate`
+//! crate carries them out. `guard.rs` is the place to start reading.
 
-pub mod answer;
-pub mod call;
-pub mod canonical;
-pub mod conversation;
-pub mod event;
-pub mod guard;
-pub mod history;
+mod answer;
+mod call;
+mod canonical;
+mod conversation;
+mod event;
+mod guard;
+mod history;
 mod hold;
-pub mod incident;
-pub mod layers;
-pub mod mask;
+mod incident;
+mod layers;
+mod mask;
 mod notice;
-pub mod protocol;
-pub mod question;
-pub mod request;
+mod protocol;
+mod question;
+mod request;
 pub mod rules;
-pub mod session;
+mod session;
 pub mod sse;
-pub mod stack;
-pub mod verdict;
+mod stack;
+mod verdict;
 pub mod watch;
+
+// A response under guard.
+pub use canonical::Canonical;
+pub use guard::{
+    GuardSettings, Job, JobDone, Judge, MessageGuard, OnBlock, Output, Progress, StreamGuard,
+    Unjudged, guard_message,
+};
+pub use protocol::{Protocol, anthropic::ANTHROPIC, inert_value};
+pub use request::{Request, RequestFacts};
+
+// A call and what is said about it.
+pub use call::{CallLimits, HeldCall, Runs, ToolCall};
+pub use layers::{Gate, Policy, RateLimits};
+pub use stack::{
+    Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, Occasion, OutOfFuel, Refusal,
+    Stack,
+};
+pub use verdict::{Finding, LayerName, Verdict};
+
+// What is asked and recorded.
+pub use answer::{Answer, Approval};
+pub use incident::{Action, Members, Record, Subject};
+pub use mask::{Masked, prepare as prepare_masking};
+pub use question::{Allowance, NoAllowance, Question};
+
+// What has been done before.
+pub use conversation::{CallReader, Conversations, Room, Unbounded, shared_bytes, shared_history};
+pub use history::{History, Outcome, Step};
+pub use session::{Session, Sessions, SharedSession, lock as lock_session};

@@ -115,7 +115,7 @@ impl fmt::Display for Masked {
 }
 
 /// Whether there is anything to mask in `text`.
-pub fn has_secret(text: &str) -> bool {
+pub(crate) fn has_secret(text: &str) -> bool {
     masked(text) != text
 }
 

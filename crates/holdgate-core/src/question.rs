@@ -1,6 +1,5 @@
 //! A call that a person has to decide about.
 
-pub use crate::answer::Answer;
 use crate::incident::Record;
 use crate::mask::has_secret;
 use crate::verdict::{Finding, LayerName, Verdict};

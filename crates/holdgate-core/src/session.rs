@@ -19,6 +19,9 @@ use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
 const RECENT_CALLS: usize = 4096;
+/// So many calls in a minute may be too costly to understand before less work is put into each.
+const COSTLY_CALLS: u32 = 4;
+const COSTLY_WINDOW: Duration = Duration::from_mins(1);
 /// Approvals that a session remembers, and bytes of one.
 const MAX_APPROVALS: usize = 256;
 const MAX_APPROVED_BYTES: usize = 64 << 10;
@@ -62,6 +65,8 @@ pub struct Session {
     folders: Vec<String>,
     /// What a person has approved for the session.
     approved: HashSet<Approved>,
+    /// Calls that were too costly to understand, and when the first of them came.
+    costly: (u32, Duration),
     /// What calls will change that have been cleared and whose results have not come.
     pending: Pending,
 }
@@ -104,11 +109,22 @@ impl Session {
     }
 
     /// What a call is judged by from now on, whatever becomes of the session meanwhile.
-    pub(crate) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self, now: Duration) -> Moment {
+        let (costly, since) = self.costly;
         Moment {
             world: self.place(),
+            strained: costly >= COSTLY_CALLS && now.saturating_sub(since) < COSTLY_WINDOW,
             folders: self.folders.clone(),
         }
+    }
+
+    /// Remembers that a call was too costly to understand.
+    pub(crate) fn note_costly(&mut self, now: Duration) {
+        let (costly, since) = &mut self.costly;
+        if *costly == 0 || now.saturating_sub(*since) >= COSTLY_WINDOW {
+            (*costly, *since) = (0, now);
+        }
+        *costly = costly.saturating_add(1);
     }
 
     /// How many calls were refused since one was cleared.
@@ -266,6 +282,8 @@ pub(crate) fn results(history: &History, id: &str) -> usize {
 pub(crate) struct Moment {
     /// Where the agent works.
     pub(crate) world: Arc<World>,
+    /// Whether several calls of the last minute were too costly to understand.
+    pub(crate) strained: bool,
     folders: Vec<String>,
 }
 

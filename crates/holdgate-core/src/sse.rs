@@ -2,7 +2,7 @@
 //!
 //! Any line end (LF, CRLF, CR), comments, `data` over several lines, a byte order mark at the very
 //! start, any chunking, as the standard says. Readers differ in all of these, so a frame leaves only
-//! in its [canonical](crate::canonical) form.
+//! in its [canonical](crate::Canonical) form.
 
 use bytes::{Bytes, BytesMut};
 use std::borrow::Cow;

@@ -7,18 +7,23 @@
 use crate::call::{CallLimits, Fault, HeldCall, Runs, ToolCall};
 use crate::history::History;
 pub use crate::session::Counts;
-use crate::session::{self, Session, SharedSession, Visit};
+use crate::session::{self, Moment, Session, SharedSession, Visit};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 pub use holdgate_effects::fuel::{Clock, OutOfFuel};
-use holdgate_effects::path::World;
 use holdgate_effects::{self, Knowledge, Understood};
 use outcome::strictest;
 pub use outcome::{Cleared, Refusal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The rule that refuses a call which needs too much work.
+const TOO_COSTLY: &str = "judging-too-costly";
+/// A session that sends such calls again and again has this part of the work done for each call,
+/// which is more than nearly all calls need.
+const STRAINED: u64 = 16;
 
 mod outcome;
 
@@ -193,7 +198,7 @@ impl Stack {
                 return (None, said);
             }
             session.settle(about.history, about.now);
-            (Some(session.moment()), Vec::new())
+            (Some(session.moment(about.now)), Vec::new())
         });
         let Some(moment) = moment else {
             // What comes too often is not worth the work of understanding it.
@@ -201,7 +206,8 @@ impl Stack {
         };
         // Reading is linear in a bounded input; the deadline is for what comes after it.
         let deadline = self.clock.now() + self.limits.deadline;
-        let (understood, mut findings) = self.understand(&call, &moment.world, deadline);
+        let (understood, mut findings) = self.understand(&call, &moment, deadline);
+        let costly = findings.iter().any(|finding| finding.rule == TOO_COSTLY);
         let Understood {
             effects,
             folders,
@@ -211,6 +217,9 @@ impl Stack {
         let print = session::fingerprint(&call, &effects);
         let results = session::results(about.history, &call.id);
         session.visit(|session| {
+            if costly {
+                session.note_costly(about.now);
+            }
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
                 {
@@ -292,18 +301,25 @@ impl Stack {
     fn understand(
         &self,
         call: &ToolCall,
-        world: &World,
+        moment: &Moment,
         deadline: Duration,
     ) -> (Understood, Vec<Finding>) {
-        let fuel = Fuel::until(self.limits.fuel, self.clock.clone(), deadline);
-        let read = || holdgate_effects::understand_all(call.invocation(), world, &self.know, &fuel);
+        let units = if moment.strained {
+            self.limits.fuel / STRAINED
+        } else {
+            self.limits.fuel
+        };
+        let fuel = Fuel::until(units, self.clock.clone(), deadline);
+        let read = || {
+            holdgate_effects::understand_all(call.invocation(), &moment.world, &self.know, &fuel)
+        };
         match catch_unwind(AssertUnwindSafe(read)) {
             Ok(Ok(understood)) => (understood, Vec::new()),
             // That it is too slow is said when all has been said.
             Ok(Err(OutOfFuel)) if fuel.is_late() => (Understood::default(), Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
-                let finding = Finding::block(LayerName::Reader, "judging-too-costly", reason);
+                let finding = Finding::block(LayerName::Reader, TOO_COSTLY, reason);
                 let instead = "split it into several smaller calls";
                 (Understood::default(), vec![finding.instead(instead)])
             }
@@ -324,7 +340,7 @@ fn ask(layer: &dyn Layer, call: &ToolCall, context: &Context<'_>) -> Vec<Finding
         Ok(Ok(findings)) => findings,
         Ok(Err(OutOfFuel)) => vec![Finding::block(
             layer.name(),
-            "judging-too-costly",
+            TOO_COSTLY,
             "judging the call takes more work than the limit allows",
         )],
         Err(_) => vec![Finding::block(

@@ -13,7 +13,7 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::Read;
 
 /// How much of what was decoded is kept; [`text_of`] ends what is longer in a [`HOLE`].
-pub const MAX_DECODED: usize = crate::value::MAX_VALUE;
+pub(crate) const MAX_DECODED: usize = crate::value::MAX_VALUE;
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -24,7 +24,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Bytes as a text without holes of its own. What is longer than [`MAX_DECODED`] is cut and ends in a
 /// [`HOLE`]: the rest is not known.
-pub fn text_of(bytes: Vec<u8>) -> String {
+pub(crate) fn text_of(bytes: Vec<u8>) -> String {
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect());
     let mut kept = without_holes(beginning(&text, MAX_DECODED)).into_owned();
@@ -35,14 +35,14 @@ pub fn text_of(bytes: Vec<u8>) -> String {
 }
 
 /// A text as the bytes that it came from.
-pub fn bytes_of(text: &str) -> Vec<u8> {
+pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
     let narrow: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
     narrow.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
 /// Base64 in the standard or the URL alphabet, with or without padding, as Python, PHP and Node read
 /// it: other characters are skipped. Data after padding is decoded too, as `base64 -d` does.
-pub fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut letters = String::new();
     let mut padding = 0;
@@ -90,7 +90,7 @@ pub fn base64_exact(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Base32, up to its padding, white space ignored.
-pub fn base32(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base32(text: &str) -> Option<Vec<u8>> {
     let dense = text.bytes().filter(|b| !b.is_ascii_whitespace());
     let (mut bytes, mut held, mut bits) = (Vec::new(), 0u32, 0);
     for byte in dense.take_while(|b| *b != b'=').take(MAX_DECODED * 8 / 5) {
@@ -111,7 +111,7 @@ pub fn base32(text: &str) -> Option<Vec<u8>> {
 
 /// Pairs of hexadecimal digits between white space, commas, colons and the marks `0x` and `\x`. A digit
 /// without its other half is skipped, as `xxd` and Node do.
-pub fn hex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut half = None;
     for c in text.chars() {
@@ -135,7 +135,7 @@ pub fn hex(text: &str) -> Option<Vec<u8>> {
 
 /// What a gzip, zlib or raw deflate stream holds. Of a gzip or zlib stream that is cut off or damaged,
 /// what stands before the damage: `zcat` prints it.
-pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     let gzip = matches!(bytes, [0x1f, 0x8b, ..]);
     let (out, whole) = if gzip {
         read_all(MultiGzDecoder::new(bytes))
@@ -158,7 +158,7 @@ fn read_all(reader: impl Read) -> (Vec<u8>, bool) {
 }
 
 /// Every ASCII letter moved by thirteen places.
-pub fn rot13(text: &str) -> String {
+pub(crate) fn rot13(text: &str) -> String {
     let turn = |c: char| match c {
         'a'..='m' | 'A'..='M' => char::from_u32(u32::from(c) + 13).unwrap_or(c),
         'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(c) - 13).unwrap_or(c),
@@ -173,7 +173,7 @@ pub fn percent(text: &str) -> String {
 }
 
 /// UTF-16, low byte first, as Windows writes it. A last odd byte is left out.
-pub fn utf16(bytes: &[u8]) -> String {
+pub(crate) fn utf16(bytes: &[u8]) -> String {
     let units = bytes.as_chunks::<2>().0.iter().copied();
     let text = char::decode_utf16(units.map(u16::from_le_bytes));
     let text: String = text.map(|c| c.unwrap_or('\u{FFFD}')).collect();

@@ -242,7 +242,7 @@ impl OwnNames {
                 }
             }
             Kind::System if effect.is(Tag::Keystrokes) && self.is_answer(text) => {
-                tags.push(Tag::Answer)
+                tags.push(Tag::Answer);
             }
             Kind::Run
             | Kind::Connect

@@ -48,7 +48,7 @@ pub(crate) fn without_holes(text: &str) -> Cow<'_, str> {
 }
 
 /// The first `most` bytes of `text`, or a little less where a character would be cut.
-pub fn beginning(text: &str, most: usize) -> &str {
+pub(crate) fn beginning(text: &str, most: usize) -> &str {
     text.split_at_checked(text.floor_char_boundary(most))
         .map_or(text, |(start, _)| start)
 }

@@ -70,9 +70,7 @@ pub fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "and there are no others".to_owned(),
-        None if known.len() > MAX_LISTED => {
-            "which is not in the list of docs/rules-language.md".to_owned()
-        }
+        None if known.len() > MAX_LISTED => "see `holdgate rules words` for the list".to_owned(),
         None => format!("write one of {}", known.join(", ")),
     }
 }

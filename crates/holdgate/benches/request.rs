@@ -12,9 +12,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
-use holdgate_core::call::CallLimits;
-use holdgate_core::conversation::{CallReader, Conversations, Unbounded};
-use holdgate_core::protocol::anthropic::ANTHROPIC;
+use holdgate_core::{ANTHROPIC, CallLimits, CallReader, Conversations, Unbounded};
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use serde_json::{Value, json};

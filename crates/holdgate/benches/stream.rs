@@ -10,12 +10,11 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
-use holdgate_core::call::CallLimits;
-use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::layers::gate::{Gate, RateLimits};
-use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use holdgate_core::{
+    ANTHROPIC, CallLimits, Clock, Gate, GuardSettings, Judge, JudgeLimits, OnBlock, Output,
+    RateLimits, Stack, StreamGuard,
+};
 use holdgate_effects::Knowledge;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@
 use holdgate::config::{Config, Flags};
 use holdgate::eval::{Bench, Case, Latency, PROJECT, micros, read, read_file};
 use holdgate::judging;
-use holdgate_core::layers::gate::RateLimits;
+use holdgate_core::RateLimits;
 use holdgate_core::rules::Profile;
 use holdgate_effects::json::Json;
 use std::path::{Path, PathBuf};

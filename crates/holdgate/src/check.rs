@@ -8,12 +8,9 @@ use crate::incidents::verdict_style;
 use crate::judging;
 use anstyle::Style;
 use anyhow::Context as _;
-use holdgate_core::call::HeldCall;
-use holdgate_core::history::History;
-use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::mask::Masked;
-use holdgate_core::stack::{Judgement, Occasion, Stack};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::{
+    Finding, HeldCall, History, Judgement, Masked, Occasion, RateLimits, Stack, Verdict,
+};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use holdgate_effects::path::World;

@@ -9,9 +9,7 @@
 use crate::args::{ExpertArgs, WrongUse};
 use crate::asks::line::Line;
 use anyhow::bail;
-use holdgate_core::incident::{Record, Subject};
-use holdgate_core::mask::Masked;
-use holdgate_core::verdict::{Finding, LayerName};
+use holdgate_core::{Finding, LayerName, Masked, Record, Subject};
 use holdgate_effects::json::{Json, shorten};
 use hyper::HeaderMap;
 use std::fs::OpenOptions;

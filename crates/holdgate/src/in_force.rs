@@ -6,9 +6,8 @@
 use crate::config::Config;
 use crate::judging;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
-use holdgate_core::guard::{GuardSettings, OnBlock};
 use holdgate_core::rules::RuleSet;
-use holdgate_core::stack::Stack;
+use holdgate_core::{GuardSettings, OnBlock, Stack};
 use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;

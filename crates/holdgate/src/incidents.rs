@@ -2,8 +2,7 @@
 
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
-use holdgate_core::mask::Masked;
-use holdgate_core::verdict::Verdict;
+use holdgate_core::{Masked, Verdict};
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};

@@ -20,7 +20,7 @@ use crate::judging::SystemClock;
 use crate::proxy::body::full;
 use crate::proxy::upstream;
 use fault::Fault;
-use holdgate_core::stack::Clock;
+use holdgate_core::Clock;
 use holdgate_core::watch::Hit;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};

@@ -1,12 +1,10 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
-use holdgate_core::call::{CallLimits, HeldCall, Runs};
-use holdgate_core::layers::gate::{Gate, RateLimits};
-use holdgate_core::layers::policy::Policy;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::session::Session;
-use holdgate_core::stack::{Clock, JudgeLimits, Layer, Stack};
-use holdgate_core::verdict::LayerName;
+use holdgate_core::{
+    CallLimits, Clock, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Runs,
+    Session, Stack,
+};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;

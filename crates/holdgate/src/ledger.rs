@@ -17,8 +17,7 @@ pub use verify::{Seals, Verified, verify, verify_sealed};
 
 use crate::config::LedgerSettings;
 use current::Current;
-use holdgate_core::incident::{Action, Members, Record, Subject};
-use holdgate_core::verdict::Finding;
+use holdgate_core::{Action, Finding, Members, Record, Subject};
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
 use std::io;
@@ -72,7 +71,7 @@ impl Ledger {
     pub fn open(dir: &Path, settings: LedgerSettings) -> io::Result<Ledger> {
         place::prepare(dir)?;
         outlive_file_size_limit()?;
-        holdgate_core::mask::prepare();
+        holdgate_core::prepare_masking();
         // The directory itself is the lock: nobody can delete it from under us.
         let lock = File::open(dir)?;
         let guard = take_lock(&lock)?;

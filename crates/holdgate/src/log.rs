@@ -3,7 +3,7 @@
 //! While an agent runs, messages wait: for the screen of a question, or for the end.
 
 use anstyle::{AnsiColor, Style};
-use holdgate_core::mask::Masked;
+use holdgate_core::Masked;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -7,7 +7,7 @@ use crate::asks::typed::Tty;
 use crate::config::Config;
 use crate::ledger::Ledger;
 use anyhow::{Context as _, bail};
-use holdgate_core::verdict::{Finding, LayerName};
+use holdgate_core::{Finding, LayerName};
 use std::io::Write;
 
 /// Asks for the old PIN if there is one, and for the new one twice. All of it is recorded.

@@ -1,4 +1,7 @@
 //! The layers: ways of looking at a call.
 
-pub mod gate;
-pub mod policy;
+mod gate;
+mod policy;
+
+pub use gate::{Gate, RateLimits};
+pub use policy::Policy;

@@ -3,7 +3,7 @@
 //! The guard, the queue and the conversation know [`Protocol`] only. To add one, write a folder and
 //! name it where requests are routed.
 
-pub mod anthropic;
+pub(crate) mod anthropic;
 #[cfg(test)]
 mod tests;
 

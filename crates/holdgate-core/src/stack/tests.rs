@@ -3,7 +3,7 @@ mod apart;
 use super::*;
 use crate::answer::Answer;
 use crate::history::History;
-use crate::layers::gate::{Gate, RateLimits};
+use crate::layers::{Gate, RateLimits};
 use holdgate_effects::json::Json;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -283,7 +283,7 @@ impl Shell {
     fn new() -> Shell {
         let rules = crate::rules::RuleSet::built_in(crate::rules::Profile::default()).unwrap();
         let gate = Gate::new(RateLimits::NONE, rules.clone());
-        let policy = crate::layers::policy::Policy::new(rules);
+        let policy = crate::layers::Policy::new(rules);
         let mut stack = stack(vec![Box::new(gate), Box::new(policy)], Arc::default());
         stack.limits.fuel = 100_000;
         Shell {

@@ -1,8 +1,12 @@
 //! Pure functions on constants, worked out: joining, replacing, decoding.
 
+mod format;
+
+pub(super) use format::{format_braces, format_percent};
+
 use crate::code::thing::{MAX_ALTERNATIVES, Thing, unknown_like};
 use crate::decode;
-use crate::value::{HOLE, MAX_VALUE, Origins, Value};
+use crate::value::{MAX_VALUE, Origins, Value};
 use std::rc::Rc;
 
 /// Items that a text is split into at most.
@@ -233,73 +237,6 @@ pub(super) fn repeat(value: &Value, times: i64) -> Thing {
         return Thing::value(unknown_like(value));
     }
     Thing::value(value.map(value.text.repeat(times)))
-}
-
-/// `"%s …" % (…)` and `sprintf`.
-pub(super) fn format_percent(format: &Value, arguments: &[Thing]) -> Value {
-    let mut out = format.map(String::new());
-    let mut arguments = arguments.iter();
-    let mut chars = format.text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.text.push(c);
-            continue;
-        }
-        if chars.next_if_eq(&'%').is_some() {
-            out.text.push('%');
-            continue;
-        }
-        // Flags, width, precision, and Python's `%(name)s`.
-        while chars
-            .next_if(|c| !c.is_ascii_alphabetic() && *c != ' ' && *c != '\n' && *c != '/')
-            .is_some()
-        {}
-        if chars.next_if(char::is_ascii_alphabetic).is_none() {
-            out.text.push('%');
-            continue;
-        }
-        match arguments.next() {
-            Some(argument) => out.push(&plain(argument)),
-            None => out.push_text(&HOLE.to_string()),
-        }
-    }
-    out
-}
-
-/// `"{} {0} {name}".format(…)`.
-pub(super) fn format_braces(format: &Value, arguments: &[Thing]) -> Value {
-    let mut out = format.map(String::new());
-    let mut next = 0;
-    let mut rest = format.text.as_str();
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_text(&before.replace("}}", "}"));
-        if let Some(literal) = after.strip_prefix('{') {
-            out.push_text("{");
-            rest = literal;
-            continue;
-        }
-        let Some((field, after)) = after.split_once('}') else {
-            out.push_text("{");
-            rest = after;
-            break;
-        };
-        let name = field.split([':', '!', '.', '[']).next().unwrap_or("");
-        let index = match name.parse::<usize>() {
-            Ok(index) => Some(index),
-            Err(_) if name.is_empty() => {
-                next += 1;
-                Some(next - 1)
-            }
-            Err(_) => None,
-        };
-        match index.and_then(|i| arguments.get(i)) {
-            Some(argument) => out.push(&plain(argument)),
-            None => out.push_text(&HOLE.to_string()),
-        }
-        rest = after;
-    }
-    out.push_text(&rest.replace("}}", "}"));
-    out
 }
 
 /// `x[from:to:step]` of a text or list.

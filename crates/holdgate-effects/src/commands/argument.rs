@@ -184,6 +184,55 @@ pub(super) fn act(
             scene.touch(actor, Kind::Move, value)?;
         }
         Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+        Role::Fetch
+        | Role::Send
+        | Role::SendFile
+        | Role::Connect
+        | Role::Listen
+        | Role::Transfer => talk(scene, role, value, call, actor, gathered)?,
+        Role::Shell => gathered.commands.push(value.clone()),
+        Role::Code(_) | Role::Script(_) | Role::Source => {
+            interpret(scene, role, value, call, actor, gathered)?;
+        }
+        Role::Env => special::environment(scene, actor, value)?,
+        Role::GitConfig => git::config(scene, actor, value)?,
+        Role::ExecAction => {
+            if let Some(command) = value.text.strip_prefix("exec=") {
+                scene.shell(actor, &value.map(command.to_owned()))?;
+            }
+        }
+        Role::Patch => {
+            let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
+            if is_file && value.is_known() {
+                scene.read(actor, value)?;
+            } else if value.is_known() && !value.text.trim().is_empty() {
+                crate::patch::apply(scene, actor, value)?;
+            }
+        }
+        Role::Mount => values::mount(scene, actor, value)?,
+        Role::Sql => values::sql(scene, actor, value)?,
+        Role::Install => packages::install(scene, actor, value)?,
+        Role::Kill => processes::kill(scene, actor, value)?,
+        Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
+    }
+    Ok(())
+}
+
+/// What is asked of a host or sent to it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the caller hands over these roles only"
+)]
+fn talk(
+    scene: &mut Scene<'_>,
+    role: Role,
+    value: &Value,
+    call: &Call<'_>,
+    actor: &Actor,
+    gathered: &mut Gathered,
+) -> Done {
+    let is_dash = value.text == "-";
+    match role {
         Role::Fetch => gathered.urls.push(value.clone()),
         Role::Send => {
             let data = network::data_to_send(scene, actor, value, call.stdin)?;
@@ -204,7 +253,26 @@ pub(super) fn act(
         }
         Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
         Role::Transfer => gathered.transfers.push(value.clone()),
-        Role::Shell => gathered.commands.push(value.clone()),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Code that runs: the argument itself, or the file that it names.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the caller hands over these roles only"
+)]
+fn interpret(
+    scene: &mut Scene<'_>,
+    role: Role,
+    value: &Value,
+    call: &Call<'_>,
+    actor: &Actor,
+    gathered: &mut Gathered,
+) -> Done {
+    let is_dash = value.text == "-";
+    match role {
         Role::Code(language) => {
             // What is piped in is what the code reads from its standard input.
             let name = crate::scene::STANDARD_INPUT;
@@ -244,26 +312,7 @@ pub(super) fn act(
                 gathered.output = Some(scene.shell(actor, &code)?);
             }
         }
-        Role::Env => special::environment(scene, actor, value)?,
-        Role::GitConfig => git::config(scene, actor, value)?,
-        Role::ExecAction => {
-            if let Some(command) = value.text.strip_prefix("exec=") {
-                scene.shell(actor, &value.map(command.to_owned()))?;
-            }
-        }
-        Role::Patch => {
-            let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
-            if is_file && value.is_known() {
-                scene.read(actor, value)?;
-            } else if value.is_known() && !value.text.trim().is_empty() {
-                crate::patch::apply(scene, actor, value)?;
-            }
-        }
-        Role::Mount => values::mount(scene, actor, value)?,
-        Role::Sql => values::sql(scene, actor, value)?,
-        Role::Install => packages::install(scene, actor, value)?,
-        Role::Kill => processes::kill(scene, actor, value)?,
-        Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
+        _ => {}
     }
     Ok(())
 }

@@ -5,20 +5,34 @@ use crate::effect::{Actor, Kind};
 use crate::scene::{Done, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
+use std::iter::Peekable;
+
+/// Tests that leave out some of what is there.
+const FILTERS: [&str; 19] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-wholename",
+    "-ipath",
+    "-regex",
+    "-iregex",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-ctime",
+    "-newer",
+    "-size",
+    "-empty",
+    "-user",
+    "-group",
+    "-perm",
+    "-inum",
+    "-samefile",
+];
 
 pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done<Value> {
     let mut words = call.words.iter().skip(1).peekable();
-    let mut roots = Vec::new();
-    while let Some(word) = words.peek() {
-        let text = word.text.as_str();
-        if matches!(text, "-H" | "-L" | "-P") || text.starts_with("-O") {
-            words.next();
-        } else if text.starts_with(['-', '(', '!', ')']) {
-            break;
-        } else {
-            roots.extend(words.next().cloned());
-        }
-    }
+    let mut roots = roots(&mut words);
     if roots.is_empty() {
         roots.push(Value::known("."));
     }
@@ -28,30 +42,7 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
         rest.get(at + 1).cloned()
     };
     let pattern = text_after(&["-name", "-iname", "-path", "-wholename", "-ipath", "-regex"]);
-    let filtered = rest.iter().any(|w| {
-        matches!(
-            w.text.as_str(),
-            "-name"
-                | "-iname"
-                | "-path"
-                | "-wholename"
-                | "-ipath"
-                | "-regex"
-                | "-iregex"
-                | "-mtime"
-                | "-mmin"
-                | "-atime"
-                | "-ctime"
-                | "-newer"
-                | "-size"
-                | "-empty"
-                | "-user"
-                | "-group"
-                | "-perm"
-                | "-inum"
-                | "-samefile"
-        )
-    });
+    let filtered = rest.iter().any(|w| FILTERS.contains(&w.text.as_str()));
     let found: Vec<Value> = roots
         .iter()
         .map(|root| inside(root, pattern.as_ref()))
@@ -108,6 +99,22 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Done
     // Which folders are in between is not known.
     output.text = output.text.replace("**", HOLE_STR);
     Ok(output.marked(Origins::OUTPUT))
+}
+
+/// The folders that it starts from: all words before the first test or action.
+fn roots<'v>(words: &mut Peekable<impl Iterator<Item = &'v Value>>) -> Vec<Value> {
+    let mut roots = Vec::new();
+    while let Some(word) = words.peek() {
+        let text = word.text.as_str();
+        if matches!(text, "-H" | "-L" | "-P") || text.starts_with("-O") {
+            words.next();
+        } else if text.starts_with(['-', '(', '!', ')']) {
+            break;
+        } else {
+            roots.extend(words.next().cloned());
+        }
+    }
+    roots
 }
 
 fn filled(word: &Value, path: &Value) -> Value {

@@ -23,11 +23,10 @@ pub(super) fn finish(
         writes,
         transfers,
         commands,
-        output,
+        mut output,
         connections,
         ..
     } = gathered;
-    let mut output = output;
     if !commands.is_empty() {
         let mut code = Value::default();
         for (at, command) in commands.iter().enumerate() {
@@ -39,38 +38,15 @@ pub(super) fn finish(
         output = Some(scene.shell(actor, &code)?);
         if actor.is(Tag::Network) && (!connections.is_empty() || actor.is(Tag::Listen)) {
             // What it runs, it joins to the connection.
-            let host = connections.first().map(|c| scene.know.hosts.host(c));
             let mut effect = actor.does(Kind::RemoteShell);
-            effect.host = host;
+            effect.host = connections.first().map(|c| scene.know.hosts.host(c));
             scene.emit(effect)?;
         }
     }
     if !transfers.is_empty() {
         transfer::transfer(scene, actor, &transfers)?;
     }
-    let mut fetched = Value::default();
-    for url in &urls {
-        for data in &sent {
-            fetched.push(&scene.send(actor, url, data)?);
-        }
-        if sent.is_empty() {
-            fetched.push(&scene.fetch(actor, url)?);
-        }
-    }
-    if urls.is_empty() && !sent.is_empty() {
-        let nowhere = [Value::unknown(Origins::UNKNOWN)];
-        let targets = if connections.is_empty() {
-            &nowhere[..]
-        } else {
-            &connections
-        };
-        for (target, data) in targets
-            .iter()
-            .flat_map(|t| sent.iter().map(move |d| (t, d)))
-        {
-            scene.send(actor, target, data)?;
-        }
-    }
+    let fetched = sends(scene, actor, &urls, &connections, &sent)?;
     if !urls.is_empty() {
         input.push(&fetched);
     }
@@ -112,4 +88,37 @@ pub(super) fn finish(
         scene.write(actor, path, content, *append)?;
     }
     Ok(printed)
+}
+
+/// Sends what has gathered to where it goes, and asks the rest of the addresses. Returns what comes.
+fn sends(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    urls: &[Value],
+    connections: &[Value],
+    sent: &[Value],
+) -> Done<Value> {
+    let mut fetched = Value::default();
+    for url in urls {
+        for data in sent {
+            fetched.push(&scene.send(actor, url, data)?);
+        }
+        if sent.is_empty() {
+            fetched.push(&scene.fetch(actor, url)?);
+        }
+    }
+    if urls.is_empty() {
+        let nowhere = [Value::unknown(Origins::UNKNOWN)];
+        let targets = if connections.is_empty() {
+            &nowhere[..]
+        } else {
+            connections
+        };
+        for target in targets {
+            for data in sent {
+                scene.send(actor, target, data)?;
+            }
+        }
+    }
+    Ok(fetched)
 }

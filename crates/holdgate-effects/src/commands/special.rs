@@ -86,7 +86,7 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {
-        let named = w.text.starts_with('/') || w.text.ends_with(".exe");
+        let named = w.text.starts_with('/') || w.text.strip_suffix(".exe").is_some();
         named && programs::is_shell(&w.text)
     };
     let is_address = |w: &&Value| {

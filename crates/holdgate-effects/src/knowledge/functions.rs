@@ -266,3 +266,36 @@ fn read_which(place: &str) -> Result<Which, String> {
         (name, Err(_)) => Which::Named(name.to_owned()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_is_that_of_a_function() {
+        let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
+        let functions = table.by_language.iter().map(|(_, functions)| functions);
+        let acts: Vec<&Act> = functions
+            .flat_map(|f| f.by_name.values().chain(f.by_method.values()).flatten())
+            .collect();
+        for role in Role::ALL {
+            assert!(
+                acts.iter().any(|act| act.role == *role),
+                "nothing is `{role}`"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bad_entry_is_an_error_that_names_file_entry_and_word() {
+        let table = |entry: &str| {
+            let rest = "javascript: {}\nperl: {}\nruby: {}\nphp: {}\nlua: {}\ncompiled: {}\n";
+            FunctionTable::read(&format!("python:\n  {entry}\n{rest}")).map(drop)
+        };
+        assert_eq!(table("os.remove: delete 0"), Ok(()));
+        let error = "functions.yaml: `os.remove`: unknown role `delet`, did you mean `delete`?";
+        assert_eq!(table("os.remove: delet 0"), Err(error.to_owned()));
+        let error = "functions.yaml: `os.remove`: `x*` is not a position";
+        assert_eq!(table("os.remove: delete x*"), Err(error.to_owned()));
+    }
+}

@@ -143,8 +143,9 @@ fn by_extension(name: &str) -> Option<Language> {
         "sed" => Language::Sed,
         "ps1" | "psm1" | "psd1" | "bat" | "cmd" => Language::PowerShell,
         "mk" | "mak" => Language::Make,
-        "tf" | "hcl" | "nomad" => Language::Embedded,
-        "service" | "timer" | "desktop" | "ipynb" | "cron" | "plist" => Language::Embedded,
+        "tf" | "hcl" | "nomad" | "service" | "timer" | "desktop" | "ipynb" | "cron" | "plist" => {
+            Language::Embedded
+        }
         "go" | "java" | "kt" | "kts" | "scala" | "groovy" | "gradle" | "c" | "cc" | "cpp"
         | "cxx" | "h" | "hpp" | "rs" | "cr" | "cs" | "swift" | "nim" | "zig" | "exp" | "expect"
         | "tcl" => Language::Compiled,

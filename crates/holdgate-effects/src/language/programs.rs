@@ -202,3 +202,6 @@ pub(crate) fn schedule(line: &str) -> Option<(&str, &str)> {
     let times = line.get(..line.len() - rest.len())?;
     Some((times.trim_end(), rest))
 }
+
+#[cfg(test)]
+mod tests;

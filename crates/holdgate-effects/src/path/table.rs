@@ -44,14 +44,14 @@ impl PathTable {
                     Some(rest) => (rest.to_owned(), false),
                     None => (pattern, true),
                 };
-                globs.add(glob(&pattern).map_err(|e| e.to_string())?);
+                globs.add(glob(&pattern).map_err(|e| format!("paths.yaml: {class}: {e}"))?);
                 if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
                     samples.push((pattern.replace("**", "x").replace('*', "x"), class));
                 }
                 classes.push((class, is));
             }
         }
-        let globs = globs.build().map_err(|e| e.to_string())?;
+        let globs = globs.build().map_err(|e| format!("paths.yaml: {e}"))?;
         Ok(PathTable {
             globs,
             classes,

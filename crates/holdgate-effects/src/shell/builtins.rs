@@ -37,127 +37,20 @@ impl Shell<'_, '_> {
             }
             "exec" => self.exec(arguments)?,
             "command" | "builtin" | "noglob" | "nocorrect" | "-" => self.command(arguments)?,
-            "source" | "." => {
-                let Some(path) = arguments.first() else {
-                    return Ok(Some(Value::default()));
-                };
-                let mut reader = actor();
-                // A shell that shows what it reads shows this too.
-                let shows =
-                    |w: &str| w.starts_with('-') && !w.starts_with("--") && w.contains(['x', 'v']);
-                if !self.scene.command.split_whitespace().any(shows) {
-                    reader.tags.push(Tag::Sourced);
-                }
-                self.source(&reader, path)?
-            }
+            "source" | "." => self.sources(actor(), arguments)?,
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 self.declare(&name.text, arguments)?;
                 Value::default()
             }
-            "unset" => {
-                for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
-                    self.scene.variables.remove(&variable.text);
-                    if let Some((name, index)) = variable.text.split_once('[') {
-                        self.unset_element(name, index.trim_end_matches(']'));
-                    } else {
-                        self.unset_array(&variable.text);
-                    }
-                    if variable
-                        .text
-                        .chars()
-                        .all(|c| c.is_ascii_uppercase() || c == '_')
-                    {
-                        let effect = actor()
-                            .does(Kind::Env)
-                            .tagged(Tag::Unset)
-                            .about(&format!("{}=", variable.text));
-                        self.scene.emit(effect)?;
-                    }
-                }
-                Value::default()
-            }
-            "set" => {
-                let text = evidence(arguments);
-                if text.contains("+o history") {
-                    let effect = actor().does(Kind::Env).about("HISTFILE=");
-                    self.scene.emit(effect)?;
-                }
-                if let Some(at) = arguments.iter().position(|a| a.text == "--") {
-                    self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
-                } else if arguments.is_empty() {
-                    return Ok(Some(Value::unknown(Origins::ENVIRONMENT)));
-                }
-                Value::default()
-            }
-            "shift" => {
-                let count = arguments.first().map_or(Some(1), |a| a.text.parse().ok());
-                // More than there are, and nothing happens.
-                if let Some(count) = count.filter(|c| *c <= self.arguments.len()) {
-                    self.arguments.drain(..count);
-                }
-                Value::default()
-            }
-            "read" | "mapfile" | "readarray" => {
-                if let Some(at) = arguments.iter().position(|a| a.text == "-C")
-                    && let Some(code) = arguments.get(at + 1).cloned()
-                {
-                    self.nested(|shell| shell.text(&code))?;
-                }
-                if name.text == "read" {
-                    self.read(arguments);
-                } else {
-                    self.read_lines(arguments);
-                }
-                Value::default()
-            }
-            "trap" => {
-                if let Some(code) = arguments
-                    .first()
-                    .filter(|a| !a.text.starts_with('-') && arguments.len() > 1)
-                {
-                    let code = code.clone();
-                    self.nested(|shell| shell.text(&code))?;
-                }
-                Value::default()
-            }
-            "alias" => {
-                for word in arguments {
-                    if let Some((alias, code)) = word.text.split_once('=') {
-                        self.aliases.insert(alias.to_owned(), code.to_owned());
-                    }
-                }
-                Value::default()
-            }
-            "ztcp" => {
-                // zsh's own connection; its number comes in `REPLY`.
-                if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
-                    let known = self.scene.know.hosts.host(host);
-                    self.scene.emit(actor().does(Kind::Connect).with(known))?;
-                    self.connections.insert(9, host.clone());
-                    self.assign("REPLY", vec![Value::known("9")]);
-                }
-                Value::default()
-            }
-            "history" => {
-                if arguments
-                    .iter()
-                    .any(|a| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']))
-                {
-                    let path = Value::known("~/.bash_history");
-                    self.scene.delete(&actor(), &path)?;
-                }
-                Value::unknown(Origins::OUTPUT)
-            }
-            "hash" => {
-                if let [option, path, names @ ..] = arguments
-                    && option.text == "-p"
-                {
-                    for name in names {
-                        self.aliases.insert(name.text.clone(), path.text.clone());
-                    }
-                }
-                Value::default()
-            }
+            "unset" => self.unset(&actor(), arguments)?,
+            "set" => self.set(&actor(), arguments)?,
+            "shift" => self.shift(arguments),
+            "read" | "mapfile" | "readarray" => self.reads(&name.text, arguments)?,
+            "trap" => self.trap(arguments)?,
+            "alias" => self.name_aliases(arguments),
+            "ztcp" => self.ztcp(&actor(), arguments)?,
+            "history" => self.history(&actor(), arguments)?,
+            "hash" => self.hash(arguments),
             "enable" => {
                 if arguments.iter().any(|a| a.text.starts_with("-f")) {
                     let effect = actor().does(Kind::ExecuteOpaque).tagged(Tag::Native);
@@ -167,7 +60,7 @@ impl Shell<'_, '_> {
             }
             "let" => {
                 for word in arguments {
-                    self.arithmetic(&super::syntax::Word::quoted(word.text.clone()))?;
+                    self.arithmetic(&crate::syntax::Word::quoted(word.text.clone()))?;
                 }
                 Value::default()
             }
@@ -184,6 +77,124 @@ impl Shell<'_, '_> {
             _ => return Ok(None),
         };
         Ok(Some(output))
+    }
+
+    /// `source file`, `. file`
+    fn sources(&mut self, mut actor: Actor, arguments: &[Value]) -> Done<Value> {
+        let Some(path) = arguments.first() else {
+            return Ok(Value::default());
+        };
+        // A shell that shows what it reads shows this too.
+        let shows = |w: &str| w.starts_with('-') && !w.starts_with("--") && w.contains(['x', 'v']);
+        if !self.scene.command.split_whitespace().any(shows) {
+            actor.tags.push(Tag::Sourced);
+        }
+        self.source(&actor, path)
+    }
+
+    fn unset(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+        for variable in arguments.iter().filter(|a| !a.text.starts_with('-')) {
+            self.scene.variables.remove(&variable.text);
+            if let Some((name, index)) = variable.text.split_once('[') {
+                self.unset_element(name, index.trim_end_matches(']'));
+            } else {
+                self.unset_array(&variable.text);
+            }
+            let exported = |c: char| c.is_ascii_uppercase() || c == '_';
+            if variable.text.chars().all(exported) {
+                let effect = actor.does(Kind::Env).tagged(Tag::Unset);
+                self.scene
+                    .emit(effect.about(&format!("{}=", variable.text)))?;
+            }
+        }
+        Ok(Value::default())
+    }
+
+    fn set(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+        if evidence(arguments).contains("+o history") {
+            let effect = actor.does(Kind::Env).about("HISTFILE=");
+            self.scene.emit(effect)?;
+        }
+        if let Some(at) = arguments.iter().position(|a| a.text == "--") {
+            self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
+        } else if arguments.is_empty() {
+            return Ok(Value::unknown(Origins::ENVIRONMENT));
+        }
+        Ok(Value::default())
+    }
+
+    fn shift(&mut self, arguments: &[Value]) -> Value {
+        let count = arguments.first().map_or(Some(1), |a| a.text.parse().ok());
+        // More than there are, and nothing happens.
+        if let Some(count) = count.filter(|c| *c <= self.arguments.len()) {
+            self.arguments.drain(..count);
+        }
+        Value::default()
+    }
+
+    fn reads(&mut self, name: &str, arguments: &[Value]) -> Done<Value> {
+        if let Some(at) = arguments.iter().position(|a| a.text == "-C")
+            && let Some(code) = arguments.get(at + 1).cloned()
+        {
+            self.nested(|shell| shell.text(&code))?;
+        }
+        if name == "read" {
+            self.read(arguments);
+        } else {
+            self.read_lines(arguments);
+        }
+        Ok(Value::default())
+    }
+
+    /// `trap 'code' EXIT`
+    fn trap(&mut self, arguments: &[Value]) -> Done<Value> {
+        if let [code, _, ..] = arguments
+            && !code.text.starts_with('-')
+        {
+            self.nested(|shell| shell.text(code))?;
+        }
+        Ok(Value::default())
+    }
+
+    fn name_aliases(&mut self, arguments: &[Value]) -> Value {
+        for word in arguments {
+            if let Some((alias, code)) = word.text.split_once('=') {
+                self.aliases.insert(alias.to_owned(), code.to_owned());
+            }
+        }
+        Value::default()
+    }
+
+    /// zsh's own connection; its number comes in `REPLY`.
+    fn ztcp(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+        if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
+            let known = self.scene.know.hosts.host(host);
+            self.scene.emit(actor.does(Kind::Connect).with(known))?;
+            self.connections.insert(9, host.clone());
+            self.assign("REPLY", vec![Value::known("9")]);
+        }
+        Ok(Value::default())
+    }
+
+    fn history(&mut self, actor: &Actor, arguments: &[Value]) -> Done<Value> {
+        let clears = |a: &Value| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']);
+        if arguments.iter().any(clears) {
+            let path = Value::known("~/.bash_history");
+            self.scene.delete(actor, &path)?;
+        }
+        Ok(Value::unknown(Origins::OUTPUT))
+    }
+
+    /// `hash -p /path name`
+    fn hash(&mut self, arguments: &[Value]) -> Value {
+        if let [option, path, names @ ..] = arguments
+            && option.text == "-p"
+        {
+            for name in names {
+                self.aliases.insert(name.text.clone(), path.text.clone());
+            }
+        }
+        Value::default()
     }
 
     /// Code in code, in this very shell; bounded as all code is.

@@ -14,6 +14,11 @@ const FOLDED: [&str; 28] = [
     "tail", "tee", "tr", "which", "xargs", "xxd", "zcat",
 ];
 
+/// Those of them that read no input.
+const BY_ARGUMENTS: [&str; 8] = [
+    "basename", "dirname", "expr", "mktemp", "readlink", "realpath", "seq", "which",
+];
+
 /// What `program` prints, if that follows from what is known.
 pub(super) fn fold(
     program: &str,
@@ -50,8 +55,8 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
         .iter()
         .filter(|a| !a.text.starts_with('-') || a.text == "-")
         .collect();
-    if let Some(printed) = from_arguments(program, &options, &operands) {
-        return printed;
+    if BY_ARGUMENTS.contains(&program) {
+        return from_arguments(program, &options, &operands);
     }
     let stdin = stdin.filter(|s| s.is_known() && !s.text.is_empty())?;
     let decoded = |bytes: Vec<u8>| {
@@ -99,9 +104,9 @@ fn output(program: &str, words: &[Value], stdin: Option<&Value>) -> Option<Value
     Some(stdin.map(printed))
 }
 
-/// What follows from the arguments alone. `None` for programs that read their input.
-fn from_arguments(program: &str, options: &str, operands: &[&Value]) -> Option<Option<Value>> {
-    Some(match program {
+/// What follows from the arguments alone.
+fn from_arguments(program: &str, options: &str, operands: &[&Value]) -> Option<Value> {
+    match program {
         "basename" if options.is_empty() => basename(operands),
         "dirname" if options.is_empty() => dirname(operands),
         "realpath" | "readlink" => operands.first().map(|p| (*p).clone()),
@@ -111,9 +116,8 @@ fn from_arguments(program: &str, options: &str, operands: &[&Value]) -> Option<O
             .first()
             .map(|p| Value::known(format!("/usr/bin/{}\n", p.text))),
         "expr" => substring(operands),
-        "basename" | "dirname" | "seq" => None,
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 /// `expr substr TEXT FROM LENGTH`

@@ -73,7 +73,7 @@ impl Shell<'_, '_> {
                             let actor = redirection(&path, ">");
                             self.scene.write(&actor, &path, &Value::default(), append)?;
                         }
-                        sink => sinks.push(sink),
+                        sink @ (Sink::File { .. } | Sink::Network(_)) => sinks.push(sink),
                     }
                 }
                 RedirectKind::ReadWrite => {

@@ -103,19 +103,7 @@ impl Shell<'_, '_> {
                 }
                 Ok(output)
             }),
-            Node::Function { name, body } => {
-                if command::calls_itself_twice(name, body) {
-                    let actor = Actor::new(name, &format!("{name}() {{ {name} | {name} & }}"));
-                    self.scene
-                        .emit(actor.does(Kind::Exhaust).tagged(Tag::ForkBomb))?;
-                }
-                self.scene.functions.insert(name.clone(), body.clone());
-                if name.starts_with("command_not_found_handle") {
-                    // The next slip of the pen runs it.
-                    self.uncertain(|shell| shell.node(body))?;
-                }
-                Ok(Value::default())
-            }
+            Node::Function { name, body } => self.define(name, body),
             Node::Test(words, redirects) => self.redirected(redirects, |shell| {
                 for word in words {
                     let value = shell.expand_one(word)?;
@@ -128,6 +116,20 @@ impl Shell<'_, '_> {
                 Ok(Value::default())
             }
         }
+    }
+
+    fn define(&mut self, name: &str, body: &std::sync::Arc<Node>) -> Done<Value> {
+        if command::calls_itself_twice(name, body) {
+            let actor = Actor::new(name, &format!("{name}() {{ {name} | {name} & }}"));
+            self.scene
+                .emit(actor.does(Kind::Exhaust).tagged(Tag::ForkBomb))?;
+        }
+        self.scene.functions.insert(name.to_owned(), body.clone());
+        if name.starts_with("command_not_found_handle") {
+            // The next slip of the pen runs it.
+            self.uncertain(|shell| shell.node(body))?;
+        }
+        Ok(Value::default())
     }
 
     fn pipe(&mut self, nodes: &[Node]) -> Done<Value> {

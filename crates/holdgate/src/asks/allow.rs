@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::rulebook::{self, RuleText};
 use anyhow::Context as _;
-use holdgate_core::question::Allowance;
+use holdgate_core::Allowance;
 use holdgate_core::rules::{Profile, Tier};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};

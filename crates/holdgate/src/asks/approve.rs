@@ -5,7 +5,7 @@ use super::desk::{self, Event};
 use super::line::Line;
 use crate::args::ApproveArgs;
 use anyhow::{Context as _, bail};
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use holdgate_effects::json::{Json, shorten};
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;

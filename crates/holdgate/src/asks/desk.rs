@@ -2,7 +2,7 @@
 
 use super::Shown;
 use anstyle::Style;
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use holdgate_effects::json::shorten;
 use std::io::{self, Read as _, Write};
 use std::sync::mpsc::{Receiver, Sender};

@@ -20,9 +20,7 @@ mod tests;
 pub(crate) mod typed;
 
 use code::{Code, Tries};
-use holdgate_core::incident::Subject;
-use holdgate_core::mask::Masked;
-use holdgate_core::question::{Answer, Question};
+use holdgate_core::{Answer, Masked, Question, Subject};
 use holdgate_effects::json::{Json, shorten};
 use std::path::PathBuf;
 use std::pin::Pin;

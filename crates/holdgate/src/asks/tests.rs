@@ -1,8 +1,6 @@
 use super::desk::Event;
 use super::*;
-use holdgate_core::incident::{Action, Record};
-use holdgate_core::question::{Allowance, NoAllowance};
-use holdgate_core::verdict::{Finding, LayerName, Verdict};
+use holdgate_core::{Action, Allowance, Finding, LayerName, NoAllowance, Record, Verdict};
 
 fn question(id: &str) -> Question {
     let mut record = Record::of_response(id.to_owned(), "s".into(), "force-push", "it rewrites");

@@ -2,7 +2,7 @@
 
 use crate::asks::Operator;
 use crate::judge::Provider;
-use holdgate_core::guard::OnBlock;
+use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};

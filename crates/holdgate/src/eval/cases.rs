@@ -1,7 +1,7 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
 use crate::proxy::route;
-use holdgate_core::protocol::Protocol;
+use holdgate_core::Protocol;
 use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use super::cases::{Case, Expect};
 use super::judge::Outcome;
 use super::stats::{Rate, micros};
 use super::tally::{Counts, Spoke, Tally};
-use holdgate_core::verdict::{LayerName, Verdict};
+use holdgate_core::{LayerName, Verdict};
 use holdgate_effects::json::Json;
 
 /// The line of one case in the file of verdicts.

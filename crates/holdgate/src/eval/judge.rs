@@ -6,13 +6,10 @@ use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
-use holdgate_core::call::HeldCall;
-use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
-use holdgate_core::history::{self, History, Step};
-use holdgate_core::incident::Subject as Recorded;
-use holdgate_core::session::Session;
-use holdgate_core::stack::{Occasion, Stack};
-use holdgate_core::verdict::{Finding, LayerName, Verdict};
+use holdgate_core::{
+    Finding, GuardSettings, HeldCall, History, Judge, LayerName, Occasion, Output, Session, Stack,
+    Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
+};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
@@ -172,9 +169,9 @@ impl Bench {
             outcome.hear(findings);
             outcome.verdict = outcome.verdict.max(verdict);
             let became = if verdict.lets_pass() {
-                history::Outcome::Done
+                holdgate_core::Outcome::Done
             } else {
-                history::Outcome::Refused
+                holdgate_core::Outcome::Refused
             };
             let done = Step::new("call", &call.tool, became, judgement.effects);
             history.push(Arc::new(done));

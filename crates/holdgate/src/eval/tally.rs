@@ -3,7 +3,7 @@
 use super::cases::{Case, Expect, Subject};
 use super::judge::Outcome;
 use super::stats::{Latency, Rate};
-use holdgate_core::verdict::{LayerName, Verdict};
+use holdgate_core::{LayerName, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -1,9 +1,6 @@
 use super::*;
 use crate::config::Flags;
-use holdgate_core::history::History;
-use holdgate_core::incident::{Action, Record};
-use holdgate_core::stack::Occasion;
-use holdgate_core::verdict::Verdict;
+use holdgate_core::{Action, History, Occasion, Record, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::files::{CURRENT, last_line, newest_rotated, private, surplus};
 use super::seal::{KeyFile, Seed};
 use super::{GENESIS, hash};
 use crate::config::LedgerSettings;
-use holdgate_core::incident::Members;
+use holdgate_core::Members;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

@@ -1,7 +1,7 @@
 use super::files::CURRENT;
 use super::seal::KEY_FILE;
 use super::*;
-use holdgate_core::incident::Record;
+use holdgate_core::Record;
 use proptest::prelude::*;
 use std::fs::OpenOptions;
 use std::io::Write as _;

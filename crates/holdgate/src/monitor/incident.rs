@@ -1,11 +1,8 @@
 //! What the monitor did and why, as it goes into the ledger.
 
 use crate::judge::Ruling;
-use holdgate_core::incident::Members;
-use holdgate_core::mask::Masked;
-use holdgate_core::question::Answer;
-use holdgate_core::verdict::{Finding, LayerName, Verdict};
 use holdgate_core::watch::Hit;
+use holdgate_core::{Answer, Finding, LayerName, Masked, Members, Verdict};
 use holdgate_effects::json::Json;
 use std::time::{Duration, SystemTime};
 

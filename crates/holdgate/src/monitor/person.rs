@@ -4,7 +4,7 @@ use super::incident::Decided;
 use super::{Found, Shared};
 use crate::asks::Shown;
 use crate::judge::{Outcome, Ruling, outcome};
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use holdgate_effects::json::shorten;
 use std::time::{Duration, Instant};
 

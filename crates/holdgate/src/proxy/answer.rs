@@ -1,7 +1,6 @@
 //! How the upstream's answer has to be read, by its status and headers alone.
 
-use holdgate_core::canonical::Canonical;
-use holdgate_core::protocol::{Protocol, inert_value};
+use holdgate_core::{Canonical, Protocol, inert_value};
 use holdgate_effects::json::shorten;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};

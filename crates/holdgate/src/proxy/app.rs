@@ -12,12 +12,10 @@ use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use crate::ledger::Ledger;
 use anyhow::Context as _;
-use holdgate_core::conversation::{self, CallReader};
-use holdgate_core::history::History;
-use holdgate_core::request::Request;
-use holdgate_core::session::{self, Sessions, SharedSession};
-use holdgate_core::stack::Clock;
-use holdgate_core::verdict::Finding;
+use holdgate_core::{
+    CallReader, Clock, Finding, History, Request, Sessions, SharedSession, lock_session,
+    shared_bytes, shared_history,
+};
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, JsonError};
 use holdgate_effects::path::{PathClass, World};
@@ -114,13 +112,13 @@ impl App {
     pub(super) fn session(&self, id: &str, working_dir: Option<&str>) -> SharedSession {
         let session = self.known_session(id);
         // Not every request of a session says where it is; the settings go over those that do.
-        let unknown = session::lock(&session).world.own.is_empty();
+        let unknown = lock_session(&session).world.own.is_empty();
         let world = match &self.config.project {
             Some(_) => unknown.then(|| self.world(None)),
             None => (working_dir.is_some() || unknown).then(|| self.world(working_dir)),
         };
         if let Some(world) = world {
-            session::lock(&session).world = world;
+            lock_session(&session).world = world;
         }
         session
     }
@@ -147,7 +145,7 @@ impl App {
         id: &str,
         session: &SharedSession,
     ) -> Rebuilding {
-        let known = session::lock(session);
+        let known = lock_session(session);
         let (world, conversations) = (known.place(), known.conversations.clone());
         let own = known.bytes();
         drop(known);
@@ -162,8 +160,8 @@ impl App {
                 fuel: judge.fuel,
                 room: &growth,
             };
-            let history = conversation::history(&conversations, &request, &reader);
-            let kept = conversation::bytes(&conversations);
+            let history = shared_history(&conversations, &request, &reader);
+            let kept = shared_bytes(&conversations);
             // Before its memory counts as the session's, what the request took is gone.
             drop(request);
             growth
@@ -222,7 +220,7 @@ mod tests {
         let home = ("HOME".to_owned(), "/home/someone".to_owned());
         let mut config = Config::load(&flags, [home]).unwrap();
         let app = App::new(config.clone()).unwrap();
-        let world = |dir| session::lock(&app.session("s", dir)).world.clone();
+        let world = |dir| lock_session(&app.session("s", dir)).world.clone();
         assert!(
             !world(None).own.is_empty(),
             "its own files are known at once"
@@ -237,7 +235,7 @@ mod tests {
 
         config.project = Some(project.into());
         let app = App::new(config).unwrap();
-        let world = session::lock(&app.session("s", Some("/elsewhere/x")))
+        let world = lock_session(&app.session("s", Some("/elsewhere/x")))
             .world
             .clone();
         assert_eq!(world.cwd, project, "the settings go over the request");

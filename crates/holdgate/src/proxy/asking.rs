@@ -3,8 +3,7 @@
 use super::App;
 use super::records::Writing;
 use crate::asks::Ticket;
-use holdgate_core::incident::{Action, Record};
-use holdgate_core::question::{Answer, Question};
+use holdgate_core::{Action, Answer, Question, Record};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,9 +6,7 @@
 
 use super::App;
 use super::connections::Busy;
-use holdgate_core::conversation::Room;
-use holdgate_core::incident::Record;
-use holdgate_core::session::{Sessions, SharedSession};
+use holdgate_core::{Record, Room, Sessions, SharedSession};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -11,12 +11,10 @@ use super::whole::guard_whole;
 use super::{App, upstream};
 use crate::in_force::{InForce, News};
 use bytes::Bytes;
-use holdgate_core::canonical::Canonical;
-use holdgate_core::guard::{Judge, StreamGuard};
-use holdgate_core::incident::Record;
-use holdgate_core::protocol::{Protocol, inert_value};
-use holdgate_core::session::{self, SharedSession};
-use holdgate_core::stack::Stack;
+use holdgate_core::{
+    Canonical, Judge, Protocol, Record, SharedSession, Stack, StreamGuard, inert_value,
+    lock_session,
+};
 use holdgate_effects::json::{JsonError, shorten};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -251,7 +249,7 @@ fn unreadable(error: &JsonError) -> Refused {
 /// What judges the calls of a session, by the project that it works in. A project that is new here
 /// may have rules that take a while to read, and other streams must not wait for that.
 async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession) -> Arc<Stack> {
-    let world = session::lock(session).world.clone();
+    let world = lock_session(session).world.clone();
     if let Some(stack) = in_force.stack(world.project.as_deref()) {
         return stack;
     }

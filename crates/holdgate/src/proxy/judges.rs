@@ -1,6 +1,6 @@
 //! Threads that judge calls, so that those that carry streams never wait for a verdict.
 
-use holdgate_core::guard::{Job, JobDone, Unjudged};
+use holdgate_core::{Job, JobDone, Unjudged};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;

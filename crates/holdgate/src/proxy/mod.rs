@@ -31,7 +31,7 @@ use anyhow::Context as _;
 use app::App;
 use budget::Full;
 use connections::Connection;
-use holdgate_core::verdict::Finding;
+use holdgate_core::Finding;
 use holdgate_core::watch::Commands;
 use holdgate_effects::json::Json;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};

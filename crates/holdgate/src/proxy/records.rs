@@ -2,7 +2,7 @@
 //! the disk, for another process that writes, or for secrets to be masked.
 
 use crate::ledger::Ledger;
-use holdgate_core::incident::Record;
+use holdgate_core::Record;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

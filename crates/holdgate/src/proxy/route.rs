@@ -1,9 +1,7 @@
 //! What a request asks for, and whose session it belongs to.
 
 use crate::ledger::hex;
-use holdgate_core::protocol::Protocol;
-use holdgate_core::protocol::anthropic::ANTHROPIC;
-use holdgate_core::request::RequestFacts;
+use holdgate_core::{ANTHROPIC, Protocol, RequestFacts};
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request};
 use sha2::{Digest as _, Sha256};

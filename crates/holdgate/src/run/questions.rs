@@ -8,7 +8,7 @@ use crate::asks::desk::{self, Event};
 use crate::asks::{Asks, Attended, Shown};
 use crate::log;
 use crate::proxy::Proxy;
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use std::collections::HashSet;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;

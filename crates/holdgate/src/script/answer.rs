@@ -1,6 +1,6 @@
 //! HTTP answers: whole ones, and streams that are played step by step.
 
-use super::stream::Step;
+use super::model::Step;
 use bytes::Bytes;
 use holdgate_effects::json::Json;
 use http_body_util::{Either, Full};

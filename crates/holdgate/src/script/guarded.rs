@@ -5,11 +5,11 @@ use crate::judging::{self, LIMITS};
 use crate::proxy::route::DEFAULT;
 use anyhow::Context as _;
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard, guard_message};
-use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{JudgeLimits, Stack};
+use holdgate_core::{
+    Action, GuardSettings, Judge, JudgeLimits, OnBlock, Output, RateLimits, Record, Stack,
+    StreamGuard, Subject, guard_message,
+};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::sync::Arc;

@@ -7,9 +7,7 @@
 //! its run.
 
 use super::answer::{Answer, error, streamed, whole};
-use super::shape::message;
-use super::stream::{StreamOptions, stream};
-use super::{Turn, scenario};
+use super::model::{StreamOptions, Turn, message, scenario, stream};
 use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;

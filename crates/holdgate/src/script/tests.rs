@@ -1,11 +1,12 @@
 use super::*;
 use bytes::Bytes;
 use holdgate_core::sse::{Decoder, fields};
-use holdgate_effects::json::LoneSurrogates;
+use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use std::time::Duration;
 
 fn first_turn(name: &str) -> &'static Turn {
     scenario(name).unwrap().first().unwrap()

@@ -1,11 +1,8 @@
 //! No call that the agent could make answers a question or lifts the gate, however it is spelt.
 
 use holdgate::judging;
-use holdgate_core::history::History;
-use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Occasion, Stack};
-use holdgate_core::verdict::Verdict;
+use holdgate_core::{History, Occasion, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! `holdgate approve` and the proxy's own terminal: real processes, a real terminal, a real client.
 
-use crate::asking::{PUSH, message};
+use crate::responses::{PUSH, message};
 use crate::setup::{REQUEST, RawUpstream, eventually, ledger, post};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use std::fs::File;

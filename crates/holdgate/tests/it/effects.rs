@@ -1,13 +1,10 @@
 //! What calls do, judged as the proxy judges them: the promises that people hold us to.
 
-use crate::guarding::settings;
+use holdgate::config::{Config, Flags};
 use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
-use holdgate_core::history::History;
-use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, Occasion, Stack};
-use holdgate_core::verdict::{Finding, Verdict};
+use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -146,7 +143,12 @@ fn misses(file: &str, holds: impl Fn(Verdict) -> bool) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../corpus")
         .join(file);
-    let bench = Bench::new(Arc::new(stack(RateLimits::default())), settings(), PROJECT);
+    let flags = Flags {
+        state_dir: Some(std::path::PathBuf::new()),
+        ..Flags::default()
+    };
+    let guard = Config::load(&flags, []).unwrap().guard;
+    let bench = Bench::new(Arc::new(stack(RateLimits::default())), guard, PROJECT);
     let mut missed = Vec::new();
     for case in read_file(&path).unwrap() {
         let outcome = bench.judge(&case).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::judge_server::{JudgeServer, Reply};
 use holdgate::judge::{Judge, JudgeSettings, Provider, Ruling, Verdict, WorkContext};
-use holdgate_core::stack::Clock;
+use holdgate_core::Clock;
 use holdgate_core::watch::{Hit, Severity};
 use holdgate_effects::json::Json;
 use std::sync::Arc;

@@ -12,7 +12,6 @@
 
 mod answers;
 mod approve;
-mod asking;
 mod budget;
 mod chaos;
 mod cli;
@@ -25,16 +24,10 @@ mod errors;
 mod eval;
 mod expert;
 mod families;
-mod gate;
-mod guarding;
-mod hostile;
 mod judge;
 mod judge_faults;
 mod judge_server;
-mod judging_apart;
-mod keep_alive;
 mod monitor;
-mod one_message;
 mod own;
 mod person;
 mod proxy;
@@ -49,6 +42,8 @@ mod run_way;
 mod sealing;
 mod secrets;
 mod setup;
-mod streams;
 mod tls;
 mod total;
+
+#[path = "../../../holdgate-core/tests/it/responses.rs"]
+mod responses;

@@ -1,11 +1,8 @@
 //! What an agent must not do to its guard, in many spellings.
 
 use holdgate::judging;
-use holdgate_core::history::History;
-use holdgate_core::layers::gate::RateLimits;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{JudgeLimits, Occasion, Stack};
-use holdgate_core::verdict::Verdict;
+use holdgate_core::{History, JudgeLimits, Occasion, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! Secrets that are part of a call or of an agent's output are in no file and on no screen of ours.
 
-use crate::asking::message;
 use crate::cli::holdgate;
 use crate::client::calls;
+use crate::responses::message;
 use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, post};
 use holdgate::asks::Operator;
 use holdgate::incidents::{self, Filter};
-use holdgate_core::question::Answer;
+use holdgate_core::Answer;
 use std::path::Path;
 use std::time::Duration;
 

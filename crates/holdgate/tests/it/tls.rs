@@ -4,6 +4,7 @@ use crate::cli::Running;
 use crate::client::calls;
 use crate::setup::{REQUEST, post};
 use bytes::Bytes;
+use holdgate::script::{self, Step, StreamOptions};
 use http_body_util::Full;
 use hyper::service::service_fn;
 use hyper::{Response, Version};
@@ -42,7 +43,15 @@ async fn serve(alpn: &[u8], version: Version, certificate: &Path) -> SocketAddr 
                 };
                 let answer = service_fn(
                     move |request: hyper::Request<hyper::body::Incoming>| async move {
-                        let stream = crate::guarding::scripted("tool").swap_remove(0).concat();
+                        let [turn, ..] = script::scenario("tool").unwrap() else {
+                            panic!("the scenario has a turn");
+                        };
+                        let steps = script::stream(turn, "m", 1, &StreamOptions::default());
+                        let frames = steps.into_iter().filter_map(|step| match step {
+                            Step::Send(bytes) => Some(bytes),
+                            Step::Wait(..) | Step::Cut | Step::End => None,
+                        });
+                        let stream = frames.collect::<Vec<_>>().concat();
                         let status = if request.version() == version {
                             200
                         } else {

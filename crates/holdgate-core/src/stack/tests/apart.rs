@@ -164,3 +164,41 @@ fn where_the_disk_is_silent_nothing_is_harmless() {
     assert_eq!(refused, ["recursive-delete-outside-project"]);
     assert!(judge(silent, "cat src/main.rs").is_empty());
 }
+
+/// Many costly calls must not keep those who judge from other responses.
+#[test]
+fn a_session_of_costly_calls_gets_less_work_done() {
+    let clock: Arc<TestClock> = Arc::default();
+    let limits = JudgeLimits {
+        call: CallLimits {
+            max_bytes: 1 << 20,
+            max_depth: 64,
+        },
+        fuel: 64_000,
+        deadline: Duration::from_mins(1),
+    };
+    let know = Knowledge::built_in().unwrap();
+    let stack = Stack::new(vec![says(|_, _| Ok(Vec::new()))], know, clock, limits);
+    let session = SharedSession::default();
+    let history = History::default();
+    let is_judged = |command: &str, now: u64| {
+        let input = format!(r#"{{"command":"{command}"}}"#);
+        let about = About {
+            now: Duration::from_secs(now),
+            ..about(&history)
+        };
+        let judgement = stack.judge_shared(held(Runs::AtClient, &input), &session, &about);
+        judgement.outcome.is_ok()
+    };
+    let digits = "1 2 3 4 5 6 7 8 9";
+    let loops = format!(
+        "for a in {digits}; do for b in {digits}; do sed -e s/$a/$b/ f > o$a$b; done; done; "
+    );
+    assert!(is_judged(&loops, 0), "it is costly, but not too costly");
+    for _ in 0..4 {
+        assert!(!is_judged(&loops.repeat(40), 1));
+    }
+    assert!(!is_judged(&loops, 2));
+    assert!(is_judged("cargo test --workspace 2>&1 | tail -5", 3));
+    assert!(is_judged(&loops, 62), "a minute later");
+}

@@ -3,6 +3,11 @@
 //! The parsers bound how deep a text nests (TOML and HCL to about 80 levels, YAML to 255 blocks and
 //! 255 brackets), so trees are never deep; YAML's aliases are copied up to [`MAX_COPIED`].
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parsers' events and expressions may grow; no others hold a text"
+)]
+
 use crate::json::Json;
 use crate::value::HOLE_STR;
 use granit_parser::{Event, Parser, options};
@@ -30,13 +35,11 @@ pub(super) fn yaml(text: &str) -> Yaml {
     let mut builder = Builder::default();
     let options = options! { emit_unresolved_aliases: true };
     for event in Parser::new_from_str_with_options(text, options) {
-        match event {
-            Ok((event, _)) => builder.take(event),
-            Err(_) => {
-                builder.close_all();
-                return builder.yaml;
-            }
-        }
+        let Ok((event, _)) = event else {
+            builder.close_all();
+            return builder.yaml;
+        };
+        builder.take(event);
     }
     builder.yaml.whole = true;
     builder.yaml
@@ -204,11 +207,11 @@ pub(super) fn hcl(text: &str) -> Option<Json<'static>> {
 fn from_body(body: hcl::Body) -> Json<'static> {
     let member = |structure| match structure {
         hcl::Structure::Attribute(attribute) => {
-            let name = attribute.key.into_inner().into();
+            let name = attribute.key.into_inner();
             (Cow::Owned(name), from_expression(attribute.expr))
         }
         hcl::Structure::Block(block) => {
-            let name = block.identifier.into_inner().into();
+            let name = block.identifier.into_inner();
             (Cow::Owned(name), from_body(block.body))
         }
     };

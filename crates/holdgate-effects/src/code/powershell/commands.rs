@@ -58,40 +58,21 @@ impl Reader<'_, '_, '_> {
         let name = name.strip_suffix(".exe").unwrap_or(name);
         let rest = words.get(1..).unwrap_or(&[]);
         let actor = actor(name, stage);
+        if let Some(content) = self.file_command(&actor, name, rest, input)? {
+            return Ok(content);
+        }
+        if let Some((kind, text)) = system_command(name, words) {
+            if let Some(kind) = kind {
+                self.scene.emit(actor.does(kind).about(&text))?;
+            }
+            return Ok(Value::default());
+        }
         match name {
             "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" => {
                 self.removes(actor, rest)?;
             }
             "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "wget" | "curl"
             | "start-bitstransfer" => return self.requests(&actor, rest),
-            "get-content" | "gc" | "cat" | "type" => {
-                let mut content = Value::default();
-                for path in operands(rest, &["-path", "-literalpath"]) {
-                    content = self.scene.read(&actor, &path)?;
-                }
-                return Ok(content);
-            }
-            "set-content" | "sc" | "out-file" | "add-content" | "ac" | "tee-object" => {
-                let append = matches!(name, "add-content" | "ac") || has(rest, "-append");
-                let paths = operands(rest, &["-path", "-filepath", "-literalpath"]);
-                if let Some(path) = paths.first() {
-                    let content = paths.get(1).unwrap_or(input).clone();
-                    let content = option(rest, &["-value"]).unwrap_or(content);
-                    self.scene.write(&actor, path, &content, append)?;
-                }
-            }
-            "copy-item" | "cp" | "copy" | "move-item" | "mv" | "move" | "xcopy" | "robocopy" => {
-                let paths = operands(rest, &["-path", "-destination", "-literalpath"]);
-                if let [from, to, ..] = paths.as_slice() {
-                    let content = if name.starts_with('m') {
-                        self.scene.touch(&actor, Kind::Move, from)?;
-                        Value::default()
-                    } else {
-                        self.scene.read(&actor, from)?
-                    };
-                    self.scene.write(&actor, to, &content, false)?;
-                }
-            }
             "invoke-expression" | "iex" => {
                 let code = match rest.first() {
                     Some(word) if made.text.is_empty() && !word.value.text.starts_with('-') => {
@@ -114,45 +95,6 @@ impl Reader<'_, '_, '_> {
                     self.scene.argv(&words, None)?;
                 }
             }
-            "stop-process" | "taskkill" | "kill" | "spps" => {
-                let text = joined(rest);
-                self.scene.emit(actor.does(Kind::Kill).about(&text))?;
-            }
-            "schtasks" | "register-scheduledtask" | "new-service" | "new-scheduledtask" => {
-                let text = joined(rest);
-                if name != "schtasks" || text.to_ascii_lowercase().contains("/create") {
-                    self.scene.emit(actor.does(Kind::Persist).about(&text))?;
-                }
-            }
-            "reg" | "new-itemproperty" | "set-itemproperty" => {
-                let text = joined(rest);
-                let lower = text.to_ascii_lowercase();
-                let kind = if lower.contains("\\run") || lower.contains("winlogon") {
-                    Kind::Persist
-                } else {
-                    Kind::System
-                };
-                if name != "reg" || lower.starts_with("add") || lower.starts_with("delete") {
-                    self.scene.emit(actor.does(kind).about(&text))?;
-                }
-            }
-            "set-executionpolicy"
-            | "set-mppreference"
-            | "add-mppreference"
-            | "format-volume"
-            | "clear-disk"
-            | "vssadmin"
-            | "wevtutil"
-            | "bcdedit"
-            | "netsh"
-            | "clear-eventlog"
-            | "format"
-            | "diskpart"
-            | "set-netfirewallprofile"
-            | "disable-windowsoptionalfeature" => {
-                let text = joined(words);
-                self.scene.emit(actor.does(Kind::System).about(&text))?;
-            }
             "new-item" | "ni" | "mkdir" | "md" | "get-childitem" | "ls" | "dir" | "test-path"
             | "set-location" | "cd" | "new-object" | "add-type" | "import-module" => {}
             _ if name.is_empty()
@@ -166,6 +108,48 @@ impl Reader<'_, '_, '_> {
             }
         }
         Ok(Value::default())
+    }
+
+    /// Commands that read, write and copy files. `None` for any other.
+    fn file_command(
+        &mut self,
+        actor: &Actor,
+        name: &str,
+        rest: &[Word],
+        input: &Value,
+    ) -> Done<Option<Value>> {
+        match name {
+            "get-content" | "gc" | "cat" | "type" => {
+                let mut content = Value::default();
+                for path in operands(rest, &["-path", "-literalpath"]) {
+                    content = self.scene.read(actor, &path)?;
+                }
+                return Ok(Some(content));
+            }
+            "set-content" | "sc" | "out-file" | "add-content" | "ac" | "tee-object" => {
+                let append = matches!(name, "add-content" | "ac") || has(rest, "-append");
+                let paths = operands(rest, &["-path", "-filepath", "-literalpath"]);
+                if let Some(path) = paths.first() {
+                    let content = paths.get(1).unwrap_or(input).clone();
+                    let content = option(rest, &["-value"]).unwrap_or(content);
+                    self.scene.write(actor, path, &content, append)?;
+                }
+            }
+            "copy-item" | "cp" | "copy" | "move-item" | "mv" | "move" | "xcopy" | "robocopy" => {
+                let paths = operands(rest, &["-path", "-destination", "-literalpath"]);
+                if let [from, to, ..] = paths.as_slice() {
+                    let content = if name.starts_with('m') {
+                        self.scene.touch(actor, Kind::Move, from)?;
+                        Value::default()
+                    } else {
+                        self.scene.read(actor, from)?
+                    };
+                    self.scene.write(actor, to, &content, false)?;
+                }
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(Value::default()))
     }
 
     fn removes(&mut self, mut actor: Actor, rest: &[Word]) -> Done {
@@ -290,4 +274,41 @@ fn has(words: &[Word], flag: &str) -> bool {
 fn joined(words: &[Word]) -> String {
     let words: Vec<&str> = words.iter().map(|w| w.value.text.as_str()).collect();
     words.join(" ")
+}
+
+/// Commands about the system: the kind of what they change, if they change anything, and their text.
+fn system_command(name: &str, words: &[Word]) -> Option<(Option<Kind>, String)> {
+    let text = joined(words.get(1..).unwrap_or(&[]));
+    let lower = text.to_ascii_lowercase();
+    let kind = match name {
+        "stop-process" | "taskkill" | "kill" | "spps" => Some(Kind::Kill),
+        "schtasks" if !lower.contains("/create") => None,
+        "schtasks" | "register-scheduledtask" | "new-service" | "new-scheduledtask" => {
+            Some(Kind::Persist)
+        }
+        "reg" if !lower.starts_with("add") && !lower.starts_with("delete") => None,
+        "reg" | "new-itemproperty" | "set-itemproperty" => {
+            if lower.contains("\\run") || lower.contains("winlogon") {
+                Some(Kind::Persist)
+            } else {
+                Some(Kind::System)
+            }
+        }
+        "set-executionpolicy"
+        | "set-mppreference"
+        | "add-mppreference"
+        | "format-volume"
+        | "clear-disk"
+        | "vssadmin"
+        | "wevtutil"
+        | "bcdedit"
+        | "netsh"
+        | "clear-eventlog"
+        | "format"
+        | "diskpart"
+        | "set-netfirewallprofile"
+        | "disable-windowsoptionalfeature" => return Some((Some(Kind::System), joined(words))),
+        _ => return None,
+    };
+    Some((kind, text))
 }

@@ -1,6 +1,6 @@
 //! One command in many spellings: through variables, tables, own functions, decoders, reflection.
 
-use super::effects;
+use super::{check, effects};
 use crate::code::Language::{self, Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
 
 #[test]
@@ -195,4 +195,24 @@ fn spellings_of_one_command() {
         };
         assert!(found.iter().any(deletes), "{found:#?}\nof {code}");
     }
+}
+
+#[test]
+fn scalar_in_perl_is_a_word_of_the_language_and_a_word_in_texts() {
+    check(
+        Perl,
+        "system(scalar reverse('/ fr- mr'))",
+        &["shell: rm -rf /"],
+    );
+    check(Perl, "system('echo scalar x')", &["shell: echo scalar x"]);
+}
+
+#[test]
+fn data_after_padding_is_read_by_shell_and_code_alike() {
+    // `true;`, its padding, and `rm -rf /`.
+    let data = "dHJ1ZTs=cm0gLXJmIC8=";
+    let python = format!("import os, base64\nos.system(base64.b64decode('{data}'))");
+    check(Python, &python, &["shell: true;rm -rf /"]);
+    let shell = format!("echo {data} | base64 -d | sh");
+    check(Language::Shell, &shell, &["delete recursive force /"]);
 }

@@ -2,8 +2,8 @@
 
 use super::{Hit, Outcome, PIECES};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::verdict::{LayerName, Verdict};
 use holdgate_core::watch::{self, Commands, OutputWatch, Patterns, Severity};
+use holdgate_core::{LayerName, Verdict};
 use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::Instant;

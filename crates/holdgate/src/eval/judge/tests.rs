@@ -2,9 +2,8 @@ use super::*;
 use crate::config::{Config, Flags};
 use crate::eval::read;
 use crate::judging;
-use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::protocol::anthropic::ANTHROPIC;
 use holdgate_core::rules::Profile;
+use holdgate_core::{ANTHROPIC, RateLimits};
 
 fn bench() -> Bench {
     let stack = judging::stack(Profile::default(), &[], RateLimits::default()).unwrap();

@@ -3,9 +3,9 @@
 use crate::client::calls;
 use crate::guarding::{Seen, judge, settings};
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, Judge, Output, StreamGuard, guard_message};
-use holdgate_core::history::{History, Outcome, Step};
-use holdgate_core::question::Answer;
+use holdgate_core::{
+    Answer, GuardSettings, History, Judge, Outcome, Output, Step, StreamGuard, guard_message,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,15 +2,15 @@
 
 use crate::client::{calls, summary};
 use crate::guarding::{Seen, judge, settings};
+use crate::responses::{PUSH, message};
 use bytes::Bytes;
-use holdgate_core::guard::{GuardSettings, MessageGuard, Output, Progress, StreamGuard};
-use holdgate_core::incident::Action;
-use holdgate_core::question::{Answer, Question};
+use holdgate_core::{
+    Action, Answer, GuardSettings, MessageGuard, Output, Progress, Question, StreamGuard,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_mins(2);
-pub(crate) const PUSH: &str = "git push --force origin main";
 
 fn asking(hold_all: bool) -> GuardSettings {
     GuardSettings {
@@ -18,51 +18,6 @@ fn asking(hold_all: bool) -> GuardSettings {
         hold_all,
         ..settings()
     }
-}
-
-/// A message with a text and a call of each command.
-pub(crate) fn message(commands: &[&str]) -> String {
-    let frame = |event: &str, data: serde_json::Value| format!("event: {event}\ndata: {data}\n\n");
-    let mut out = frame(
-        "message_start",
-        serde_json::json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}),
-    );
-    let mut index = 0;
-    let mut block = |start: serde_json::Value, delta: serde_json::Value| {
-        for (event, mut data) in [
-            (
-                "content_block_start",
-                serde_json::json!({"content_block": start}),
-            ),
-            ("content_block_delta", serde_json::json!({"delta": delta})),
-            ("content_block_stop", serde_json::json!({})),
-        ] {
-            data["type"] = event.into();
-            data["index"] = index.into();
-            out.push_str(&frame(event, data));
-        }
-        index += 1;
-    };
-    for (n, command) in commands.iter().enumerate() {
-        block(
-            serde_json::json!({"type":"text","text":""}),
-            serde_json::json!({"type":"text_delta","text":format!("text {n}")}),
-        );
-        let input = serde_json::json!({ "command": command }).to_string();
-        block(
-            serde_json::json!({"type":"tool_use","id":format!("call{n}"),"name":"Bash","input":{}}),
-            serde_json::json!({"type":"input_json_delta","partial_json":input}),
-        );
-    }
-    out.push_str(&frame(
-        "message_delta",
-        serde_json::json!({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}),
-    ));
-    out.push_str(&frame(
-        "message_stop",
-        serde_json::json!({"type":"message_stop"}),
-    ));
-    out
 }
 
 /// A guard and what it said.
@@ -295,7 +250,7 @@ proptest! {
                 if let Some(id) = id {
                     let asked = play.questions.last().unwrap();
                     prop_assert_eq!(&asked.record.id, &id);
-                    let holdgate_core::incident::Subject::Call { call, .. } = &asked.record.subject
+                    let holdgate_core::Subject::Call { call, .. } = &asked.record.subject
                     else { panic!("no call") };
                     prop_assert!(!play.sent().contains(call.as_ref().unwrap()));
                 }

@@ -2,7 +2,7 @@
 
 use crate::guarding::{Seen, judge, scripted, settings};
 use bytes::Bytes;
-use holdgate_core::guard::StreamGuard;
+use holdgate_core::StreamGuard;
 use std::time::Duration;
 
 /// Plays `frames`, each at its second, and returns when the client got something.

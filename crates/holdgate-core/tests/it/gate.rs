@@ -1,7 +1,7 @@
 //! Rules at work in a message: what the model reads when its call is refused.
 
 use crate::guarding::{judge, settings};
-use holdgate_core::guard::guard_message;
+use holdgate_core::guard_message;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,16 +1,12 @@
 //! A guard for tests, and what came out of it.
 
+use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
-use holdgate::judging;
-use holdgate::script::{self, Step, StreamOptions};
-use holdgate_core::call::CallLimits;
-use holdgate_core::guard::{GuardSettings, Judge, OnBlock, Output, StreamGuard};
-use holdgate_core::incident::{Action, Record, Subject};
-use holdgate_core::layers::gate::RateLimits;
-use holdgate_core::protocol::anthropic::ANTHROPIC;
-use holdgate_core::request::RequestFacts;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::stack::{Clock, JudgeLimits, Stack};
+use holdgate_core::{
+    ANTHROPIC, Action, CallLimits, Clock, Gate, GuardSettings, Judge, JudgeLimits, Layer, OnBlock,
+    Output, Policy, RateLimits, Record, RequestFacts, Stack, StreamGuard, Subject,
+};
 use holdgate_effects::Knowledge;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -47,7 +43,8 @@ pub(crate) fn judge(settings: GuardSettings) -> Judge {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], RateLimits::default());
+    let gate = Gate::new(RateLimits::default(), rules.clone());
+    let layers: Vec<Box<dyn Layer>> = vec![Box::new(gate), Box::new(Policy::new(rules))];
     Judge {
         protocol: ANTHROPIC,
         history: Arc::default(),

@@ -1,14 +1,12 @@
 //! Guards that hand their judging out. Virtual time.
 
-use crate::asking::{PUSH, message};
 use crate::client::{calls, summary};
 use crate::guarding::{Frames, Seen, all_scripted, judge, run, settings};
+use crate::responses::{PUSH, message};
 use bytes::Bytes;
-use holdgate_core::guard::{
-    GuardSettings, Job, MessageGuard, Output, Progress, StreamGuard, Unjudged,
+use holdgate_core::{
+    Action, Answer, GuardSettings, Job, MessageGuard, Output, Progress, StreamGuard, Unjudged,
 };
-use holdgate_core::incident::Action;
-use holdgate_core::question::Answer;
 use std::time::Duration;
 
 /// A guard, what it said, and the call that it wants to have judged.

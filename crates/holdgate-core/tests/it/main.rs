@@ -1,0 +1,39 @@
+//! Tests of a response under guard: bytes in, outputs out, without sockets.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and its helpers may cost"
+)]
+
+mod asking;
+mod client;
+mod frames;
+mod gate;
+mod guarding;
+mod hostile;
+mod judging_apart;
+mod keep_alive;
+mod one_message;
+mod replacing;
+mod responses;
+mod streams;
+
+#[path = "../../../holdgate/src/eval/client.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod assemble;
+#[path = "../../../holdgate/src/eval/readers.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod readers;
+#[path = "../../../holdgate/src/script/model/mod.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "only a part of it is needed"
+)]
+mod script;

@@ -1,0 +1,72 @@
+//! Texts with places that are filled: `%s`, `{}`.
+
+use super::plain;
+use crate::code::thing::Thing;
+use crate::value::{HOLE, Value};
+
+/// `"%s …" % (…)` and `sprintf`.
+pub(in crate::code) fn format_percent(format: &Value, arguments: &[Thing]) -> Value {
+    let mut out = format.map(String::new());
+    let mut arguments = arguments.iter();
+    let mut chars = format.text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.text.push(c);
+            continue;
+        }
+        if chars.next_if_eq(&'%').is_some() {
+            out.text.push('%');
+            continue;
+        }
+        // Flags, width, precision, and Python's `%(name)s`.
+        while chars
+            .next_if(|c| !c.is_ascii_alphabetic() && *c != ' ' && *c != '\n' && *c != '/')
+            .is_some()
+        {}
+        if chars.next_if(char::is_ascii_alphabetic).is_none() {
+            out.text.push('%');
+            continue;
+        }
+        match arguments.next() {
+            Some(argument) => out.push(&plain(argument)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+    }
+    out
+}
+
+/// `"{} {0} {name}".format(…)`.
+pub(in crate::code) fn format_braces(format: &Value, arguments: &[Thing]) -> Value {
+    let mut out = format.map(String::new());
+    let mut next = 0;
+    let mut rest = format.text.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_text(&before.replace("}}", "}"));
+        if let Some(literal) = after.strip_prefix('{') {
+            out.push_text("{");
+            rest = literal;
+            continue;
+        }
+        let Some((field, after)) = after.split_once('}') else {
+            out.push_text("{");
+            rest = after;
+            break;
+        };
+        let name = field.split([':', '!', '.', '[']).next().unwrap_or("");
+        let index = match name.parse::<usize>() {
+            Ok(index) => Some(index),
+            Err(_) if name.is_empty() => {
+                next += 1;
+                Some(next - 1)
+            }
+            Err(_) => None,
+        };
+        match index.and_then(|i| arguments.get(i)) {
+            Some(argument) => out.push(&plain(argument)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+        rest = after;
+    }
+    out.push_text(&rest.replace("}}", "}"));
+    out
+}
