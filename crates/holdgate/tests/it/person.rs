@@ -138,7 +138,7 @@ async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
     assert!(records.contains("\"wrong-code\""), "{records}");
 
     // The person at the proxy's terminal may say no, or yes, there.
-    for (answer, said) in [("d", "stays as it is"), ("o", "expert mode is on")] {
+    for (answer, said) in [("d", "was not lifted"), ("o", "expert mode is on")] {
         let mut proxy = Shown::start().await;
         let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
         terminal.types("to continue:", "lift the gate").await;
