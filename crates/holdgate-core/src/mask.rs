@@ -45,11 +45,9 @@ impl Masked {
         }
         // The last word may be half a secret, too short to be known.
         let unsure = masked.ceil_char_boundary(masked.len().saturating_sub(UNSURE));
-        let (unconditional, unsure) = masked.split_at_checked(unsure).unwrap_or_default();
+        let (sure, unsure) = masked.split_at_checked(unsure).unwrap_or_default();
         let last = unsure.rfind(char::is_whitespace).unwrap_or_default();
-        let kept = masked
-            .get(..unconditional.len() + last)
-            .unwrap_or(unconditional);
+        let kept = masked.get(..sure.len() + last).unwrap_or(sure);
         let mut short = shorten(kept, most);
         if !short.ends_with('…') {
             short.push('…');

@@ -70,7 +70,7 @@ pub(super) fn finish(
                 made
             }
         }
-        Prints::EffectKey => input.clone(),
+        Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {

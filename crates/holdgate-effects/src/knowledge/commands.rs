@@ -66,7 +66,7 @@ pub(crate) enum Prints {
     #[default]
     Input,
     /// What it reads, to the letter.
-    EffectKey,
+    Same,
     /// Nothing of what it reads: counts, names, sums, reports.
     Report,
     /// The environment.

@@ -59,7 +59,7 @@ worded! {
         Member = "member": "The member B of A.",
         Call = "call": "The function A is called with the other arguments.",
         CallWith = "call-with": "The function A is called with the items of B.",
-        EffectKey = "same": "The same as A.",
+        Same = "same": "The same as A.",
         Join = "join": "The arguments, joined to a path.",
         Resolve = "resolve": "The same, but each absolute one starts anew.",
         Parent = "parent": "The folder that A is in.",
@@ -77,7 +77,7 @@ impl Role {
             self,
             Role::Print
                 | Role::Input
-                | Role::EffectKey
+                | Role::Same
                 | Role::Join
                 | Role::Resolve
                 | Role::Parent

@@ -91,7 +91,7 @@ const DATABASES: &[&str] = &[
 ];
 
 fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
-    let unconditional = [
+    let always = [
         "code",
         "script",
         "python",
@@ -100,7 +100,7 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
         "powershell",
         "bash_script",
     ];
-    let named = |key: &str| runs || unconditional.contains(&key.to_ascii_lowercase().as_str());
+    let named = |key: &str| runs || always.contains(&key.to_ascii_lowercase().as_str());
     // New text for a file beside it is content, whatever its name.
     let is_content = !runs && call.fields.text(Role::Path).is_some();
     if is_content {
