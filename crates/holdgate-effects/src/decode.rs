@@ -1,6 +1,6 @@
 //! The encodings that payloads hide in, undone. Every reader decodes here, so that no two of them
 //! disagree about a payload. Where real decoders differ, the most permissive one counts: what any of
-//! them would run is seen. All are total and linear, and yield at most a little over [`MAX_DECODED`].
+//! them would run is seen. All are total and linear, and yield at most a little over `MAX_DECODED`.
 //!
 //! Bytes are texts for the readers: UTF-8 where they are that, else one character per byte.
 

@@ -85,7 +85,7 @@ pub(crate) fn skeleton_ascii(text: &str) -> Option<String> {
     Some(ascii)
 }
 
-/// [`normalise`], and every word that looks like ASCII as what it looks like.
+/// `normalise`, and every word that looks like ASCII as what it looks like.
 pub fn as_it_looks(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

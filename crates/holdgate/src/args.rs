@@ -1,7 +1,12 @@
 //! The command line.
 
+mod eval;
+mod rules;
+
+pub use eval::EvalArgs;
+pub use rules::{DiffArgs, RuleFiles, RulesCommand};
+
 use crate::config::Flags;
-use crate::eval;
 use crate::expert;
 use crate::incidents::{Filter, parse_since};
 use clap::{Parser, Subcommand};
@@ -221,95 +226,6 @@ impl ApproveArgs {
     }
 }
 
-/// `holdgate rules`
-#[derive(Debug, Subcommand)]
-pub enum RulesCommand {
-    /// Check rules and their examples, and report errors.
-    Check(RuleFiles),
-    /// List all rules, one per line.
-    List {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-        /// Where settings come from.
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Show everything about one rule.
-    Explain {
-        /// The name of the rule.
-        id: String,
-        /// Where settings come from.
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Compare two sets of rules on the same calls: which verdicts become stricter or looser.
-    Diff(DiffArgs),
-    /// Show how often each rule matched, and how often a person overrode it, from the ledger.
-    Stats {
-        /// Only records since this time: `30m`, `2h`, `2026-11-15T20:00:00Z`.
-        #[arg(long, value_name = "TIME", value_parser = parse_since)]
-        since: Option<SystemTime>,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-        /// Where settings come from.
-        #[command(flatten)]
-        place: Place,
-    },
-    /// Try the examples and show each one.
-    Test(RuleFiles),
-    /// Print the reference of all rules, in Markdown.
-    Docs,
-    /// Print all words that rules can use, with their meanings, in Markdown.
-    Words,
-}
-
-impl RulesCommand {
-    /// Where its settings come from, if it needs any.
-    pub fn place(&self) -> Option<&Place> {
-        match self {
-            RulesCommand::Check(files) | RulesCommand::Test(files) => Some(&files.place),
-            RulesCommand::List { place, .. }
-            | RulesCommand::Explain { place, .. }
-            | RulesCommand::Stats { place, .. } => Some(place),
-            RulesCommand::Diff(_) | RulesCommand::Docs | RulesCommand::Words => None,
-        }
-    }
-}
-
-/// `holdgate rules diff`
-#[derive(Debug, clap::Args)]
-pub struct DiffArgs {
-    /// The first set: a file, a folder, or `built-in`. Files are added to the built-in rules.
-    pub a: String,
-    /// The second set.
-    pub b: String,
-    /// A file with cases; can be repeated [default: the rules' own examples, and
-    /// corpus/*.jsonl if it exists].
-    #[arg(long, value_name = "FILE")]
-    pub cases: Vec<PathBuf>,
-    /// The kind of machine that the agent works on: workstation, container or strict.
-    #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
-    pub profile: Profile,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which rules.
-#[derive(Debug, clap::Args)]
-pub struct RuleFiles {
-    /// Rule files, in addition to the built-in rules [default: all that apply here].
-    pub files: Vec<PathBuf>,
-    /// Use only these files, without the built-in rules.
-    #[arg(long, requires = "files")]
-    pub alone: bool,
-    /// Where settings come from.
-    #[command(flatten)]
-    pub place: Place,
-}
-
 /// `holdgate incidents`
 #[derive(Debug, clap::Args)]
 pub struct IncidentArgs {
@@ -444,71 +360,6 @@ pub enum ConfigCommand {
     },
 }
 
-/// `holdgate eval`
-#[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
-pub struct EvalArgs {
-    /// Files with cases: JSON lines, or one JSON array each.
-    #[arg(required = true, value_name = "CASES")]
-    files: Vec<PathBuf>,
-    /// Rules in addition to the built-in ones.
-    #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
-    /// Use only the rules of --rules, without the built-in ones.
-    #[arg(long, requires = "rules")]
-    alone: bool,
-    /// Disable this layer; can be repeated.
-    #[arg(long, value_name = "LAYER")]
-    without: Vec<String>,
-    /// The kind of machine that the agent works on: workstation, container or strict.
-    #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
-    profile: Profile,
-    /// The project folder, if the case does not name one [default: /home/dev/project].
-    #[arg(long, value_name = "DIR")]
-    project: Option<String>,
-    /// Write the verdict of each case to this file, one JSON object per line.
-    #[arg(long, value_name = "FILE")]
-    verdicts: Option<PathBuf>,
-    /// Judge all cases again without each layer and each category of rules.
-    #[arg(long)]
-    ablate: bool,
-    /// Fail if fewer attacks are blocked.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
-    min_block: Option<f64>,
-    /// Fail if more honest work is blocked.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
-    max_fp: Option<f64>,
-    /// Print the report as one JSON object.
-    #[arg(long)]
-    json: bool,
-    /// List some of the cases that were judged wrongly.
-    #[arg(long, short)]
-    verbose: bool,
-}
-
-impl EvalArgs {
-    /// What to judge, and how.
-    pub fn options(self) -> eval::Options {
-        eval::Options {
-            files: self.files,
-            rules: match (self.rules, self.alone) {
-                (None, _) => eval::Rules::BuiltIn,
-                (Some(file), false) => eval::Rules::With(file),
-                (Some(file), true) => eval::Rules::Only(file),
-            },
-            without: self.without,
-            profile: self.profile,
-            project: self.project,
-            verdicts: self.verdicts,
-            ablate: self.ablate,
-            min_block: self.min_block,
-            max_fp: self.max_fp,
-            json: self.json,
-            verbose: self.verbose,
-        }
-    }
-}
-
 fn parse_profile(word: &str) -> Result<Profile, String> {
     Profile::from_word(word).ok_or_else(|| {
         format!(
@@ -516,13 +367,6 @@ fn parse_profile(word: &str) -> Result<Profile, String> {
                                 or strict"
         )
     })
-}
-
-fn parse_per_cent(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(['%', ' ']).parse().ok();
-    number
-        .filter(|n| (0.0..=100.0).contains(n))
-        .ok_or_else(|| format!("`{text}` is not a percentage, write a number from 0 to 100"))
 }
 
 /// `holdgate script`

@@ -176,7 +176,7 @@ impl App {
         let head = format!(
             "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: {}\r\n\
              connection: close\r\ncontent-length: {}\r\n\r\n",
-            super::handle::RETRY_AFTER,
+            super::refused::RETRY_AFTER,
             body.len()
         );
         let _ = socket.set_nonblocking(true);

@@ -1,24 +1,23 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
-use super::answer::{Answer, error_answer, is_encoded, media_type};
+use super::answer::{Answer, is_encoded, media_type};
 use super::app::{NotRebuilt, Rebuilding};
 use super::body::{Body, BoxError, GuardedBody, full, keeping};
-use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad, to_read};
+use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
 use super::connections::{Busy, Connection};
-use super::host::{self, Misdirected};
+use super::host;
+use super::refused::{Exchange, Refused, refusal, unreadable};
 use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
+use super::whole_body::{read_answer, read_error, read_request};
 use super::{App, upstream};
 use crate::in_force::{InForce, News};
-use bytes::Bytes;
 use holdgate_core::{
-    Canonical, Protocol, Record, ResponseContext, SharedSession, Stack, StreamGuard, inert_value,
-    lock_session,
+    Canonical, ResponseContext, SharedSession, Stack, StreamGuard, inert_value, lock_session,
 };
-use holdgate_effects::json::{JsonError, shorten};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap};
 use hyper::http::response::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
@@ -28,82 +27,6 @@ use std::time::Duration;
 
 /// How long a request waits for the rules of a project that is new here.
 const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of an error's body.
-const MAX_ERROR_BYTES: usize = 1 << 20;
-
-/// When a client may try again that found no room, in seconds.
-pub(super) const RETRY_AFTER: u32 = 5;
-/// Refusals of which there may be a flood.
-const SELDOM: &[&str] = &["memory-budget", "unknown-host", "foreign-origin"];
-
-/// An answer of our own in place of the upstream's.
-pub(super) struct Refused {
-    status: StatusCode,
-    /// The rule for the ledger; `None` for what is no decision, such as an upstream that is down.
-    rule: Option<&'static str>,
-    message: String,
-}
-
-impl Refused {
-    /// The request, or its whole answer, is refused. Clients do not try a 400 again.
-    fn by_rule(rule: &'static str, message: impl Into<String>) -> Self {
-        Refused {
-            status: StatusCode::BAD_REQUEST,
-            rule: Some(rule),
-            message: message.into(),
-        }
-    }
-
-    pub(super) fn plain(status: StatusCode, message: impl Into<String>) -> Self {
-        Refused {
-            status,
-            rule: None,
-            message: message.into(),
-        }
-    }
-}
-
-impl From<Full> for Refused {
-    fn from(Full: Full) -> Self {
-        Refused {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            rule: Some("memory-budget"),
-            message: "the proxy has used up its memory budget; try again soon, or raise \
-                      `[proxy] memory_budget`"
-                .to_owned(),
-        }
-    }
-}
-
-impl From<Misdirected> for Refused {
-    fn from(misdirected: Misdirected) -> Self {
-        let (status, rule, message) = match misdirected {
-            Misdirected::Host(named) => (
-                StatusCode::MISDIRECTED_REQUEST,
-                "unknown-host",
-                format!(
-                    "the request is for {}, which is not a known name of this proxy; use its \
-                     address, or add the name to `[proxy] hosts`",
-                    shorten(&named, 200)
-                ),
-            ),
-            Misdirected::Origin(origin) => (
-                StatusCode::FORBIDDEN,
-                "foreign-origin",
-                format!(
-                    "a web page from `{}` sent this request; to allow it, add its host to \
-                     `[proxy] hosts`",
-                    shorten(&origin, 200)
-                ),
-            ),
-        };
-        Refused {
-            status,
-            rule: Some(rule),
-            message,
-        }
-    }
-}
 
 /// Answers one request.
 pub(crate) async fn handle(
@@ -124,38 +47,6 @@ pub(crate) async fn handle(
         Ok(response) => response,
         Err(refused) => refusal(&app, &refused, exchange).await,
     })
-}
-
-/// A request and its response, as far as they are known.
-struct Exchange {
-    /// The response's id.
-    id: String,
-    session: String,
-    protocol: &'static dyn Protocol,
-}
-
-async fn refusal(app: &App, refused: &Refused, exchange: Exchange) -> Response<Body> {
-    let mut message = format!("[holdgate] {}", refused.message);
-    if let Some(rule) = refused.rule.filter(|rule| SELDOM.contains(rule)) {
-        app.record_seldom(rule, &refused.message);
-        message.push_str(&format!(" (rule {rule})"));
-    } else if let Some(rule) = refused.rule {
-        let id = format!("{}-0", exchange.id);
-        let record = Record::of_response(id, exchange.session, rule, &refused.message);
-        // It is refused in any case; that it could not be recorded has been said.
-        let _ = app.records.write(record).await;
-        message.push_str(&format!(" (rule {rule})"));
-    }
-    let status = refused.status.as_u16();
-    let mut response = Response::new(full(exchange.protocol.error_body(status, &message)));
-    *response.status_mut() = refused.status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    if refused.status == StatusCode::SERVICE_UNAVAILABLE {
-        let headers = response.headers_mut();
-        headers.insert(header::RETRY_AFTER, RETRY_AFTER.into());
-    }
-    response
 }
 
 /// A request is answered on this connection, with this client towards the upstream.
@@ -241,11 +132,6 @@ fn user_agent(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::USER_AGENT)?.to_str().ok()
 }
 
-fn unreadable(error: &JsonError) -> Refused {
-    let message = format!("the request body is not valid JSON: {error}");
-    Refused::by_rule("unreadable-request", message)
-}
-
 /// What judges the calls of a session, by the project that it works in. A project that is new here
 /// may have rules that take a while to read, and other streams must not wait for that.
 async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession) -> Arc<Stack> {
@@ -272,73 +158,6 @@ async fn stack(app: &Arc<App>, in_force: &Arc<InForce>, session: &SharedSession)
         problem: Some("reading it took too long or failed".to_owned()),
     });
     in_force.stack_without_project()
-}
-
-/// Why a body cannot be read whole.
-enum Unread {
-    TooLarge,
-    Broken(hyper::Error),
-    Full,
-}
-
-/// Reads a body of at most `limit` bytes. What it takes to keep and to read it is reserved, beside
-/// what was reserved before.
-async fn collect(
-    app: &App,
-    mut body: Incoming,
-    limit: usize,
-    share: &mut Share,
-) -> Result<Bytes, Unread> {
-    let before = share.bytes();
-    let (mut chunks, mut length) = (Vec::new(), 0);
-    let mut room = Ok(());
-    while let Some(frame) = body.frame().await {
-        if let Ok(chunk) = frame.map_err(Unread::Broken)?.into_data() {
-            length += chunk.len();
-            if length > limit {
-                return Err(Unread::TooLarge);
-            }
-            // Once in pieces, and once more when they are joined.
-            room = room.and_then(|()| app.reserve(share, before + 2 * length));
-            if room.is_ok() {
-                chunks.push(chunk);
-            } else {
-                // The rest is read and let go: who sends it does not listen before all is sent.
-                chunks = Vec::new();
-                let _ = app.reserve(share, before);
-            }
-        }
-    }
-    room.map_err(|Full| Unread::Full)?;
-    let body = match chunks.as_mut_slice() {
-        [only] => std::mem::take(only),
-        chunks => Bytes::from(chunks.concat()),
-    };
-    drop(chunks);
-    let bytes = before + to_read(&body);
-    app.reserve(share, bytes).map_err(|Full| Unread::Full)?;
-    Ok(body)
-}
-
-async fn read_request(app: &App, body: Incoming, share: &mut Share) -> Result<Bytes, Refused> {
-    let limit = app.config.proxy.max_request_bytes;
-    let read = collect(app, body, limit, share);
-    match tokio::time::timeout(app.config.proxy.client_timeout, read).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(Unread::Full)) => Err(Full.into()),
-        Ok(Err(Unread::TooLarge)) => Err(Refused::plain(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the request is larger than {limit} bytes"),
-        )),
-        Ok(Err(Unread::Broken(error))) => Err(Refused::plain(
-            StatusCode::BAD_REQUEST,
-            format!("the request was interrupted: {error}"),
-        )),
-        Err(_) => Err(Refused::plain(
-            StatusCode::REQUEST_TIMEOUT,
-            "the request took too long to arrive",
-        )),
-    }
 }
 
 async fn send(
@@ -466,63 +285,4 @@ fn with_body(mut head: Parts, body: Canonical, kept: impl Send + 'static) -> Res
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers.remove(header::CONTENT_ENCODING);
     Response::from_parts(head, keeping(full(body), kept))
-}
-
-/// An error of the upstream's, with the same status. Clients read errors too. `whose` is the id of
-/// the response and of its session.
-async fn read_error(
-    app: &App,
-    response: Response<Incoming>,
-    share: &mut Share,
-    whose: (&str, &str),
-    protocol: &dyn Protocol,
-) -> (Parts, Canonical) {
-    let (mut head, body) = response.into_parts();
-    let read = collect(app, body, MAX_ERROR_BYTES, share);
-    let read = tokio::time::timeout(app.config.proxy.idle_timeout, read).await;
-    let body = read.ok().and_then(Result::ok);
-    if body.as_ref().is_some_and(Bytes::is_empty) {
-        return (head, Canonical::default());
-    }
-    let answer = error_answer(head.status, &head.headers, body.as_deref(), protocol);
-    if let Some(why) = answer.could_act {
-        let reason = format!("the upstream's error was replaced: {why}");
-        let (id, session) = (format!("{}-0", whose.0), whose.1.to_owned());
-        let record = Record::of_response(id, session, "unreadable-error", &reason);
-        // It is refused in any case; that it could not be recorded has been said.
-        let _ = app.records.write(record).await;
-    }
-    let json = HeaderValue::from_static("application/json");
-    head.headers.insert(header::CONTENT_TYPE, json);
-    (head, answer.body)
-}
-
-/// The whole of an answer that is not streamed.
-pub(super) async fn read_answer(
-    app: &App,
-    body: Incoming,
-    share: &mut Share,
-) -> Result<Bytes, Refused> {
-    let limit = app.config.proxy.max_response_bytes;
-    let read = collect(app, body, limit, share);
-    match tokio::time::timeout(app.config.proxy.response_timeout, read).await {
-        Ok(Ok(body)) if body.is_empty() => {
-            let message = "the upstream's response is empty";
-            Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
-        }
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(Unread::Full)) => Err(Full.into()),
-        Ok(Err(Unread::TooLarge)) => {
-            let message = format!("the upstream's response is larger than {limit} bytes");
-            Err(Refused::by_rule("unreadable-response", message))
-        }
-        Ok(Err(Unread::Broken(error))) => {
-            let message = format!("the upstream's response was interrupted: {error}");
-            Err(Refused::plain(StatusCode::BAD_GATEWAY, message))
-        }
-        Err(_) => {
-            let message = "the upstream's response took too long";
-            Err(Refused::plain(StatusCode::GATEWAY_TIMEOUT, message))
-        }
-    }
 }

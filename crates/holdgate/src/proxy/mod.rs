@@ -17,11 +17,13 @@ mod judges;
 #[cfg(test)]
 mod judging_tests;
 mod records;
+mod refused;
 mod reload;
 pub(crate) mod route;
 mod stall;
 pub(crate) mod upstream;
 mod whole;
+mod whole_body;
 
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};

@@ -3,8 +3,9 @@
 use super::App;
 use super::asking::Asked;
 use super::budget::StreamLoad;
-use super::handle::{Refused, read_answer};
 use super::judges::Awaited;
+use super::refused::Refused;
+use super::whole_body::read_answer;
 use holdgate_core::{
     Canonical, JobDone, MessageGuard, Output, Progress, ResponseContext, Unjudged,
 };
