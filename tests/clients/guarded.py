@@ -445,7 +445,7 @@ def settings_that_change_while_it_runs_do_not_either(stage):
         outcome = stage.play("changed", stage.claude_code(), "plain_bash", files=files)
         yield (outcome.folder / "work/.claude/settings.local.json").exists(), "the settings were not changed"
         yield outcome.code == 0 and outcome.result.get("result") == "All done.", outcome.errors
-        yield "1 call judged" in outcome.errors and "while Claude Code ran" in outcome.errors, outcome.errors
+        yield "1 call judged" in outcome.errors and "while Claude Code was running" in outcome.errors, outcome.errors
         rules = [finding["rule"] for record in outcome.ledger for finding in record.get("findings", [])]
         yield "redirected-agent" in rules, f"rules {rules}"
         yield not server.seen, f"requests went elsewhere: {server.seen}"
