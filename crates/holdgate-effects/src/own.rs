@@ -86,6 +86,8 @@ pub(crate) struct Told<'o, 'w> {
     pub(crate) command: &'o OwnCommand,
     pub(crate) options: Vec<&'o str>,
     pub(crate) operands: Vec<&'w Value>,
+    /// It only shows how it is used: `-h` or `--help` stands where an option can stand.
+    pub(crate) help: bool,
     /// Every option is one of the command's, and there are not too many operands.
     valid: bool,
 }
@@ -102,6 +104,17 @@ impl Told<'_, '_> {
 }
 
 impl OwnNames {
+    /// Whether `program`, a file name, is the guard's own.
+    pub(crate) fn is_program(&self, program: &str) -> bool {
+        let name = match program.get(program.len().saturating_sub(4)..) {
+            Some(end) if end.eq_ignore_ascii_case(".exe") => {
+                program.get(..program.len() - 4).unwrap_or(program)
+            }
+            Some(_) | None => program,
+        };
+        !self.program.is_empty() && name == self.program
+    }
+
     /// The command that `words` (without the program) begin with, and what follows its name.
     fn find<'o, 'w>(&'o self, words: &'w [Value]) -> Option<(&'o OwnCommand, &'w [Value])> {
         let begins = |command: &&OwnCommand| {
@@ -133,6 +146,7 @@ impl OwnNames {
             command,
             options: Vec::new(),
             operands: Vec::new(),
+            help: false,
             valid: true,
         };
         let mut rest = rest.iter();
@@ -144,6 +158,8 @@ impl OwnNames {
                 if name == "--" || command.does == OwnRole::Runs {
                     told.operands.extend(rest.by_ref());
                 }
+            } else if matches!(word.text.as_str(), "-h" | "--help") {
+                told.help = true;
             } else if let Some((option, value)) = known {
                 told.options.push(option);
                 if *value && name == word.text {

@@ -253,7 +253,7 @@ fn talk(
         }
         Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
         Role::Transfer => gathered.transfers.push(value.clone()),
-        _ => {}
+        _ => scene.emit(actor.does(Kind::Unreadable).about(&value.text))?,
     }
     Ok(())
 }
@@ -312,7 +312,7 @@ fn interpret(
                 gathered.output = Some(scene.shell(actor, &code)?);
             }
         }
-        _ => {}
+        _ => scene.emit(actor.does(Kind::Unreadable).about(&value.text))?,
     }
     Ok(())
 }

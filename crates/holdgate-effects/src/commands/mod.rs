@@ -57,11 +57,11 @@ struct Gathered {
 /// Runs a program. Returns what it prints.
 pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let know = scene.know;
-    if call.program == know.own.program {
+    if know.own.is_program(call.program) {
         return own::run(scene, call, actor);
     }
     let spec = know.commands.get(call.program);
-    own::notice(scene, call, actor, spec.is_some())?;
+    own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
     if let Some(tag) = own::takes_over(call, actor) {
         scene.emit(actor.does(Kind::System).tagged(tag).about(&actor.evidence))?;
     }
@@ -100,11 +100,14 @@ fn run_spec(
     let bundles = call.words.iter().filter(|w| w.text.starts_with('-'));
     let letters: usize = bundles.map(|w| w.text.len()).sum();
     scene.fuel.spend(3 * (call.words.len() + letters) as u64)?;
+    let shows_help = |word: &Value| match word.text.as_str() {
+        "--help" | "--version" | "-V" => true,
+        // For a program without commands, they are files.
+        "help" | "version" => !spec.sub.is_empty(),
+        _ => false,
+    };
     if let [_, only] = call.words
-        && matches!(
-            only.text.as_str(),
-            "--help" | "--version" | "-V" | "help" | "version"
-        )
+        && shows_help(only)
     {
         return Ok(Value::unknown(Origins::OUTPUT));
     }

@@ -2,6 +2,8 @@
 
 use super::Call;
 use crate::effect::{Actor, Kind};
+use crate::knowledge::commands::Spec;
+use crate::knowledge::role::Role;
 use crate::own::{OwnRole, Told};
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
@@ -16,16 +18,15 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     let rest = call.words.get(1..).unwrap_or(&[]);
     let told = scene.know.own.read(rest);
     let does = told.as_ref().map(|told| told.command.does);
-    let is_help = |word: &Value| {
-        matches!(
-            word.text.as_str(),
-            "-h" | "--help" | "-V" | "--version" | "version"
-        )
-    };
-    let shows_help = match does {
-        // What follows belongs to the program that it runs.
-        Some(OwnRole::Runs) => rest.get(1).is_some_and(is_help),
-        _ => rest.iter().any(is_help) || scene.know.own.is_beginning(rest),
+    let first = rest.first().map_or("", |word| &word.text);
+    let shows_help = match &told {
+        Some(told) => told.help,
+        None => {
+            matches!(
+                first,
+                "help" | "-h" | "--help" | "version" | "-V" | "--version"
+            ) || scene.know.own.is_beginning(rest)
+        }
     };
     let output = Value::unknown(Origins::OUTPUT);
     if shows_help {
@@ -47,18 +48,31 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
 }
 
 /// What another program does to the guard: it is the guard's under another name, or it runs or
-/// removes the guard's. `known` says that the table knows a program of this name.
-pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, known: bool) -> Fueled {
+/// removes the guard's. `spec` is what the table says about a program of this name.
+pub(super) fn notice(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    actor: &Actor,
+    spec: Option<&Spec>,
+) -> Fueled {
     let own = &scene.know.own;
     let rest = call.words.get(1..).unwrap_or(&[]);
     if own.program.is_empty() || rest.is_empty() {
         return Ok(());
     }
-    let is_own = |word: &Value| word.text.rsplit('/').next() == Some(own.program.as_str());
+    let is_own = |word: &Value| {
+        word.text
+            .rsplit('/')
+            .next()
+            .is_some_and(|w| own.is_program(w))
+    };
     // A file may have any name.
     let by_path =
         |name: &Value| name.text.contains('/') && !scene.place(name).is(PathClass::Binary);
-    let known = known && !call.words.first().is_some_and(by_path);
+    let known = spec.is_some() && !call.words.first().is_some_and(by_path);
+    // As `npx` and `uvx` do.
+    let runs_packages =
+        spec.is_some_and(|spec| matches!(spec.operands.first(), Some((Role::Install, false))));
     let is_script = call.program.contains('.');
     let after_dashes = rest.iter().position(|word| word.text == "--");
     let runs_other = |at: usize| {
@@ -73,7 +87,7 @@ pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, know
     });
     let is_hidden = !known && !is_script && own.would_act(rest)
         || after_dashes.is_some_and(runs_other)
-        || runs_own && (!known || after_dashes.is_some());
+        || runs_own && (!known || runs_packages || after_dashes.is_some());
     let removes = rest
         .first()
         .is_some_and(|word| REMOVE.contains(&word.text.as_str()));

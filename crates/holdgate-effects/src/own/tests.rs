@@ -71,6 +71,35 @@ fn what_a_command_runs_is_told_from_its_own_arguments() {
 }
 
 #[test]
+fn help_is_an_option_and_not_a_value() {
+    let own = names();
+    for (line, help) in [
+        ("approve --help", true),
+        ("approve a1 -h", true),
+        ("approve a1 --config --help", false),
+        ("approve a1 --config version", false),
+        ("approve a1 -- --help", false),
+        ("run make --help", false),
+    ] {
+        assert_eq!(own.read(&words(line)).unwrap().help, help, "{line}");
+    }
+}
+
+#[test]
+fn the_program_has_its_name_on_every_system() {
+    let own = names();
+    for (name, expected) in [
+        ("guard", true),
+        ("guard.EXE", true),
+        ("guards", false),
+        ("é.exe", false),
+    ] {
+        assert_eq!(own.is_program(name), expected, "{name}");
+    }
+    assert!(!OwnNames::default().is_program(""));
+}
+
+#[test]
 fn effects_that_name_a_part_of_the_guard_are_tagged() {
     let own = names();
     let check = |kind: Kind, text: &str, expected: &[Tag]| {

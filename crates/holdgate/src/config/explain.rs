@@ -1,5 +1,7 @@
 //! Errors of the file as sentences for people.
 
+use holdgate_effects::worded::nearest;
+
 /// ``FILE:LINE:COLUMN: what is wrong, did you mean `x`?`` with the line and a caret below.
 pub(super) fn explain(file: &str, text: &str, error: &toml::de::Error) -> String {
     let reason = reason(error);
@@ -36,32 +38,8 @@ pub(super) fn reason(error: &toml::de::Error) -> String {
     };
     let mut names = rest.split('`').step_by(2);
     let unknown = names.next().unwrap_or_default();
-    let nearest = names
-        .map(|name| (distance(unknown, name), name))
-        .min()
-        .filter(|(distance, _)| *distance <= 1 + unknown.len() / 3);
-    match nearest {
-        Some((_, name)) => format!("unknown field `{unknown}`, did you mean `{name}`?"),
+    match nearest(unknown, names) {
+        Some(name) => format!("unknown field `{unknown}`, did you mean `{name}`?"),
         None => message,
     }
-}
-
-/// Edit distance of two short names.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.chars().zip(row.iter_mut().skip(1)) {
-            let best = (diagonal + usize::from(x != y))
-                .min(left + 1)
-                .min(*cell + 1);
-            diagonal = std::mem::replace(cell, best);
-            left = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

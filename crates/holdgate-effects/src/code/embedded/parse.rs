@@ -102,11 +102,9 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             Event::Alias(anchor) => {
-                let depth = self.open.len();
                 let node = self.anchors.get(&anchor);
-                let node = node.filter(|node| node.height + depth < MAX_HEIGHT);
-                let size = node.map_or(0, |node| node.size);
-                if node.is_some() && self.copied + size > MAX_COPIED {
+                let (size, height) = node.map_or((0, 0), |node| (node.size, node.height));
+                if self.copied + size > MAX_COPIED || self.open.len() + height >= MAX_HEIGHT {
                     self.yaml.bomb = true;
                 }
                 let node = node.filter(|_| !self.yaml.bomb).cloned();
