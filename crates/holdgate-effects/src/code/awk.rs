@@ -1,4 +1,4 @@
-//! awk: what it runs, reads and writes.
+//! awk: a program to its tokens, and what it runs, reads and writes.
 
 use crate::code::act::is_shell;
 use crate::code::lex::{Escapes, Holes, Meaning, Part, Quote, parts};
@@ -72,6 +72,20 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     }
     reader.finish()?;
     Ok(Value::default())
+}
+
+/// The field that `{ print $2 }` shows of each line; `None` for a program that does anything else.
+pub(crate) fn printed_field(code: &str) -> Option<usize> {
+    match tokens(code).as_slice() {
+        [
+            Token::Mark("{"),
+            Token::Name("print"),
+            Token::Mark("$"),
+            Token::Name(field),
+            Token::Mark("}"),
+        ] => field.parse().ok(),
+        _ => None,
+    }
 }
 
 struct Reader<'s, 'w, 'c> {

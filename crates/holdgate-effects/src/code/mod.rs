@@ -1,14 +1,14 @@
 //! Inline code of other languages, read for what it does.
 
 mod act;
-mod awk;
+pub(crate) mod awk;
 mod embedded;
 mod fold;
 mod lex;
 mod make;
 mod powershell;
 mod read;
-mod sed;
+pub(crate) mod sed;
 mod thing;
 
 use crate::effect::{Actor, Kind};

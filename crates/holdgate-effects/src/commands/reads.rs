@@ -4,6 +4,8 @@ use super::Call;
 use super::args::Parsed;
 use super::handler::Handler;
 use super::units::Run;
+use crate::code::awk;
+use crate::code::sed::{self, Action};
 use crate::effect::Actor;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
@@ -23,21 +25,37 @@ pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Option<Tag> {
     let is = |names: &[&str], text: &str| option(names).is_some_and(|(_, v)| v.text == text);
     // `-d=` looks like an option with a value that is empty.
     let by_equals = |names: &[&str]| is(names, "=") || is(names, "");
-    let code: String = parsed.operands.first().map_or(String::new(), |o| {
-        o.text.chars().filter(|c| !c.is_whitespace()).collect()
-    });
+    let code = parsed.operands.first().map_or("", |o| o.text.as_str());
     let has = |name: &str| parsed.options.iter().any(|o| o.name == name);
-    let empties = ["s/=.*//", "s/=.*$//", "s/=.*/=/", "s/=.*//g"];
     let names_only = if handler == Handler::Cut {
         by_equals(&["-d", "--delimiter"]) && is(&["-f", "--fields"], "1")
     } else if handler == Handler::Awk {
-        by_equals(&["-F", "--field-separator"]) && code == "{print$1}" && !has("-f")
+        by_equals(&["-F", "--field-separator"]) && awk::printed_field(code) == Some(1) && !has("-f")
     } else if handler == Handler::Sed {
-        empties.contains(&code.as_str()) && parsed.options.is_empty()
+        empties_values(code) && parsed.options.is_empty()
     } else {
-        has("-o") && !has("-e") && !has("-f") && is_name_pattern(&code)
+        has("-o") && !has("-e") && !has("-f") && is_name_pattern(code)
     };
     names_only.then_some(Tag::List)
+}
+
+/// `s/=.*//`, `s/=.*/=/`: a sed script that drops what stands behind the first `=` of a line.
+fn empties_values(script: &str) -> bool {
+    let mut commands = sed::commands(script);
+    let drops = commands.next().is_some_and(|command| {
+        let drops = matches!(
+            command.action,
+            Action::Substitute {
+                pattern: "=.*" | "=.*$",
+                with: "" | "=",
+                flags: "" | "g",
+                file: None,
+                ..
+            }
+        );
+        drops && command.address.is_empty()
+    });
+    drops && commands.next().is_none()
 }
 
 /// `^[A-Z_]*`, `^[^=]+=`: what stands before the first `=` of a line.

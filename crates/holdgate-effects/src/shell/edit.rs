@@ -1,6 +1,7 @@
 //! sed scripts that only change text: `s/a/b/g`, `y/ab/cd/`, `2d`.
 
 use super::posix;
+use crate::code::sed::{self, Action};
 use crate::value::{MAX_VALUE, Value};
 use regex::{Regex, RegexBuilder};
 use std::collections::HashMap;
@@ -110,44 +111,27 @@ fn grows_too_much(commands: &[(Address, Command)], text: &str) -> bool {
 }
 
 fn read(script: &str, extended: bool, commands: &mut Vec<(Address, Command)>) -> Option<()> {
-    let mut rest = script;
-    loop {
-        rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
-        if rest.is_empty() {
-            return Some(());
-        }
-        if commands.len() >= MAX_COMMANDS {
+    for command in sed::commands(script) {
+        if commands.len() >= MAX_COMMANDS || !command.is_separate {
             return None;
         }
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let address = if let Some(after) = rest.strip_prefix('$') {
-            rest = after;
-            Address::Last
-        } else if digits > 0 {
-            let number = rest.get(..digits)?.parse().ok()?;
-            rest = rest.get(digits..)?;
-            Address::Line(number)
-        } else {
-            Address::All
+        let address = match command.address {
+            "" => Address::All,
+            "$" => Address::Last,
+            number => Address::Line(number.parse().ok()?),
         };
-        let mut chars = rest.chars();
-        let command = match chars.next()? {
-            'd' => Command::Delete,
-            'p' => Command::Print,
-            's' => {
-                let mark = chars.next()?;
-                let pattern = part(&mut chars, mark)?;
-                let with = part(&mut chars, mark)?;
-                let flags: String = chars
-                    .clone()
-                    .take_while(|c| !matches!(c, ';' | '\n' | ' '))
-                    .collect();
-                chars = chars.as_str().get(flags.len()..)?.chars();
-                // Other flags run or write something.
-                if !flags.chars().all(|c| matches!(c, 'g' | 'i' | 'I')) {
-                    return None;
-                }
-                let pattern = RegexBuilder::new(&posix::translated(&pattern, extended)?)
+        let command = match command.action {
+            Action::Other('d') => Command::Delete,
+            Action::Other('p') => Command::Print,
+            Action::Substitute {
+                mark,
+                pattern,
+                with,
+                flags,
+                file: None,
+            } if flags.chars().all(|c| matches!(c, 'g' | 'i' | 'I')) => {
+                let pattern = posix::translated(&part(pattern, mark)?, extended)?;
+                let pattern = RegexBuilder::new(&pattern)
                     .case_insensitive(flags.contains(['i', 'I']))
                     .dot_matches_new_line(true)
                     .size_limit(1 << 16)
@@ -155,13 +139,12 @@ fn read(script: &str, extended: bool, commands: &mut Vec<(Address, Command)>) ->
                     .build();
                 Command::Replace {
                     pattern: pattern.ok()?,
-                    with: replacement(&with)?,
+                    with: replacement(&part(with, mark)?)?,
                     all: flags.contains('g'),
                 }
             }
-            'y' => {
-                let mark = chars.next()?;
-                let (from, to) = (part(&mut chars, mark)?, part(&mut chars, mark)?);
+            Action::Exchange { mark, from, to } => {
+                let (from, to) = (part(from, mark)?, part(to, mark)?);
                 let pairs: HashMap<char, char> = from.chars().zip(to.chars()).collect();
                 let count = from.chars().count();
                 let fits = count == to.chars().count() && count == pairs.len();
@@ -170,34 +153,39 @@ fn read(script: &str, extended: bool, commands: &mut Vec<(Address, Command)>) ->
                 }
                 Command::Exchange(pairs)
             }
-            _ => return None,
+            // The rest runs, reads or writes something, or depends on more than one line.
+            Action::Substitute { .. }
+            | Action::Execute(_)
+            | Action::Read(_)
+            | Action::Write(_)
+            | Action::Other(_) => return None,
         };
         commands.push((address, command));
-        rest = chars.as_str().trim_start_matches([' ', '\t']);
-        if !rest.is_empty() && !rest.starts_with([';', '\n']) {
-            return None;
-        }
     }
+    Some(())
 }
 
-/// Up to the next `mark` that is not escaped.
-fn part(chars: &mut std::str::Chars<'_>, mark: char) -> Option<String> {
+/// A part of a command without the backslashes that escape its mark.
+fn part(text: &str, mark: char) -> Option<String> {
     // Where a mark means something in a pattern, versions differ in what it means escaped.
     if !"/#,:@!_-%~=;'\"|".contains(mark) {
         return None;
     }
-    let mut text = String::new();
-    loop {
-        match chars.next()? {
-            '\\' if mark == '|' && chars.as_str().starts_with(mark) => return None,
-            char if char == mark => return (text.len() <= 256).then_some(text),
+    let mut part = String::new();
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match char {
             '\\' => match chars.next()? {
-                char if char == mark => text.push(char),
-                char => text.extend(['\\', char]),
+                '|' if mark == '|' => return None,
+                char if char == mark => part.push(char),
+                char => part.extend(['\\', char]),
             },
-            char => text.push(char),
+            // Versions differ in what ends a pattern: this mark stands in brackets.
+            char if char == mark => return None,
+            char => part.push(char),
         }
     }
+    (part.len() <= 256).then_some(part)
 }
 
 /// What `&` and `\1` stand for, as the regex crate writes it.

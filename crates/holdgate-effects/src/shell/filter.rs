@@ -1,5 +1,6 @@
 //! Filters that can be followed: lines in, lines out.
 
+use crate::code::awk;
 use crate::value::Value;
 
 /// `text` with each of its lines changed; whether the last one ends stays as it is.
@@ -142,11 +143,7 @@ pub(super) fn awk(arguments: &[Value], text: &str) -> Option<String> {
         [option, script] => (Some(option.strip_prefix("-F")?), *script),
         _ => return None,
     };
-    let field = script
-        .trim()
-        .strip_prefix("{print $")
-        .or_else(|| script.trim().strip_prefix("{ print $"))?;
-    let field: usize = field.strip_suffix('}')?.trim().parse().ok()?;
+    let field = awk::printed_field(script)?;
     let separator = match separator {
         Some(" ") | None => None,
         Some("\\t" | "t") => Some('\t'),

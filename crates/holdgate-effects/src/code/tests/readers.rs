@@ -46,12 +46,24 @@ fn sed() {
         "1,10p",
         "s/[/e]x/y/",
         "y/abc/ewr/",
+        "y/[/]/;:e;b e;t",
+        "s/x/rm -rf \\/e",
         "a\\\nw file",
         "/start/,/end/{s/e/w/}",
     ] {
         check_only(Sed, code, &[]);
     }
-    check(Sed, "1e rm -rf /", &["shell: rm -rf /"]);
+    for code in [
+        "1e rm -rf /",
+        "# x \\\ne rm -rf /",
+        ":a;N;$!ba;s/x/y/;te\ne rm -rf /",
+        ":a;s/x/rm -rf \\//e;ta",
+        "\\,a,s/x/rm -rf \\//e",
+        "1,+2!{/[/]/!s/x/rm -rf \\//e}",
+        "s/x/[/;s/]/rm -rf \\//e",
+    ] {
+        check(Sed, code, &["shell: rm -rf "]);
+    }
     check(Sed, "s/x/rm -rf \\//e", &["shell: rm -rf \\/"]);
     check(Sed, "/x/w /etc/passwd", &["write /etc/passwd"]);
     check(Sed, "s/a/b/gw /etc/passwd", &["write /etc/passwd"]);
