@@ -62,21 +62,13 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
-    if let Some(tag) = own::takes_over(call, actor) {
-        scene.emit(actor.does(Kind::System).tagged(tag).about(&actor.evidence))?;
-    }
-    let mut actor = actor.clone();
-    actor.tag(own::merges(call, &know.own.program));
-    if actor.is(Tag::Editor) {
-        own::edits(scene, call, &actor)?;
-    }
     match spec {
-        Some(Ok(spec)) => run_spec(scene, spec, call, &actor),
+        Some(Ok(spec)) => run_spec(scene, spec, call, actor),
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
-            unknown(scene, call, &actor)
+            unknown(scene, call, actor)
         }
-        None => unknown(scene, call, &actor),
+        None => unknown(scene, call, actor),
     }
 }
 
@@ -116,7 +108,7 @@ fn run_spec(
     let mut actor = actor.clone();
     actor.tag(parsed.tags.iter().copied());
     for handler in &parsed.handlers {
-        actor.tag(units::tags(*handler, &parsed));
+        actor.tag(units::tags(*handler, scene, call, &parsed));
     }
     packages::usual_index(scene, &parsed, &mut actor);
     for handler in &parsed.handlers {

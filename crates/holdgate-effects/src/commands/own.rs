@@ -1,6 +1,13 @@
 //! What programs do to the guard, to a person's keyboard, and to processes that are not the agent's.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "few of the handlers take over anything"
+)]
+
 use super::Call;
+use super::handler::Handler;
+use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::knowledge::commands::Spec;
 use crate::knowledge::role::Role;
@@ -100,9 +107,10 @@ pub(super) fn notice(
     scene.emit(effect.tagged(tag))
 }
 
-/// What a program does that types in a person's place, or enters a process that is not the agent's.
-pub(super) fn takes_over(call: &Call<'_>, actor: &Actor) -> Option<Tag> {
-    let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
+/// A program that may type in a person's place, or enter a process that is not the agent's.
+pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let given = run.call.words.get(1..).unwrap_or(&[]);
+    let words = || given.iter().map(|word| word.text.as_str());
     let has = |names: &[&str]| words().any(|word| names.contains(&word));
     let option = |names: &[&str]| {
         words().any(|word| {
@@ -113,47 +121,43 @@ pub(super) fn takes_over(call: &Call<'_>, actor: &Actor) -> Option<Tag> {
                     .any(|n| n.len() == 2 && is_number_after(word, n))
         })
     };
-    let text = || words().collect::<Vec<_>>().join(" ").to_lowercase();
-    let says = |parts: &[&str]| {
-        let text = text();
-        parts.iter().any(|part| text.contains(part))
-    };
-    let base = call.program.split('-').next().unwrap_or("");
-    let tag = match base {
-        "xdotool" | "dotool" | "dotoolc" if has(&["type", "key", "keydown", "keyup"]) => {
-            Tag::DesktopKeys
+    let text = words().collect::<Vec<_>>().join(" ").to_lowercase();
+    let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+    let is_digit = |c: char| c.is_ascii_digit();
+    let (acts, tag) = match handler {
+        Handler::AppleScript if says(&["keystroke", "key code"]) => (true, Tag::DesktopKeys),
+        Handler::AppleScript => (says(&["do script", "write text"]), Tag::OtherTree),
+        Handler::Attach => (words().any(|w| w.contains(is_digit)), Tag::TakesOver),
+        Handler::Dbus => {
+            let types = says(&["konsole"]) && says(&["sendtext", "runcommand"]);
+            (types, Tag::DesktopKeys)
         }
-        "ydotool" if has(&["type", "stdin"]) || has(&["key"]) && words().any(is_typing_key) => {
-            Tag::DesktopKeys
+        Handler::Gdb => {
+            let by_operand = matches!(given, [_, process] if process.text.chars().all(is_digit));
+            let attaches = by_operand || says(&["attach "]) || option(&["-p", "-pid", "--pid"]);
+            (attaches && !has(&["--args", "-args"]), Tag::TakesOver)
         }
-        "qdbus" | "qdbus6" | "dbus" | "gdbus" | "busctl"
-            if says(&["konsole"]) && says(&["sendtext", "runcommand"]) =>
-        {
-            Tag::DesktopKeys
+        Handler::KeyCodes => {
+            let types = has(&["type", "stdin"]) || has(&["key"]) && words().any(is_typing_key);
+            (types, Tag::DesktopKeys)
         }
-        "reptyr" | "neercs" if words().any(|w| w.contains(|c: char| c.is_ascii_digit())) => {
-            Tag::TakesOver
-        }
-        "osascript" if says(&["keystroke", "key code"]) => Tag::DesktopKeys,
-        "osascript" if says(&["do script", "write text"]) => Tag::OtherTree,
-        "gdb" if !has(&["--args", "-args"]) => {
-            let number = |word: &Value| word.text.bytes().all(|b| b.is_ascii_digit());
-            let by_operand = matches!(call.words, [_, _, process] if number(process));
-            let by_command = says(&["attach "]);
-            (by_operand || by_command || option(&["-p", "-pid", "--pid"]))
-                .then_some(Tag::TakesOver)?
-        }
-        "lldb" if !has(&["--"]) => {
-            let by_command = says(&["process attach"]);
+        Handler::Keys => (has(&["type", "key", "keydown", "keyup"]), Tag::DesktopKeys),
+        Handler::Lldb => {
             let by_option = option(&["-p", "-n", "--attach-pid", "--attach-name"]);
-            (by_command || by_option).then_some(Tag::OtherTree)?
+            let attaches = by_option || says(&["process attach"]);
+            (attaches && !has(&["--"]), Tag::OtherTree)
         }
-        _ if actor.is(Tag::TerminalEmulator) => {
-            option(&["-e", "-x", "--", "--command", "--execute", "-c"]).then_some(Tag::OtherTree)?
+        Handler::Terminal => {
+            let runs = option(&["-e", "-x", "--", "--command", "--execute", "-c"]);
+            (runs, Tag::OtherTree)
         }
-        _ => return None,
+        _ => return Ok(()),
     };
-    Some(tag)
+    if !acts {
+        return Ok(());
+    }
+    let effect = run.actor.does(Kind::System).tagged(tag);
+    scene.emit(effect.about(&run.actor.evidence))
 }
 
 /// `-p1234`
@@ -170,17 +174,13 @@ fn is_typing_key(word: &str) -> bool {
 }
 
 /// The tag of a copy that puts the content of a folder over that of another, not into it.
-pub(super) fn merges(call: &Call<'_>, own: &str) -> Option<Tag> {
-    if !matches!(call.program, "cp" | "rsync" | "install") {
-        return None;
-    }
-    let words = call.words.get(1..).unwrap_or(&[]);
+pub(super) fn merges(words: &[Value], own: &str) -> Option<Tag> {
     let onto = |word: &Value| {
         let text = word.text.as_str();
         let short = text.starts_with('-') && !text.starts_with("--") && text.contains('T');
         short || text == "--no-target-directory" || text.starts_with("--del")
     };
-    let [.., source, _] = words else {
+    let [_, .., source, _] = words else {
         return None;
     };
     let content = ["/", "/.", "/*", own]
@@ -190,18 +190,13 @@ pub(super) fn merges(call: &Call<'_>, own: &str) -> Option<Tag> {
 }
 
 /// Files that commands in an editor's arguments open or write: `-c 'w PATH'`, `--eval '(… "PATH")'`.
-pub(super) fn edits(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
+pub(super) fn edits(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     const OPEN: [&str; 11] = [
         "e", "edit", "w", "write", "sav", "saveas", "up", "update", "sp", "vs", "tabe",
     ];
-    let lisp = actor.program.starts_with("emacs");
-    for word in call
-        .words
-        .iter()
-        .skip(1)
-        .filter(|w| w.text.contains(['/', '.']))
-    {
-        let paths: Vec<&str> = if lisp {
+    let words = run.call.words.iter().skip(1);
+    for word in words.filter(|w| w.text.contains(['/', '.'])) {
+        let paths: Vec<&str> = if handler == Handler::Emacs {
             word.text.split('"').skip(1).step_by(2).collect()
         } else {
             let words = || {
@@ -221,7 +216,7 @@ pub(super) fn edits(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
             .filter(|p| p.contains(['/', '.']))
             .take(16)
         {
-            scene.touch(actor, Kind::Read, &word.map(path.to_owned()))?;
+            scene.touch(run.actor, Kind::Read, &word.map(path.to_owned()))?;
         }
     }
     Ok(())

@@ -8,8 +8,8 @@
 
 use super::args::Parsed;
 use super::handler::Handler;
-use super::{Call, Gathered, find, folder, git, network, packages, processes, reads, special};
-use super::{transfer, values};
+use super::{Call, Gathered, find, folder, git, network, own, packages, processes, reads};
+use super::{special, transfer, values};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -43,8 +43,17 @@ pub(super) fn words(handler: Handler, scene: &Scene<'_>, call: &Call<'_>) -> Opt
 }
 
 /// More tags for all of its effects.
-pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Vec<Tag> {
+pub(super) fn tags(
+    handler: Handler,
+    scene: &Scene<'_>,
+    call: &Call<'_>,
+    parsed: &Parsed,
+) -> Vec<Tag> {
     match handler {
+        Handler::Copy | Handler::Sync => {
+            let tag = own::merges(call.words, &scene.know.own.program);
+            tag.into_iter().collect()
+        }
         Handler::Git => git::tags(parsed),
         Handler::Awk | Handler::Cut | Handler::Grep | Handler::Sed => {
             reads::tags(handler, parsed).into_iter().collect()
@@ -70,9 +79,19 @@ pub(super) fn before(
         Handler::Env => special::env(scene, parsed, call, actor).map(Some),
         Handler::Socat => transfer::socat(scene, call, actor).map(Some),
         Handler::Tmux => special::commands_of_tmux(scene, call),
-        // Whoever is called may run what stands in the arguments.
+        Handler::AppleScript | Handler::Gdb | Handler::Lldb | Handler::Terminal => {
+            own::takes_over(handler, scene, run).map(|()| None)
+        }
+        Handler::Attach | Handler::Dbus | Handler::KeyCodes | Handler::Keys => {
+            own::takes_over(handler, scene, run)?;
+            special::wrapped(scene, call, actor).map(|()| None)
+        }
         Handler::Wrapper => special::wrapped(scene, call, actor).map(|()| None),
-        Handler::Vim => special::vim(scene, call, actor).map(|()| None),
+        Handler::Editor | Handler::Emacs => own::edits(handler, scene, run).map(|()| None),
+        Handler::Vim => {
+            own::edits(handler, scene, run)?;
+            special::vim(scene, call, actor).map(|()| None)
+        }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
         Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
         Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
