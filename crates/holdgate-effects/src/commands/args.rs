@@ -38,14 +38,27 @@ pub(crate) struct Given {
 }
 
 impl Parsed {
-    pub(crate) fn has(&self, names: &[String]) -> bool {
-        self.options.iter().any(|o| names.contains(&o.name))
+    /// Whether one of these options was given.
+    pub(crate) fn given(&self, names: &[&str]) -> bool {
+        self.options_named(names).next().is_some()
+    }
+
+    /// The value of the first of these options.
+    pub(crate) fn value_of(&self, names: &[&str]) -> Option<&Value> {
+        let (_, value) = self.options_named(names).next()?.value.as_ref()?;
+        Some(value)
+    }
+
+    pub(crate) fn options_named(&self, names: &[&str]) -> impl Iterator<Item = &Given> {
+        let is_one = |o: &&Given| names.contains(&o.name.as_str());
+        self.options.iter().filter(is_one)
     }
 
     /// What is different because certain options are given. An entry of `when` may have its own.
     pub(crate) fn chosen(&self) -> Option<&Spec> {
         let mut chosen: Option<&Spec> = None;
-        let entry = |spec: &'_ Spec| spec.when.iter().position(|(names, _)| self.has(names));
+        let has = |names: &[String]| self.options.iter().any(|o| names.contains(&o.name));
+        let entry = |spec: &'_ Spec| spec.when.iter().position(|(names, _)| has(names));
         while let Some(at) = entry(chosen.unwrap_or(&self.spec)) {
             let when = &chosen.unwrap_or(&self.spec).when;
             chosen = when.get(at).map(|(_, spec)| spec);

@@ -14,12 +14,6 @@ use crate::value::{HOLE, Value};
 pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     let is = |tag: Tag| parsed.tags.contains(&tag);
     let mut tags: Vec<Tag> = Vec::new();
-    let given = |names: &[&str]| {
-        parsed
-            .options
-            .iter()
-            .any(|o| names.contains(&o.name.as_str()))
-    };
     // One file that is named is asked for by name.
     let one_file = !is(Tag::Checkout) || parsed.operands.len() < 3;
     let one_file = one_file
@@ -31,30 +25,24 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     if is(Tag::Checkout)
         && !one_file
         && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
-        && !given(&["-b", "-B", "--orphan"])
+        && !parsed.given(&["-b", "-B", "--orphan"])
     {
         tags.push(Tag::Discards);
     }
     if is(Tag::Restore)
         && !one_file
-        && (!given(&["--staged", "-S"]) || given(&["--worktree", "-W"]))
+        && (!parsed.given(&["--staged", "-S"]) || parsed.given(&["--worktree", "-W"]))
     {
         tags.push(Tag::Worktree);
     }
-    if is(Tag::Push) && parsed.operands.iter().any(|o| o.text.starts_with('+')) {
+    let forces = parsed.operands.iter().any(|o| o.text.starts_with('+'))
+        || parsed.options.iter().any(|o| o.name.starts_with("--force"));
+    if is(Tag::Push) && forces {
         tags.push(Tag::Force);
     }
-    if is(Tag::Push)
-        && parsed
-            .operands
-            .iter()
-            .skip(1)
-            .any(|o| o.text.starts_with(':'))
-    {
+    let mut refs = parsed.operands.iter().skip(1);
+    if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
         tags.push(Tag::Delete);
-    }
-    if is(Tag::Push) && parsed.options.iter().any(|o| o.name.starts_with("--force")) {
-        tags.push(Tag::Force);
     }
     tags
 }
@@ -98,11 +86,7 @@ pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
 
 /// git shows what is, or once was, in a file.
 pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
-    let given = |names: &[&str]| {
-        let mut options = parsed.options.iter();
-        options.any(|o| names.contains(&o.name.as_str()))
-    };
-    let patch = given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
+    let patch = parsed.given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);
     let shows = parsed.is_sub(&["show", "diff", "cat-file", "blame", "annotate", "difftool"])
         || parsed.is_sub(&["log", "reflog", "stash", "whatchanged"]) && patch;
     let names = [
@@ -121,7 +105,7 @@ pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -
         "-t",
         "--check",
     ];
-    if !shows || given(&names) {
+    if !shows || parsed.given(&names) {
         return Ok(());
     }
     let lines = parsed.options.iter().filter(|o| o.name == "-L");
@@ -210,13 +194,12 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         None if alias => return Ok(()),
         None => content.clone(),
     };
+    let note = |tag: Tag, scene: &mut Scene<'_>| {
+        let text = format!("{key}={}", content.text);
+        scene.emit(actor.does(Kind::Vcs).tagged(tag).about(&text))
+    };
     if alias || programs::git_setting_runs(&lower) {
-        let program = command
-            .text
-            .split_whitespace()
-            .next()
-            .unwrap_or("")
-            .to_owned();
+        let program = command.text.split_whitespace().next().unwrap_or("");
         // Names of tools that people set: they are looked for on the search path.
         let usual = [
             "less",
@@ -250,12 +233,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         let name = program.rsplit('/').next().unwrap_or("");
         let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
         if alias || !(usual.contains(&name) || own_hooks) {
-            scene.emit(
-                actor
-                    .does(Kind::Vcs)
-                    .tagged(Tag::RunsProgram)
-                    .about(&format!("{key}={}", content.text)),
-            )?;
+            note(Tag::RunsProgram, scene)?;
         }
         scene.shell(actor, &command)?;
     }
@@ -263,20 +241,10 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         || lower == "core.hookspath" && content.text == "/dev/null"
         || lower == "http.sslverify" && content.text == "false"
     {
-        scene.emit(
-            actor
-                .does(Kind::Vcs)
-                .tagged(Tag::Weakens)
-                .about(&format!("{key}={}", content.text)),
-        )?;
+        note(Tag::Weakens, scene)?;
     }
     if lower.starts_with("url.") && last == "insteadof" {
-        scene.emit(
-            actor
-                .does(Kind::Vcs)
-                .tagged(Tag::Redirects)
-                .about(&format!("{key}={}", content.text)),
-        )?;
+        note(Tag::Redirects, scene)?;
     }
     Ok(())
 }

@@ -21,7 +21,6 @@ use crate::knowledge::{commands as spec, handler, role};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
-use args::Parsed;
 use role::Role;
 use spec::Spec;
 use std::sync::Arc;
@@ -111,16 +110,27 @@ fn run_spec(
         actor.tag(units::tags(*handler, scene, call, &parsed));
     }
     packages::usual_index(scene, &parsed, &mut actor);
+    let chosen = parsed.chosen();
     for handler in &parsed.handlers {
-        let run = Run::new(call, &parsed, &actor);
+        let run = Run {
+            call,
+            parsed: &parsed,
+            chosen,
+            actor: &actor,
+        };
         if let Some(output) = units::before(*handler, scene, run)? {
             return Ok(output);
         }
     }
-    let chosen = parsed.chosen();
     actor.tag(chosen.iter().flat_map(|s| s.tags.iter().copied()));
     actor.tags.extend(values::mode_tags_of(&parsed));
-    does(scene, &parsed, chosen, call, &actor)?;
+    let run = Run {
+        call,
+        parsed: &parsed,
+        chosen,
+        actor: &actor,
+    };
+    does(scene, run)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
     scene.marks.extend(parsed.inside);
@@ -128,25 +138,15 @@ fn run_spec(
     if parsed.spec.does.iter().any(elevates) {
         scene.marks.push(Tag::Elevated);
     }
-    let run = Run::new(call, &parsed, &actor);
-    let output = carry_out(scene, spec, chosen, run)?;
+    let output = carry_out(scene, spec, run)?;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
     Ok(output)
 }
 
 /// Goes through the arguments, then does what needs all of them.
-fn carry_out(
-    scene: &mut Scene<'_>,
-    spec: &Spec,
-    chosen: Option<&Spec>,
-    run: Run<'_>,
-) -> Fueled<Value> {
-    let Run {
-        call,
-        parsed,
-        actor,
-    } = run;
+fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> {
+    let parsed = run.parsed;
     let mut gathered = Gathered::default();
     // Where it works comes first: all other paths depend on it.
     for given in &parsed.options {
@@ -160,26 +160,26 @@ fn carry_out(
             continue;
         }
         if let Some((role, value)) = &given.value {
-            let other = chosen.and_then(|s| s.options.get(&given.name));
+            let other = run.chosen.and_then(|s| s.options.get(&given.name));
             let role = other.and_then(|m| m.value).unwrap_or(*role);
-            argument::act(scene, role, value, call, actor, &mut gathered)?;
+            gathered.argument(scene, run, role, value)?;
         }
     }
-    argument::operands(scene, parsed, chosen, call, actor, &mut gathered)?;
-    argument::standard_input(scene, parsed, chosen, call, actor, &mut gathered)?;
+    gathered.operands(scene, run)?;
+    gathered.standard_input(scene, run)?;
     let target = gathered.urls.first().or(gathered.connections.first());
     if let Some(target) = target {
-        network::carried(scene, call, target, actor)?;
+        network::carried(scene, run, target)?;
     }
     for handler in &parsed.handlers {
         units::after(*handler, scene, run, &gathered)?;
     }
     folder::run_build_files(scene, &spec.builds, run)?;
-    if !gathered.commands.is_empty() && actor.is(Tag::Interpreter) {
+    if !gathered.commands.is_empty() && run.actor.is(Tag::Interpreter) {
         // `sh -c 'code' zero one …`
         scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();
     }
-    let mut output = outcome::finish(scene, parsed, chosen, actor, gathered)?;
+    let mut output = outcome::finish(scene, run, gathered)?;
     scene.positional.clear();
     for handler in &parsed.handlers {
         output = units::finish(*handler, scene, run, output);
@@ -187,29 +187,18 @@ fn carry_out(
     Ok(output)
 }
 
-fn does(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    chosen: Option<&Spec>,
-    call: &Call<'_>,
-    actor: &Actor,
-) -> Fueled {
-    let does = match chosen {
+fn does(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let does = match run.chosen {
         Some(spec) if !spec.does.is_empty() => &spec.does,
-        _ => &parsed.spec.does,
+        _ => &run.parsed.spec.does,
     };
+    let words = run.call.words.iter().skip(1).map(|w| w.text.as_str());
     for (kind, tags) in does {
-        let mut effect = actor.does(*kind);
+        let mut effect = run.actor.does(*kind);
         for tag in tags {
             effect = effect.tagged(*tag);
         }
-        let text = call
-            .words
-            .iter()
-            .skip(1)
-            .map(|w| w.text.as_str())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let text = words.clone().collect::<Vec<_>>().join(" ");
         scene.emit(effect.about(&text))?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use super::Call;
 use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
+use super::units::Run;
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
@@ -11,29 +12,24 @@ use std::sync::Arc;
 
 /// Files that a program makes without being told their names: `wget URL`, `curl -O URL`.
 pub(super) fn downloads(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
-    let given = |names: &[&str]| parsed.options.iter().any(|o| names.contains(&&*o.name));
     let named = if handler == Handler::Wget {
-        !given(&["-O", "--output-document", "--spider"])
+        !parsed.given(&["-O", "--output-document", "--spider"])
     } else {
-        handler != Handler::Curl || given(&["-O", "--remote-name", "--remote-name-all"])
+        handler != Handler::Curl || parsed.given(&["-O", "--remote-name", "--remote-name-all"])
     };
     if !named {
         return;
     }
-    let option = |names: &[&str]| {
-        let found = parsed.options.iter().find(|o| names.contains(&&*o.name));
-        let value = found.and_then(|o| o.value.as_ref());
-        value.map(|(_, v)| v.text.clone())
-    };
+    let option = |names: &[&str]| parsed.value_of(names).map(|v| v.text.as_str());
     for url in urls.iter().take(8) {
         let end = last_part(&url.text);
         let end = end.split(['?', '#']).next().unwrap_or("");
         let name = option(&["-o", "--out"]).filter(|_| handler == Handler::Aria2);
-        let name = name.unwrap_or_else(|| end.to_owned());
+        let name = name.unwrap_or(end);
         let folder = option(&["-P", "--directory-prefix", "-d", "--dir", "--output-dir"]);
         let path = match folder {
             Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
-            None => name,
+            None => name.to_owned(),
         };
         let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
         let path = scene.place(&Value::known(path)).text;
@@ -68,13 +64,8 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) 
     let Some(host) = gathered.sources.iter().find(unheard_of).cloned() else {
         return;
     };
-    let named = ["-C", "--directory", "-d"];
-    let folder = parsed
-        .options
-        .iter()
-        .find(|o| named.contains(&o.name.as_str()))
-        .and_then(|o| o.value.as_ref());
-    match folder {
+    let folder = parsed.options_named(&["-C", "--directory", "-d"]).next();
+    match folder.and_then(|o| o.value.as_ref()) {
         // It is entered already.
         Some((Role::Cwd, _)) => scene.fetched_folders.push((scene.cwd.clone(), host)),
         Some((_, folder)) => {
@@ -86,24 +77,11 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) 
 }
 
 /// An argument of a program that talks to a host goes there, whatever option it stands in.
-pub(super) fn carried(
-    scene: &mut Scene<'_>,
-    call: &Call<'_>,
-    target: &Value,
-    actor: &Actor,
-) -> Fueled {
-    for word in call.words.iter().skip(1) {
+pub(super) fn carried(scene: &mut Scene<'_>, run: Run<'_>, target: &Value) -> Fueled {
+    const LOGIN: &str = "authorization token -key: api_key apikey bearer";
+    for word in run.call.words.iter().skip(1) {
         let text = word.text.to_ascii_lowercase();
-        let login = [
-            "authorization",
-            "token",
-            "-key:",
-            "api_key",
-            "apikey",
-            "bearer",
-        ]
-        .iter()
-        .any(|w| text.contains(w));
+        let login = LOGIN.split(' ').any(|w| text.contains(w));
         let whole_environment = word.sources.iter().any(|s| &**s == "environment");
         let host = scene.know.hosts.host(target);
         let foreign = |s: &Arc<str>| s.starts_with('$') && scene.know.hosts.is_foreign(s, &host);
@@ -114,7 +92,7 @@ pub(super) fn carried(
             && !text.contains('@')
             || others
         {
-            scene.send(actor, target, word)?;
+            scene.send(run.actor, target, word)?;
             break;
         }
     }

@@ -1,7 +1,7 @@
 //! What needs all arguments at once: sending, transfers, and where the output goes.
 
-use super::args::Parsed;
-use super::spec::{Prints, Spec};
+use super::spec::Prints;
+use super::units::Run;
 use super::{Gathered, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
@@ -9,13 +9,13 @@ use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
 
 /// Carries out what has gathered. Returns what the program prints.
-pub(super) fn finish(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    chosen: Option<&Spec>,
-    actor: &Actor,
-    gathered: Gathered,
-) -> Fueled<Value> {
+pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) -> Fueled<Value> {
+    let Run {
+        parsed,
+        chosen,
+        actor,
+        ..
+    } = run;
     let Gathered {
         mut input,
         urls,

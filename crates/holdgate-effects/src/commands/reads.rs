@@ -15,10 +15,7 @@ use crate::value::{HOLE, Origins, Value};
 /// `cut -d= -f1` and its like show the names of variables and none of their values.
 pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Option<Tag> {
     let option = |names: &[&str]| {
-        let mut given = parsed
-            .options
-            .iter()
-            .filter(|o| names.contains(&o.name.as_str()));
+        let mut given = parsed.options_named(names);
         let first = given.next().and_then(|o| o.value.as_ref());
         first.filter(|_| given.next().is_none())
     };
@@ -26,7 +23,7 @@ pub(super) fn tags(handler: Handler, parsed: &Parsed) -> Option<Tag> {
     // `-d=` looks like an option with a value that is empty.
     let by_equals = |names: &[&str]| is(names, "=") || is(names, "");
     let code = parsed.operands.first().map_or("", |o| o.text.as_str());
-    let has = |name: &str| parsed.options.iter().any(|o| o.name == name);
+    let has = |name: &str| parsed.given(&[name]);
     let names_only = if handler == Handler::Cut {
         by_equals(&["-d", "--delimiter"]) && is(&["-f", "--fields"], "1")
     } else if handler == Handler::Awk {
@@ -97,12 +94,8 @@ pub(super) fn searches_here(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 
 /// The names that a listing prints, as patterns: `cat` of them is `cat` of the patterns.
 pub(super) fn listing(scene: &Scene<'_>, parsed: &Parsed) -> Option<Value> {
-    let given = |names: &[&str]| {
-        let mut options = parsed.options.iter();
-        options.any(|o| names.contains(&o.name.as_str()))
-    };
     // More than names.
-    if given(&[
+    if parsed.given(&[
         "-l",
         "-g",
         "-o",
@@ -120,14 +113,15 @@ pub(super) fn listing(scene: &Scene<'_>, parsed: &Parsed) -> Option<Value> {
     ]) {
         return None;
     }
-    let hidden = given(&["-a", "-A", "--all", "--almost-all"]);
+    let hidden = parsed.given(&["-a", "-A", "--all", "--almost-all"]);
     let inside = if hidden { ".*\n*\n" } else { "*\n" };
     let mut names = Value::unknown(Origins::OUTPUT);
     names.text.clear();
     for operand in parsed.operands.iter().take(64) {
         let last = operand.text.rsplit('/').next().unwrap_or("");
         let is_file = last.trim_start_matches('.').contains('.');
-        if operand.text.contains(['*', '?', '[']) || is_file || given(&["-d", "--directory"]) {
+        if operand.text.contains(['*', '?', '[']) || is_file || parsed.given(&["-d", "--directory"])
+        {
             names.push(operand);
             names.push_text("\n");
         } else if operand.text.contains(HOLE) {

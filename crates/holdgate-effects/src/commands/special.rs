@@ -4,6 +4,7 @@ use super::Call;
 use super::args::{Given, Parsed};
 use super::handler::Handler;
 use super::role::Role;
+use super::units::Run;
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
 use crate::language::programs;
@@ -52,13 +53,7 @@ pub(super) fn links(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed) {
     if handler == Handler::Mount && !parsed.options.iter().any(given) {
         return;
     }
-    let into = parsed
-        .options
-        .iter()
-        .find_map(|option| match option.name.as_str() {
-            "-t" | "--target-directory" => option.value.as_ref().map(|(_, folder)| folder),
-            _ => None,
-        });
+    let into = parsed.value_of(&["-t", "--target-directory"]);
     let (targets, link) = match (parsed.operands.as_slice(), into) {
         ([target, link], None) => (std::slice::from_ref(target), link.clone()),
         // `ln -s /a/b` makes `./b`.
@@ -135,12 +130,13 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
 }
 
 /// `env [options] [NAME=value]… program …`
-pub(super) fn env(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    call: &Call<'_>,
-    actor: &Actor,
-) -> Fueled<Value> {
+pub(super) fn env(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled<Value> {
+    let Run {
+        call,
+        parsed,
+        actor,
+        ..
+    } = run;
     let outer = scene.cwd.clone();
     for given in &parsed.options {
         if matches!(
@@ -170,8 +166,7 @@ pub(super) fn env(
             _ => {}
         }
     }
-    let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| is_name(n));
-    let assigned = parsed.operands.iter().take_while(is_assignment).count();
+    let assigned = assignments(&parsed.operands);
     let output = scene.apart(|scene| {
         for operand in parsed.operands.iter().take(assigned) {
             environment(scene, actor, operand)?;
@@ -185,7 +180,13 @@ pub(super) fn env(
     Ok(output)
 }
 
-pub(super) fn is_name(text: &str) -> bool {
+/// How many of the words, from the first, are `NAME=value`.
+pub(super) fn assignments(words: &[Value]) -> usize {
+    let is_assignment = |w: &&Value| w.text.split_once('=').is_some_and(|(n, _)| is_name(n));
+    words.iter().take_while(is_assignment).count()
+}
+
+fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()

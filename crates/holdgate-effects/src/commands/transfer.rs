@@ -1,7 +1,7 @@
 //! Programs that copy between hosts, or join what runs to them.
 
 use super::Call;
-use super::args::Parsed;
+use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
@@ -63,19 +63,12 @@ fn remote(operand: &Value) -> Option<Value> {
 }
 
 /// What a client for files is told to send, line by line: `put file`.
-pub(super) fn put_lines(
-    scene: &mut Scene<'_>,
-    parsed: &Parsed,
-    call: &Call<'_>,
-    actor: &Actor,
-) -> Fueled {
-    let batch = parsed.options.iter().find(|o| o.name == "-b");
-    let batch = batch.and_then(|o| o.value.as_ref());
-    let script = match batch {
-        Some((_, file)) if file.text != "-" => Some(scene.content(file)),
-        _ => call.stdin.cloned(),
+pub(super) fn put_lines(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let script = match run.parsed.value_of(&["-b"]) {
+        Some(file) if file.text != "-" => Some(scene.content(file)),
+        _ => run.call.stdin.cloned(),
     };
-    let (Some(script), Some(host)) = (script, parsed.operands.first()) else {
+    let (Some(script), Some(host)) = (script, run.parsed.operands.first()) else {
         return Ok(());
     };
     for line in script.text.lines().take(64) {
@@ -85,8 +78,8 @@ pub(super) fn put_lines(
             .is_some_and(|w| matches!(w, "put" | "mput" | "reput" | "send" | "append"));
         let file = words.find(|w| !w.starts_with('-')).filter(|_| puts);
         if let Some(file) = file {
-            let content = scene.read(actor, &script.map(file.to_owned()))?;
-            let mut sender = actor.clone();
+            let content = scene.read(run.actor, &script.map(file.to_owned()))?;
+            let mut sender = run.actor.clone();
             sender.tag([Tag::Transfer]);
             scene.send(&sender, host, &content)?;
         }

@@ -8,6 +8,7 @@
 
 use super::args::Parsed;
 use super::handler::Handler;
+use super::spec::Spec;
 use super::{Call, Gathered, find, folder, git, network, own, packages, processes, reads};
 use super::{special, transfer, values};
 use crate::effect::Actor;
@@ -20,17 +21,9 @@ use crate::value::Value;
 pub(super) struct Run<'r> {
     pub(super) call: &'r Call<'r>,
     pub(super) parsed: &'r Parsed,
+    /// What is different because certain options are given.
+    pub(super) chosen: Option<&'r Spec>,
     pub(super) actor: &'r Actor,
-}
-
-impl<'r> Run<'r> {
-    pub(super) fn new(call: &'r Call<'r>, parsed: &'r Parsed, actor: &'r Actor) -> Run<'r> {
-        Run {
-            call,
-            parsed,
-            actor,
-        }
-    }
 }
 
 /// The words that the program really gets, if they are not those of the call.
@@ -72,11 +65,12 @@ pub(super) fn before(
         call,
         parsed,
         actor,
+        ..
     } = run;
     match handler {
         Handler::ApplyPatch => special::apply_patch(scene, call, actor).map(Some),
         Handler::Find => find::run(scene, call, actor).map(Some),
-        Handler::Env => special::env(scene, parsed, call, actor).map(Some),
+        Handler::Env => special::env(scene, run).map(Some),
         Handler::Socat => transfer::socat(scene, call, actor).map(Some),
         Handler::Tmux => special::commands_of_tmux(scene, call),
         Handler::AppleScript | Handler::Gdb | Handler::Lldb | Handler::Terminal => {
@@ -97,7 +91,7 @@ pub(super) fn before(
         Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
         Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),
         Handler::GitConfig => git::config_command(scene, parsed, actor).map(|()| None),
-        Handler::PutLines => transfer::put_lines(scene, parsed, call, actor).map(|()| None),
+        Handler::PutLines => transfer::put_lines(scene, run).map(|()| None),
         _ => Ok(None),
     }
 }
