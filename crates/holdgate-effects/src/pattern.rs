@@ -177,7 +177,8 @@ fn set(text: &str) -> Option<(Element, &str)> {
     Some((Element::Set(ranges, negated), chars.as_str()))
 }
 
-fn class(name: &str) -> Option<&'static [(char, char)]> {
+/// The characters of `[:name:]`, as ranges.
+pub(super) fn class(name: &str) -> Option<&'static [(char, char)]> {
     Some(match name {
         "alpha" => &[('a', 'z'), ('A', 'Z')],
         "digit" => &[('0', '9')],
@@ -207,38 +208,25 @@ pub(super) fn escaped(text: &str, special: &[char]) -> String {
     escaped
 }
 
-/// `${x#pattern}`, `${x##pattern}`
-pub(super) fn remove_prefix(
+/// `${x#pattern}`, `${x##pattern}`; from the end `${x%pattern}`, `${x%%pattern}`
+pub(super) fn remove(
     text: &str,
     pattern: &str,
+    from_end: bool,
     longest: bool,
     fuel: &Fuel,
 ) -> Result<String, OutOfFuel> {
     let Some(pattern) = Pattern::read(pattern) else {
         return Ok(text.to_owned());
     };
-    let taken = pattern.taken(text.chars(), longest, fuel)?;
-    Ok(text.chars().skip(taken.unwrap_or(0)).collect())
-}
-
-/// `${x%pattern}`, `${x%%pattern}`
-pub(super) fn remove_suffix(
-    text: &str,
-    pattern: &str,
-    longest: bool,
-    fuel: &Fuel,
-) -> Result<String, OutOfFuel> {
-    let Some(pattern) = Pattern::read(pattern) else {
-        return Ok(text.to_owned());
-    };
-    let taken = pattern
-        .reversed()
-        .taken(text.chars().rev(), longest, fuel)?;
-    let mut kept = text.chars();
-    for _ in 0..taken.unwrap_or(0) {
-        kept.next_back();
+    if !from_end {
+        let taken = pattern.taken(text.chars(), longest, fuel)?;
+        return Ok(text.chars().skip(taken.unwrap_or(0)).collect());
     }
-    Ok(kept.as_str().to_owned())
+    let pattern = pattern.reversed();
+    let taken = pattern.taken(text.chars().rev(), longest, fuel)?;
+    let kept = text.chars().count() - taken.unwrap_or(0);
+    Ok(text.chars().take(kept).collect())
 }
 
 /// `${x/pattern/with}`, `${x//pattern/with}`; a plain `&` in `with` stands for what was found.

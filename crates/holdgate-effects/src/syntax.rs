@@ -189,10 +189,12 @@ pub(crate) enum Operation {
         /// What is empty counts as unset.
         colon: bool,
     },
-    /// `#`, `##`
-    RemovePrefix(Box<Word>, bool),
-    /// `%`, `%%`
-    RemoveSuffix(Box<Word>, bool),
+    /// `${x#…}`, `${x##…}`, or from the end `${x%…}`, `${x%%…}`
+    Remove {
+        pattern: Box<Word>,
+        from_end: bool,
+        longest: bool,
+    },
     /// `/`, `//`
     Replace {
         pattern: Box<Word>,

@@ -164,6 +164,18 @@ impl Value {
         }
     }
 
+    /// All of `values`, with `separator` between them.
+    pub(crate) fn join(values: &[Value], separator: &str) -> Value {
+        let mut joined = Value::default();
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                joined.push_text(separator);
+            }
+            joined.push(value);
+        }
+        joined
+    }
+
     /// Whether every character is known.
     pub fn is_known(&self) -> bool {
         !self.text.contains(HOLE)
@@ -211,9 +223,9 @@ impl Value {
 
     /// The value of `text` with where this one came from: what a pure function makes of it.
     #[must_use]
-    pub fn map(&self, text: String) -> Value {
+    pub fn map(&self, text: impl Into<String>) -> Value {
         Value {
-            text,
+            text: text.into(),
             origins: self.origins,
             sources: self.sources.clone(),
         }

@@ -42,7 +42,7 @@ fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Fueled {
     if command.trim().is_empty() || command == HOLE_STR {
         return Ok(());
     }
-    let command = code.map(command.to_owned());
+    let command = code.map(command);
     let actor = Actor::new("make", &crate::json::shorten(&command.text, 200));
     super::act::heard("shell", std::slice::from_ref(&command));
     scene.fuel.spend(command.text.len() as u64 / 8)?;

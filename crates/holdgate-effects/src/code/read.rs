@@ -26,7 +26,7 @@ use crate::code::act::Network;
 use crate::code::functions::Functions;
 use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
 use crate::code::thing::AbstractValue;
-use crate::effect::{Actor, Kind as EffectKind};
+use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::value::Value;
 use std::collections::HashMap;
@@ -103,11 +103,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     reader.statements(end)?;
     reader.finish()?;
     if reader.too_deep {
-        let actor = Actor::new(language.word(), "");
-        let effect = actor
-            .does(EffectKind::Unreadable)
-            .about("code is nested too deeply");
-        reader.scene.emit(effect)?;
+        reader.scene.too_deep(&Actor::new(language.word(), ""))?;
     }
     Ok(reader.output)
 }
@@ -152,6 +148,13 @@ impl<'a> Reader<'_, '_, 'a> {
             self.at += 1;
         }
         None
+    }
+
+    /// Goes to the next token that is not the end of a line.
+    fn skip_lines(&mut self) {
+        while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
+            self.at += 1;
+        }
     }
 
     fn is_mark(&self, index: usize, mark: &str) -> bool {
@@ -203,21 +206,15 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some(token) = self.token_at(self.at) else {
             return Ok(());
         };
-        match token.kind {
-            Kind::Line(_) => {
-                self.at += 1;
-                return Ok(());
-            }
-            Kind::Mark if !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<") => {
-                self.at += 1;
-                return Ok(());
-            }
-            Kind::Name => {
-                if self.keyword(token.text, end)? {
-                    return Ok(());
-                }
-            }
-            Kind::Number | Kind::Text(_) | Kind::Mark => {}
+        let skipped = match token.kind {
+            Kind::Line(_) => true,
+            Kind::Mark => !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<"),
+            Kind::Name if self.keyword(token.text, end)? => return Ok(()),
+            Kind::Name | Kind::Number | Kind::Text(_) => false,
+        };
+        if skipped {
+            self.at += 1;
+            return Ok(());
         }
         let thing = self.expression(end)?;
         if self.language == Language::Python

@@ -43,12 +43,12 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         match command.action {
             // Without a command it runs what it has read.
             Action::Execute("") => execute(scene, &actor, &Value::unknown(Origins::OUTPUT))?,
-            Action::Execute(command) => execute(scene, &actor, &code.map(command.to_owned()))?,
+            Action::Execute(command) => execute(scene, &actor, &code.map(command))?,
             Action::Substitute {
                 with, flags, file, ..
             } => {
                 if flags.contains('e') {
-                    execute(scene, &actor, &code.map(with.to_owned()))?;
+                    execute(scene, &actor, &code.map(with))?;
                 }
                 if let Some(path) = file.and_then(|file| path(code, file)) {
                     scene.write(&actor, &path, &Value::unknown(Origins::NONE), false)?;
@@ -78,7 +78,7 @@ fn execute(scene: &mut Scene<'_>, actor: &Actor, command: &Value) -> Fueled {
 fn path(code: &Value, file: &str) -> Option<Value> {
     // Longer than any path can be.
     let fits = !file.is_empty() && file.len() <= 4096;
-    fits.then(|| code.map(file.to_owned()))
+    fits.then(|| code.map(file))
 }
 
 /// The commands of a script, also of one with errors.

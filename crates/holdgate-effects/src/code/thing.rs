@@ -1,5 +1,10 @@
 //! What an expression may stand for, as far as it is known.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a thing of any other kind is not understood, whichever kinds come later"
+)]
+
 use crate::value::{HOLE_STR, Origins, Value};
 use std::rc::Rc;
 
@@ -52,11 +57,22 @@ impl AbstractValue {
 
     /// An object of a type, for the path, URL or host `text`.
     pub(super) fn object(kind: &str, text: Value) -> AbstractValue {
-        AbstractValue::Object(Rc::new(Object {
-            kind: kind.to_owned(),
-            text,
-            data: Value::default(),
-        }))
+        AbstractValue::holding(kind, text, Value::default())
+    }
+
+    /// An object from which `data` is read.
+    pub(super) fn holding(kind: &str, text: Value, data: Value) -> AbstractValue {
+        let kind = kind.to_owned();
+        AbstractValue::Object(Rc::new(Object { kind, text, data }))
+    }
+
+    /// One of these.
+    pub(super) fn any(mut all: Vec<AbstractValue>) -> AbstractValue {
+        match all.len() {
+            0 => AbstractValue::Nothing,
+            1 => all.pop().unwrap_or_default(),
+            _ => AbstractValue::Any(all.into()),
+        }
     }
 
     pub(super) fn list(items: Vec<AbstractValue>) -> AbstractValue {
@@ -68,13 +84,7 @@ impl AbstractValue {
         match self {
             AbstractValue::Text(value) => value.as_known(),
             AbstractValue::Object(object) => object.text.as_known(),
-            AbstractValue::Nothing
-            | AbstractValue::Number(_)
-            | AbstractValue::Name(_)
-            | AbstractValue::List(_)
-            | AbstractValue::Map(_)
-            | AbstractValue::Function(_)
-            | AbstractValue::Any(_) => None,
+            _ => None,
         }
     }
 
@@ -85,10 +95,7 @@ impl AbstractValue {
             AbstractValue::Object(object) => object.text.text.len() + object.data.text.len(),
             AbstractValue::List(items) | AbstractValue::Any(items) => items.len(),
             AbstractValue::Map(members) => members.len(),
-            AbstractValue::Nothing
-            | AbstractValue::Number(_)
-            | AbstractValue::Name(_)
-            | AbstractValue::Function(_) => 0,
+            _ => 0,
         }
     }
 
@@ -97,13 +104,7 @@ impl AbstractValue {
         match self {
             AbstractValue::Number(number) => Some(*number),
             AbstractValue::Text(value) => value.text.trim().parse().ok(),
-            AbstractValue::Nothing
-            | AbstractValue::Name(_)
-            | AbstractValue::Object(_)
-            | AbstractValue::List(_)
-            | AbstractValue::Map(_)
-            | AbstractValue::Function(_)
-            | AbstractValue::Any(_) => None,
+            _ => None,
         }
     }
 
@@ -129,23 +130,15 @@ impl AbstractValue {
     pub(super) fn item(&self) -> AbstractValue {
         match self {
             AbstractValue::List(items) => {
-                let items: Vec<AbstractValue> =
-                    items.iter().take(MAX_ALTERNATIVES).cloned().collect();
-                match items.len() {
-                    0 => AbstractValue::Nothing,
-                    1 => items.into_iter().next().unwrap_or_default(),
-                    _ => AbstractValue::Any(items.into()),
-                }
+                let items = items.iter().take(MAX_ALTERNATIVES);
+                AbstractValue::any(items.cloned().collect())
             }
             AbstractValue::Object(_) | AbstractValue::Text(_) => {
                 let value = crate::code::fold::plain(self);
                 AbstractValue::value(unknown_like(&value))
             }
             AbstractValue::Name(_) | AbstractValue::Any(_) => self.clone(),
-            AbstractValue::Nothing
-            | AbstractValue::Number(_)
-            | AbstractValue::Map(_)
-            | AbstractValue::Function(_) => AbstractValue::Nothing,
+            _ => AbstractValue::Nothing,
         }
     }
 
@@ -158,6 +151,12 @@ impl AbstractValue {
         }
     }
 
+    /// The same without alternatives in alternatives.
+    pub(super) fn alternatives(&self) -> impl Iterator<Item = &AbstractValue> {
+        let all = self.each().iter();
+        all.filter(|one| !matches!(one, AbstractValue::Any(_)))
+    }
+
     /// Either of two.
     pub(super) fn or(&self, other: &AbstractValue) -> AbstractValue {
         let mut all: Vec<AbstractValue> = Vec::new();
@@ -168,11 +167,7 @@ impl AbstractValue {
                 all.push(thing.clone());
             }
         }
-        match all.len() {
-            0 => AbstractValue::Nothing,
-            1 => all.pop().unwrap_or_default(),
-            _ => AbstractValue::Any(all.into()),
-        }
+        AbstractValue::any(all)
     }
 
     /// The same made of each alternative.
@@ -190,7 +185,7 @@ impl AbstractValue {
 
 /// Nothing known but what `value` was made from.
 pub(super) fn unknown_like(value: &Value) -> Value {
-    value.map(HOLE_STR.to_owned())
+    value.map(HOLE_STR)
 }
 
 /// A value of which nothing is known.

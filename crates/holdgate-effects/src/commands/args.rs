@@ -101,7 +101,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
             match text.split_once('=') {
                 Some((key, value)) => {
                     let meaning = find(&levels, key).unwrap_or_default();
-                    note(&mut parsed, key, meaning, Some(word.map(value.to_owned())));
+                    note(&mut parsed, key, meaning, Some(word.map(value)));
                 }
                 None => parsed.operands.push(word.clone()),
             }
@@ -183,7 +183,7 @@ fn long_option<'v>(
     rest: &mut impl Iterator<Item = &'v Value>,
 ) {
     let (name, attached) = match word.text.split_once('=') {
-        Some((name, value)) => (name, Some(word.map(value.to_owned()))),
+        Some((name, value)) => (name, Some(word.map(value))),
         None => (word.text.as_str(), None),
     };
     let name = full_name(levels, name);
@@ -262,7 +262,7 @@ fn short_options<'v>(
         let value = if attached.is_empty() {
             rest.next().cloned()
         } else {
-            Some(word.map(attached.strip_prefix('=').unwrap_or(attached).to_owned()))
+            Some(word.map(attached.strip_prefix('=').unwrap_or(attached)))
         };
         note_with_value(parsed, levels, &name, meaning, value);
         return;

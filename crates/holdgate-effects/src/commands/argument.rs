@@ -199,7 +199,7 @@ impl Gathered {
             Role::GitConfig => git::config(scene, actor, value)?,
             Role::ExecAction => {
                 if let Some(command) = value.text.strip_prefix("exec=") {
-                    scene.shell(actor, &value.map(command.to_owned()))?;
+                    scene.shell(actor, &value.map(command))?;
                 }
             }
             Role::Patch => patch(scene, actor, value)?,

@@ -47,7 +47,7 @@ pub(super) fn serves(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> F
 pub(super) fn shell_of_make(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     for operand in &parsed.operands {
         if let Some(shell) = operand.text.strip_prefix("SHELL=") {
-            scene.set_environment(actor, "SHELL", &operand.map(shell.to_owned()))?;
+            scene.set_environment(actor, "SHELL", &operand.map(shell))?;
         }
     }
     Ok(())

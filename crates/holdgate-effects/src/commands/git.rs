@@ -113,7 +113,7 @@ pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -
     for operand in parsed.operands.iter().chain(lines) {
         // `revision:path`
         let path = operand.text.rsplit(':').next().unwrap_or("");
-        let path = operand.map(path.to_owned());
+        let path = operand.map(path);
         if !path.text.is_empty() && scene.place(&path).is(PathClass::Secret) {
             scene.read(actor, &path)?;
         }
@@ -169,7 +169,7 @@ pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fue
     let Some((key, content)) = value.text.split_once(['=', ' ']) else {
         return Ok(());
     };
-    set(scene, actor, key, &value.map(content.to_owned()))
+    set(scene, actor, key, &value.map(content))
 }
 
 /// `git config key value`
@@ -190,7 +190,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     let last = lower.rsplit('.').next().unwrap_or("");
     let alias = lower.starts_with("alias.");
     let command = match content.text.strip_prefix('!') {
-        Some(command) => content.map(command.to_owned()),
+        Some(command) => content.map(command),
         None if alias => return Ok(()),
         None => content.clone(),
     };

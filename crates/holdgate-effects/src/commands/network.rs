@@ -117,7 +117,7 @@ pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Valu
         let (key, value) = line.split_once(['=', ':', ' ']).unwrap_or((line, ""));
         if !key.is_empty() && !key.starts_with('#') {
             words.push(content.map(format!("--{}", key.trim())));
-            words.push(content.map(value.trim().trim_matches('"').to_owned()));
+            words.push(content.map(value.trim().trim_matches('"')));
         }
     }
     Some(words)
@@ -143,5 +143,5 @@ pub(super) fn data_to_send(
     if file == "-" || file == "/dev/stdin" {
         return Ok(stdin.cloned().unwrap_or_default());
     }
-    scene.read(actor, &value.map(file.to_owned()))
+    scene.read(actor, &value.map(file))
 }

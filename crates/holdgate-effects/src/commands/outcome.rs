@@ -28,13 +28,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         ..
     } = gathered;
     if !commands.is_empty() {
-        let mut code = Value::default();
-        for (at, command) in commands.iter().enumerate() {
-            if at > 0 {
-                code.push_text(" ");
-            }
-            code.push(command);
-        }
+        let code = Value::join(&commands, " ");
         output = Some(scene.shell(actor, &code)?);
         if actor.is(Tag::Network) && (!connections.is_empty() || actor.is(Tag::Listen)) {
             // What it runs, it joins to the connection.

@@ -216,7 +216,7 @@ pub(super) fn edits(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) -> Fu
             .filter(|p| p.contains(['/', '.']))
             .take(16)
         {
-            scene.touch(run.actor, Kind::Read, &word.map(path.to_owned()))?;
+            scene.touch(run.actor, Kind::Read, &word.map(path))?;
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
         let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
         effect = effect
             .tagged(Tag::FromUrl)
-            .with(scene.know.hosts.host(&value.map(url.to_owned())));
+            .with(scene.know.hosts.host(&value.map(url)));
     } else if text.starts_with(['.', '/', '~'])
         || matches!(text.rsplit('.').next(), Some("whl" | "tgz" | "deb" | "rpm"))
     {
@@ -65,7 +65,7 @@ pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) 
         return Ok(());
     };
     let path = module.text.split('@').next().unwrap_or("");
-    let host = scene.know.hosts.host(&module.map(path.to_owned()));
+    let host = scene.know.hosts.host(&module.map(path));
     let mut effect = actor.does(Kind::Install).about(&module.text);
     if matches!(host.class, HostClass::External | HostClass::Drop) {
         effect = effect.tagged(Tag::FromUrl);
@@ -78,7 +78,7 @@ pub(super) fn scripts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> 
     for operand in &parsed.operands {
         let script = operand.text.strip_prefix("scripts.");
         if let Some((_, code)) = script.and_then(|script| script.split_once('=')) {
-            let code = operand.map(code.to_owned());
+            let code = operand.map(code);
             scene.apart(|scene| scene.shell(actor, &code))?;
         }
     }

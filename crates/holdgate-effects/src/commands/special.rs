@@ -19,7 +19,7 @@ pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled
     for word in call.words.iter().skip(1) {
         let last = word.text.strip_suffix(';').filter(|w| !w.ends_with('\\'));
         if let Some(command) = commands.last_mut().filter(|_| last != Some("")) {
-            command.push(last.map_or_else(|| word.clone(), |kept| word.map(kept.to_owned())));
+            command.push(last.map_or_else(|| word.clone(), |kept| word.map(kept)));
         }
         if last.is_some() {
             commands.push(Vec::new());
@@ -125,7 +125,7 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
     let Some((name, content)) = value.text.split_once('=') else {
         return Ok(());
     };
-    let content = value.map(content.to_owned());
+    let content = value.map(content);
     scene.set_environment(actor, name, &content)
 }
 
@@ -201,7 +201,7 @@ pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         let option =
             word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
         let command = match word.text.strip_prefix('+') {
-            Some(command) => Some(word.map(command.to_owned())),
+            Some(command) => Some(word.map(command)),
             None if option => words.next().cloned(),
             None => None,
         };
@@ -211,7 +211,7 @@ pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                 Some((before, run))
                     if matches!(before.trim(), "" | "silent" | "sil" | "r" | "read") =>
                 {
-                    let run = command.map(run.to_owned());
+                    let run = command.map(run);
                     scene.apart(|scene| scene.shell(actor, &run))?;
                 }
                 _ => scene.suspect(actor, &command)?,

@@ -59,7 +59,7 @@ fn remote(operand: &Value) -> Option<Value> {
     }
     let (host, _) = text.split_once(':')?;
     let is_host = !host.is_empty() && !host.contains('/') && host.len() > 1;
-    is_host.then(|| operand.map(host.to_owned()))
+    is_host.then(|| operand.map(host))
 }
 
 /// What a client for files is told to send, line by line: `put file`.
@@ -78,7 +78,7 @@ pub(super) fn put_lines(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
             .is_some_and(|w| matches!(w, "put" | "mput" | "reput" | "send" | "append"));
         let file = words.find(|w| !w.starts_with('-')).filter(|_| puts);
         if let Some(file) = file {
-            let content = scene.read(run.actor, &script.map(file.to_owned()))?;
+            let content = scene.read(run.actor, &script.map(file))?;
             let mut sender = run.actor.clone();
             sender.tag([Tag::Transfer]);
             scene.send(&sender, host, &content)?;
@@ -98,7 +98,7 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
         .filter(|w| !w.text.starts_with('-') || w.text == "-");
     for address in addresses {
         let (kind, rest) = address.text.split_once(':').unwrap_or((&address.text, ""));
-        let rest_value = address.map(rest.to_owned());
+        let rest_value = address.map(rest);
         match kind.to_ascii_lowercase().as_str() {
             "exec" | "system" | "shell" => {
                 runs = true;
@@ -108,7 +108,7 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
                     .next()
                     .unwrap_or(command)
                     .trim_matches(['\'', '"']);
-                scene.shell(actor, &address.map(command.to_owned()))?;
+                scene.shell(actor, &address.map(command))?;
             }
             kind if kind.contains("listen") || kind.ends_with("-l") => {
                 scene.emit(actor.does(Kind::Listen).about(rest))?;
@@ -125,16 +125,11 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
             }
             "file" | "open" | "gopen" => {
                 let path = rest.split(',').next().unwrap_or(rest);
-                content = Some(scene.read(actor, &address.map(path.to_owned()))?);
+                content = Some(scene.read(actor, &address.map(path))?);
             }
             "create" => {
                 let path = rest.split(',').next().unwrap_or(rest);
-                scene.write(
-                    actor,
-                    &address.map(path.to_owned()),
-                    &Value::default(),
-                    false,
-                )?;
+                scene.write(actor, &address.map(path), &Value::default(), false)?;
             }
             _ => {}
         }

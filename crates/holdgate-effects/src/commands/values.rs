@@ -32,14 +32,14 @@ pub(super) fn with_input(
         .split([' ', '\n', '\t', '\0'])
         .filter(|w| !w.is_empty())
         .take(64)
-        .map(|w| stdin.map(w.to_owned()))
+        .map(|w| stdin.map(w))
         .collect();
     let mut placed = false;
     for word in &mut words {
         if !mark.is_empty() && word.text.contains(mark) {
             placed = true;
             // With a mark the whole line goes there.
-            let with = stdin.map(stdin.text.lines().next().unwrap_or("").to_owned());
+            let with = stdin.map(stdin.text.lines().next().unwrap_or(""));
             let text = word.text.replace(mark, &with.text);
             word.text = text;
             word.taint(&with);
@@ -148,7 +148,7 @@ pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
     if !(source.starts_with(['/', '.', '~']) || source.starts_with(HOLE)) {
         return Ok(());
     }
-    let place = scene.place(&value.map(source.to_owned()));
+    let place = scene.place(&value.map(source));
     let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
     // By whatever path: some engines keep it in a folder of their own.
     let is_socket = |path: &str| SOCKETS.iter().any(|name| path.ends_with(name));
@@ -229,7 +229,7 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
     }
     scene.emit(effect)?;
     for path in files_read(&value.text) {
-        scene.read(actor, &value.map(path.to_owned()))?;
+        scene.read(actor, &value.map(path))?;
     }
     // Clients run lines that begin with `\!` or `.shell`.
     for line in value.text.lines() {
@@ -238,7 +238,7 @@ pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
             .iter()
             .find_map(|p| line.strip_prefix(p));
         if let Some(command) = command {
-            scene.shell(actor, &value.map(command.trim().to_owned()))?;
+            scene.shell(actor, &value.map(command.trim()))?;
         }
     }
     Ok(())

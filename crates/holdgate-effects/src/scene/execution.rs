@@ -144,6 +144,12 @@ impl Scene<'_> {
         self.emit(effect)
     }
 
+    /// Says that what `actor` runs is not followed further.
+    pub(crate) fn too_deep(&mut self, actor: &Actor) -> Fueled {
+        let effect = actor.does(Kind::Unreadable);
+        self.emit(effect.about("code is nested too deeply"))
+    }
+
     fn deeper<T: Default>(
         &mut self,
         actor: &Actor,
@@ -151,11 +157,7 @@ impl Scene<'_> {
     ) -> Fueled<T> {
         self.fuel.spend(20)?;
         if self.depth >= MAX_DEPTH {
-            self.emit(
-                actor
-                    .does(Kind::Unreadable)
-                    .about("code is nested too deeply"),
-            )?;
+            self.too_deep(actor)?;
             return Ok(T::default());
         }
         self.depth += 1;

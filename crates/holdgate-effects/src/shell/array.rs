@@ -41,7 +41,7 @@ impl Shell<'_, '_> {
                     }
                 }
                 (None, Some((index, text))) if !index.is_empty() => {
-                    let value = value.map(text.to_owned());
+                    let value = value.map(text);
                     self.scene
                         .variables
                         .insert(format!("{name}[{index}]"), vec![value]);

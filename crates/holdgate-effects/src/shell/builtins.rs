@@ -1,7 +1,7 @@
 //! What the shell does itself.
 
 use super::Shell;
-use super::print::{echo, joined, printf};
+use super::print::{echo, printf};
 use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
@@ -31,7 +31,7 @@ impl Shell<'_, '_> {
             "echo" | "print" => echo(arguments),
             "printf" => self.printf(arguments)?,
             "eval" => {
-                let code = joined(arguments);
+                let code = Value::join(arguments, " ");
                 self.scene.executes(&actor(), &code)?;
                 self.nested(|shell| shell.text(&code))?
             }
@@ -64,16 +64,11 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
-            "test" | "[" | ":" | "true" | "false" | "exit" | "return" | "break" | "continue"
-            | "wait" | "jobs" | "bg" | "fg" | "disown" | "type" | "getopts" | "umask"
-            | "ulimit" | "shopt" | "complete" | "compgen" | "setopt" | "unsetopt" | "autoload"
-            | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
-                let mut output = Value::unknown(Origins::OUTPUT);
-                if matches!(name.text.as_str(), ":" | "true" | "false" | "test" | "[") {
-                    output = Value::default();
-                }
-                output
-            }
+            "test" | "[" | ":" | "true" | "false" => Value::default(),
+            "exit" | "return" | "break" | "continue" | "wait" | "jobs" | "bg" | "fg" | "disown"
+            | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "complete" | "compgen"
+            | "setopt" | "unsetopt" | "autoload" | "bind" | "times" | "caller" | "logout"
+            | "suspend" | "fc" | "dirs" => Value::unknown(Origins::OUTPUT),
             _ => return Ok(None),
         };
         Ok(Some(output))
@@ -200,11 +195,7 @@ impl Shell<'_, '_> {
     /// Code in code, in this very shell; bounded as all code is.
     fn nested(&mut self, run: impl FnOnce(&mut Self) -> Fueled<Value>) -> Fueled<Value> {
         if self.calls >= super::MAX_CALLS {
-            let actor = Actor::new("shell", "");
-            let effect = actor
-                .does(Kind::Unreadable)
-                .about("code is nested too deeply");
-            self.scene.emit(effect)?;
+            self.scene.too_deep(&Actor::new("shell", ""))?;
             return Ok(Value::unknown(Origins::OUTPUT));
         }
         self.calls += 1;
@@ -217,13 +208,10 @@ impl Shell<'_, '_> {
         let folder = arguments
             .iter()
             .find(|a| !a.text.starts_with('-') || a.text == "-");
-        match folder {
-            None => self.scene.enter(&Value::known("~")),
-            Some(folder) if folder.text == "-" => {
-                self.scene.enter(&Value::unknown(Origins::UNKNOWN));
-            }
-            Some(folder) => self.scene.enter(folder),
-        }
+        let folder = folder.cloned().unwrap_or(Value::known("~"));
+        let unknown = || Value::unknown(Origins::UNKNOWN);
+        let is_last = folder.text == "-";
+        self.scene.enter(&if is_last { unknown() } else { folder });
     }
 
     fn exec(&mut self, arguments: &[Value]) -> Fueled<Value> {
@@ -242,20 +230,14 @@ impl Shell<'_, '_> {
 
     /// `command x` runs `x`; `command -v x` only names it.
     fn command(&mut self, arguments: &[Value]) -> Fueled<Value> {
-        let options = arguments
-            .iter()
-            .take_while(|a| a.text.starts_with('-'))
-            .count();
-        let names = arguments
-            .iter()
-            .take(options)
-            .any(|a| a.text.contains(['v', 'V']));
-        let rest = arguments.get(options..).unwrap_or(&[]);
+        let options = arguments.iter().take_while(|a| a.text.starts_with('-'));
+        let names = options.clone().any(|a| a.text.contains(['v', 'V']));
+        let rest = arguments.get(options.count()..).unwrap_or(&[]);
         if names {
             let name = rest.first().cloned().unwrap_or_default();
             // Where a guard's own program lies matters to whoever copies it.
-            return Ok(if name.text == "holdgate" {
-                name.map("/usr/bin/holdgate".to_owned())
+            return Ok(if self.scene.know.own.is_program(&name.text) {
+                name.map(format!("/usr/bin/{}", name.text))
             } else {
                 name
             });
@@ -281,15 +263,9 @@ impl Shell<'_, '_> {
     }
 
     fn declare(&mut self, by: &str, arguments: &[Value]) -> Fueled {
-        let refers = by != "export"
-            && arguments
-                .iter()
-                .any(|a| a.text.starts_with('-') && a.text.contains('n'));
+        let refers = by != "export" && has_letter(arguments, 'n');
         let maps = declares_maps(arguments);
-        let exports = by == "export"
-            || arguments
-                .iter()
-                .any(|a| a.text.starts_with('-') && a.text.contains('x'));
+        let exports = by == "export" || has_letter(arguments, 'x');
         for word in arguments {
             if maps {
                 let name = word.text.split(['=', '+']).next().unwrap_or("");
@@ -305,7 +281,7 @@ impl Shell<'_, '_> {
                 continue;
             };
             let name = name.trim_end_matches('+').to_owned();
-            let value = word.map(value.to_owned());
+            let value = word.map(value);
             if refers {
                 self.references.insert(name, value.text);
             } else if exports {
@@ -337,28 +313,31 @@ impl Shell<'_, '_> {
 
 /// `declare -A`, `local -rA`
 pub(super) fn declares_maps(words: &[Value]) -> bool {
-    words
-        .iter()
-        .any(|w| w.text.starts_with('-') && w.text.contains('A'))
+    has_letter(words, 'A')
+}
+
+fn has_letter(words: &[Value], letter: char) -> bool {
+    let mut options = words.iter().filter(|w| w.text.starts_with('-'));
+    options.any(|w| w.text.contains(letter))
 }
 
 /// Builtins whose arguments are names of variables.
 fn takes_names(builtin: &str) -> bool {
-    let builtins = [
-        "test",
-        "[",
-        "unset",
-        "printf",
-        "read",
-        "mapfile",
-        "readarray",
-        "declare",
-        "typeset",
-        "local",
-        "readonly",
-        "export",
-        "let",
-        "wait",
-    ];
-    builtins.contains(&builtin)
+    matches!(
+        builtin,
+        "test"
+            | "["
+            | "unset"
+            | "printf"
+            | "read"
+            | "mapfile"
+            | "readarray"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "readonly"
+            | "export"
+            | "let"
+            | "wait"
+    )
 }

@@ -2,7 +2,7 @@
 
 use super::syntax::{Node, Redirect, Simple, Word};
 use super::{MAX_CALLS, Shell, builtins, parse};
-use crate::effect::{Actor, Kind};
+use crate::effect::Actor;
 use crate::scene::Fueled;
 use crate::value::Value;
 use std::sync::Arc;
@@ -74,29 +74,16 @@ impl Shell<'_, '_> {
         let Some(name) = words.first() else {
             return self.redirected(redirects, |_| Ok(Value::default()));
         };
-        if let Some(alias) = self
-            .aliases
-            .get(&name.text)
-            .filter(|_| self.calls < MAX_CALLS && !self.active.contains(&name.text))
-            .cloned()
-        {
-            return self.alias(&alias, words, redirects);
-        }
-        if let Some(body) = self
-            .scene
-            .functions
-            .get(&name.text)
-            .filter(|_| self.calls < MAX_CALLS && !self.active.contains(&name.text))
-            .cloned()
-        {
-            return self.redirected(redirects, |shell| shell.call(&body, words));
+        if self.calls < MAX_CALLS && !self.active.contains(&name.text) {
+            if let Some(alias) = self.aliases.get(&name.text).cloned() {
+                return self.alias(&alias, words, redirects);
+            }
+            if let Some(body) = self.scene.functions.get(&name.text).cloned() {
+                return self.redirected(redirects, |shell| shell.call(&body, words));
+            }
         }
         if self.calls >= MAX_CALLS {
-            let actor = Actor::new(&name.text, &name.text);
-            let effect = actor
-                .does(Kind::Unreadable)
-                .about("code is nested too deeply");
-            self.scene.emit(effect)?;
+            self.scene.too_deep(&Actor::new(&name.text, &name.text))?;
         }
         if name.text == "exec" && words.len() == 1 {
             return self.lasting(redirects);
@@ -151,15 +138,9 @@ pub(super) fn calls_itself_twice(name: &str, body: &Node) -> bool {
         | Node::Test(..)
         | Node::Arithmetic(_) => &[],
     };
-    let count: usize = block
-        .iter()
-        .map(|node| {
-            if let Node::Pipe(nodes) = node.tight() {
-                nodes.iter().filter(|n| calls(n)).count()
-            } else {
-                usize::from(calls(node))
-            }
-        })
-        .sum();
-    count >= 2
+    let nodes = block.iter().flat_map(|node| match node.tight() {
+        Node::Pipe(nodes) => nodes.as_slice(),
+        _ => std::slice::from_ref(node),
+    });
+    nodes.filter(|node| calls(node)).count() >= 2
 }

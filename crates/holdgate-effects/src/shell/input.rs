@@ -64,7 +64,7 @@ impl Shell<'_, '_> {
         let is_blank = |c: char| is_separator(c) && c.is_whitespace();
         if options.array {
             let pieces = line.text.split(is_separator).filter(|p| !p.is_empty());
-            let values = pieces.map(|p| line.map(p.to_owned())).collect();
+            let values = pieces.map(|p| line.map(p)).collect();
             self.set_array(last, values, false);
             return;
         }
@@ -72,7 +72,7 @@ impl Shell<'_, '_> {
         for name in names {
             let end = rest.find(is_separator).unwrap_or(rest.len());
             let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            self.assign(name, vec![line.map(piece.to_owned())]);
+            self.assign(name, vec![line.map(piece)]);
             // Blanks around a separator belong to it.
             let after = after.trim_start_matches(is_blank);
             rest = after.strip_prefix(is_separator).unwrap_or(after);
@@ -83,14 +83,14 @@ impl Shell<'_, '_> {
             Some(before) if !before.contains(is_separator) => before,
             _ => rest,
         };
-        self.assign(last, vec![line.map(rest.to_owned())]);
+        self.assign(last, vec![line.map(rest)]);
     }
 
     fn line(&self, options: &Options) -> Value {
         let Some(stdin) = &self.stdin else {
             return Value::unknown(Origins::UNKNOWN);
         };
-        let unknown = || stdin.map(HOLE_STR.to_owned());
+        let unknown = || stdin.map(HOLE_STR);
         // Lines after the first come in later rounds of the loop.
         if options.unclear || stdin.text.lines().nth(1).is_some() && !stdin.is_known() {
             return unknown();
@@ -101,7 +101,7 @@ impl Shell<'_, '_> {
             None => stdin.text.split('\n').next().unwrap_or(""),
         };
         if options.raw || !line.contains('\\') {
-            return stdin.map(line.to_owned());
+            return stdin.map(line);
         }
         // What is escaped does not separate; one name takes it all anyway.
         if options.names.len() > 1 || options.array || line.ends_with(['\\', ' ', '\t']) {
@@ -112,7 +112,7 @@ impl Shell<'_, '_> {
             escaped = *c == '\\' && !escaped;
             !escaped
         };
-        stdin.map(line.chars().filter(is_kept).collect())
+        stdin.map(line.chars().filter(is_kept).collect::<String>())
     }
 
     /// `mapfile -t lines`
@@ -123,7 +123,7 @@ impl Shell<'_, '_> {
             arguments.iter().partition(|a| a.text.starts_with('-'));
         let name = names.last().map_or("MAPFILE", |n| n.text.as_str());
         if !input.is_known() || options.iter().any(|o| o.text != "-t") {
-            let unknown = input.map(HOLE_STR.to_owned());
+            let unknown = input.map(HOLE_STR);
             self.set_array(name, vec![unknown], false);
             return;
         }
@@ -135,7 +135,7 @@ impl Shell<'_, '_> {
                 line.trim_end_matches('\n')
             }
         });
-        let values = lines.map(|line| input.map(line.to_owned())).collect();
+        let values = lines.map(|line| input.map(line)).collect();
         self.set_array(name, values, false);
     }
 }

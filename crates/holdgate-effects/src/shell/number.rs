@@ -131,16 +131,22 @@ impl<'a> Reader<'a> {
 
     /// `a, b`
     fn all(&mut self) -> Option<i64> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
-        let mut value = self.assignment()?;
+        let mut value = self.deeper(Self::assignment)?;
         while self.eat(",") {
-            value = self.assignment()?;
+            value = self.deeper(Self::assignment)?;
         }
-        self.depth -= 1;
         Some(value)
+    }
+
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<i64>) -> Option<i64> {
+        self.depth += 1;
+        let value = if self.depth > MAX_DEPTH {
+            None
+        } else {
+            read(self)
+        };
+        self.depth -= 1;
+        value
     }
 
     /// `x = 1`, `x += 1`
@@ -152,13 +158,7 @@ impl<'a> Reader<'a> {
             let operator = ASSIGNING.iter().find(|o| rest.starts_with(**o));
             if let Some(operator) = operator.filter(|_| !rest.starts_with("==")) {
                 self.at += operator.len();
-                self.depth += 1;
-                let right = if self.depth > MAX_DEPTH {
-                    None
-                } else {
-                    self.assignment()
-                }?;
-                self.depth -= 1;
+                let right = self.deeper(Self::assignment)?;
                 let value = match operator.strip_suffix('=') {
                     Some("") | None => right,
                     Some(operator) => apply(operator, self.value_of(name)?, right)?,
@@ -229,25 +229,13 @@ impl<'a> Reader<'a> {
         if !self.eat("**") {
             return Some(left);
         }
-        self.depth += 1;
-        let right = if self.depth > MAX_DEPTH {
-            None
-        } else {
-            self.power()
-        }?;
-        self.depth -= 1;
+        let right = self.deeper(Self::power)?;
         apply("**", left, right)
     }
 
     fn term(&mut self) -> Option<i64> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
         self.skip();
-        let value = self.inner_term();
-        self.depth -= 1;
-        value
+        self.deeper(Self::inner_term)
     }
 
     fn inner_term(&mut self) -> Option<i64> {
@@ -280,12 +268,9 @@ impl<'a> Reader<'a> {
             }
             _ if first.is_ascii_digit() => {
                 let is_digit = |c: char| c.is_ascii_alphanumeric() || c == '#' || c == '_';
-                let length = self
-                    .rest()
-                    .find(|c| !is_digit(c))
-                    .unwrap_or(self.rest().len());
-                let word = self.rest().get(..length)?;
-                self.at += length;
+                let rest = self.rest().trim_start_matches(is_digit);
+                let word = self.rest().strip_suffix(rest)?;
+                self.at += word.len();
                 parse(word)
             }
             _ => {

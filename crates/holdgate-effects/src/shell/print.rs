@@ -8,17 +8,6 @@ use crate::value::{HOLE, HOLE_STR, MAX_VALUE, Value};
 /// Wider columns are not worth following.
 const MAX_WIDTH: usize = 256;
 
-pub(super) fn joined(words: &[Value]) -> Value {
-    let mut value = Value::default();
-    for (at, word) in words.iter().enumerate() {
-        if at > 0 {
-            value.push_text(" ");
-        }
-        value.push(word);
-    }
-    value
-}
-
 pub(super) fn echo(arguments: &[Value]) -> Value {
     let is_option = |w: &&Value| {
         w.text
@@ -27,7 +16,7 @@ pub(super) fn echo(arguments: &[Value]) -> Value {
     };
     let options = arguments.iter().take_while(is_option);
     let letters: String = options.clone().map(|o| o.text.as_str()).collect();
-    let mut value = joined(arguments.get(options.count()..).unwrap_or(&[]));
+    let mut value = Value::join(arguments.get(options.count()..).unwrap_or(&[]), " ");
     let escapes = letters.rfind(['e', 'E']).and_then(|at| letters.get(at..));
     let mut ended = false;
     if escapes.is_some_and(|o| o.starts_with('e')) {

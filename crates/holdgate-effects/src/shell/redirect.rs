@@ -181,7 +181,7 @@ impl Shell<'_, '_> {
         let Some(rest) = rest else {
             return Ok(None);
         };
-        let host = target.map(rest.split('/').next().unwrap_or("").to_owned());
+        let host = target.map(rest.split('/').next().unwrap_or(""));
         let actor = Actor::new("shell", &target.text);
         let known = self.scene.know.hosts.host(&host);
         self.scene

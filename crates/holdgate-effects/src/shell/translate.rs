@@ -1,5 +1,6 @@
 //! `tr`, as far as it can be followed.
 
+use crate::pattern;
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -150,20 +151,7 @@ fn next(rest: &mut &str) -> Option<char> {
 }
 
 fn class(name: &str) -> Option<Vec<char>> {
-    let is_in: fn(&char) -> bool = match name {
-        "upper" => char::is_ascii_uppercase,
-        "lower" => char::is_ascii_lowercase,
-        "digit" => char::is_ascii_digit,
-        "xdigit" => char::is_ascii_hexdigit,
-        "alpha" => char::is_ascii_alphabetic,
-        "alnum" => char::is_ascii_alphanumeric,
-        "punct" => char::is_ascii_punctuation,
-        "cntrl" => char::is_ascii_control,
-        "graph" => char::is_ascii_graphic,
-        "print" => |c| c.is_ascii_graphic() || *c == ' ',
-        "blank" => |c| matches!(c, ' ' | '\t'),
-        "space" => |c| matches!(c, ' ' | '\t'..='\r'),
-        _ => return None,
-    };
+    let ranges = pattern::class(name)?;
+    let is_in = |c: &char| ranges.iter().any(|(from, to)| (*from..=*to).contains(c));
     Some(('\0'..='\x7f').filter(is_in).collect())
 }

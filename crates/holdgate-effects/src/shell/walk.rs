@@ -35,11 +35,7 @@ impl Shell<'_, '_> {
     pub(super) fn node(&mut self, node: &Node) -> Fueled<Value> {
         self.scene.fuel.spend(8)?;
         if self.scene.nesting >= MAX_NESTING {
-            let actor = Actor::new("shell", "");
-            let effect = actor
-                .does(Kind::Unreadable)
-                .about("code is nested too deeply");
-            self.scene.emit(effect)?;
+            self.scene.too_deep(&Actor::new("shell", ""))?;
             return Ok(Value::default());
         }
         self.scene.nesting += 1;

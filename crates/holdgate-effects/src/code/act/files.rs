@@ -4,12 +4,11 @@ use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
-use crate::code::thing::{AbstractValue, Object, unknown};
+use crate::code::thing::{AbstractValue, unknown};
 use crate::effect::Kind;
 use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::Value;
-use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
     pub(super) fn reads(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
@@ -26,10 +25,7 @@ impl Reader<'_, '_, '_> {
     }
 
     pub(super) fn writes(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
-        let content = match call.one(1) {
-            Some(thing) => self.value_of(&thing)?,
-            None => Value::default(),
-        };
+        let content = self.value(call, 1)?;
         let append = call.act.role == Role::Append || self.appends(call)?;
         for path in self.values(call, 0)? {
             self.scene.write(&call.actor, &path, &content, append)?;
@@ -182,7 +178,7 @@ impl Reader<'_, '_, '_> {
     fn opens(&mut self, call: &Call<'_>, path: &Value, mode: &str) -> Fueled<AbstractValue> {
         let pipes = matches!(self.language, Language::Ruby | Language::Perl);
         if pipes && let Some(command) = path.text.strip_prefix('|') {
-            let command = path.map(command.to_owned());
+            let command = path.map(command);
             let output = self.runs_shell(call, &command)?;
             return Ok(AbstractValue::value(output));
         }
@@ -203,11 +199,7 @@ impl Reader<'_, '_, '_> {
             Language::Ruby | Language::Lua | Language::Compiled => "OpenFile",
             _ => "File",
         };
-        Ok(AbstractValue::Object(Rc::new(Object {
-            kind: kind.to_owned(),
-            text: path.clone(),
-            data,
-        })))
+        Ok(AbstractValue::holding(kind, path.clone(), data))
     }
 
     /// `open(F, "<", $path)`, `open(F, ">$path")`, `open(F, "command |")`, `open(STDIN, ">&S")`.
@@ -219,39 +211,30 @@ impl Reader<'_, '_, '_> {
             self.network.redirected = true;
             return Ok(AbstractValue::Nothing);
         }
-        if !rest.is_empty() {
-            if text.contains('|') {
-                if rest.len() == 1 {
-                    let command = rest.first().cloned().unwrap_or_default();
-                    self.runs_shell(call, &command)?;
-                } else {
-                    self.runs_words(&rest, call.start)?;
-                }
-                return Ok(AbstractValue::Nothing);
+        let writes = |marks: &str| marks.contains(['>', '+']);
+        let mode = match text {
+            text if text.starts_with(">>") => "a",
+            text if writes(text.get(..1).unwrap_or("")) => "w",
+            text if !rest.is_empty() && writes(text) => "w",
+            _ => "r",
+        };
+        if let Some(path) = rest.first() {
+            if !text.contains('|') {
+                return self.opened_handle(call, path, mode);
             }
-            let mode = if text.starts_with(">>") {
-                "a"
-            } else if text.contains('>') || text.contains('+') {
-                "w"
+            if rest.len() == 1 {
+                self.runs_shell(call, path)?;
             } else {
-                "r"
-            };
-            let path = rest.first().cloned().unwrap_or_default();
-            return self.opened_handle(call, &path, mode);
+                self.runs_words(&rest, call.start)?;
+            }
+            return Ok(AbstractValue::Nothing);
         }
         if let Some(command) = text.strip_prefix('|').or_else(|| text.strip_suffix('|')) {
-            let command = second.map(command.trim().to_owned());
+            let command = second.map(command.trim());
             self.runs_shell(call, &command)?;
             return Ok(AbstractValue::Nothing);
         }
-        let mode = if text.starts_with(">>") {
-            "a"
-        } else if text.starts_with('>') || text.starts_with('+') {
-            "w"
-        } else {
-            "r"
-        };
-        let path = second.map(text.trim_start_matches(['<', '>', '+', ' ']).to_owned());
+        let path = second.map(text.trim_start_matches(['<', '>', '+', ' ']));
         self.opened_handle(call, &path, mode)
     }
 

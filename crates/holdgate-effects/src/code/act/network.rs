@@ -3,11 +3,10 @@
 use super::Call;
 use crate::code::lex::Kind as TokenKind;
 use crate::code::read::Reader;
-use crate::code::thing::{AbstractValue, Object};
+use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
 use crate::value::{HOLE_STR, Origins, Value};
-use std::rc::Rc;
 
 /// What is needed to see a remote shell or a fork bomb once all is read.
 #[expect(
@@ -196,11 +195,7 @@ impl Reader<'_, '_, '_> {
         let place = self.scene.know.hosts.host(&host);
         let effect = call.actor.does(Kind::Connect).with(place);
         self.scene.emit(effect.about(&host.text))?;
-        Ok(AbstractValue::Object(Rc::new(Object {
-            kind: "Socket".to_owned(),
-            text: host,
-            data: Value::default(),
-        })))
+        Ok(AbstractValue::object("Socket", host))
     }
 
     /// Data goes over an open connection.
@@ -253,9 +248,5 @@ fn answer_of(answer: Value) -> AbstractValue {
     if answer.text.is_empty() {
         return AbstractValue::Nothing;
     }
-    AbstractValue::Object(Rc::new(Object {
-        kind: "Answer".to_owned(),
-        text: answer.clone(),
-        data: answer,
-    }))
+    AbstractValue::holding("Answer", answer.clone(), answer)
 }

@@ -4,12 +4,11 @@ use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
-use crate::code::thing::{AbstractValue, Object};
+use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::scene::Fueled;
 use crate::value::{Origins, Value};
-use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
     pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
@@ -321,11 +320,7 @@ fn uses_shell(call: &Call<'_>) -> bool {
 }
 
 fn process(output: Value) -> AbstractValue {
-    AbstractValue::Object(Rc::new(Object {
-        kind: "Process".to_owned(),
-        text: output.clone(),
-        data: output,
-    }))
+    AbstractValue::holding("Process", output.clone(), output)
 }
 
 /// Whether a command is a shell that reads its commands from its input.

@@ -4,12 +4,11 @@ use super::Call;
 use crate::code::fold;
 use crate::code::functions::Role;
 use crate::code::read::{Arguments, Reader, constant};
-use crate::code::thing::{AbstractValue, Object, unknown, unknown_like};
+use crate::code::thing::{AbstractValue, unknown, unknown_like};
 use crate::effect::Actor;
 use crate::language::Language;
 use crate::scene::Fueled;
 use crate::value::{Origins, Value};
-use std::rc::Rc;
 
 impl Reader<'_, '_, '_> {
     pub(super) fn sets_named_variable(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
@@ -89,18 +88,12 @@ impl Reader<'_, '_, '_> {
         } else {
             let named = call.arguments.named.iter().any(|(n, _)| n == "target");
             let skip = usize::from(!named);
-            let rest: Vec<AbstractValue> = call
-                .arguments
-                .positional
-                .iter()
-                .skip(skip)
-                .cloned()
-                .collect();
-            match rest.as_slice() {
-                [AbstractValue::List(items)] => vec![AbstractValue::Any(
-                    items.iter().take(256).cloned().collect(),
-                )],
-                _ => rest,
+            match call.arguments.positional.get(skip..).unwrap_or(&[]) {
+                [AbstractValue::List(items)] => {
+                    let items = items.iter().take(256);
+                    vec![AbstractValue::Any(items.cloned().collect())]
+                }
+                rest => rest.to_vec(),
             }
         };
         let maps = matches!(&*call.actor.program, "map" | "array_map");
@@ -184,7 +177,7 @@ impl Reader<'_, '_, '_> {
     }
 
     pub(super) fn makes(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
-        let kind = call.act.word.clone();
+        let kind = call.act.word.as_str();
         if kind == "Path" {
             let mut parts = call.all(0);
             parts.extend(call.all(1));
@@ -201,22 +194,15 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Nothing => Value::default(),
             other => self.value_of(other)?,
         };
-        let data = match call.one(1) {
-            Some(thing) => self.value_of(&thing)?,
-            None => Value::default(),
-        };
-        Ok(AbstractValue::Object(Rc::new(Object { kind, text, data })))
+        let data = self.value(call, 1)?;
+        Ok(AbstractValue::holding(kind, text, data))
     }
 
     /// What a variable of the environment holds.
     pub(in crate::code) fn variable_named(&self, name: &str) -> AbstractValue {
         if let Some(values) = self.scene.variable(name) {
-            let all: Vec<AbstractValue> =
-                values.iter().cloned().map(AbstractValue::value).collect();
-            return match <[AbstractValue; 1]>::try_from(all) {
-                Ok([one]) => one,
-                Err(all) => AbstractValue::Any(all.into()),
-            };
+            let all = values.iter().cloned().map(AbstractValue::value);
+            return AbstractValue::any(all.collect());
         }
         match name {
             "HOME" | "USERPROFILE" => return AbstractValue::text(self.scene.world.home.clone()),

@@ -41,9 +41,7 @@ impl Reader<'_, '_, '_> {
     ) -> Fueled<AbstractValue> {
         let mark = self.token_at(mark_at).map_or("", |t| t.text);
         self.at = mark_at + 1;
-        while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
-            self.at += 1;
-        }
+        self.skip_lines();
         let mut value = self.expression(end)?;
         if let [target] = targets {
             // `x = a, b` is a tuple.
@@ -267,12 +265,6 @@ fn is_constant(thing: &AbstractValue) -> bool {
         AbstractValue::Any(all) => all
             .iter()
             .all(|t| !matches!(t, AbstractValue::Any(_)) && is_constant(t)),
-        AbstractValue::Nothing
-        | AbstractValue::Number(_)
-        | AbstractValue::Name(_)
-        | AbstractValue::Object(_)
-        | AbstractValue::List(_)
-        | AbstractValue::Map(_)
-        | AbstractValue::Function(_) => false,
+        _ => false,
     }
 }

@@ -3,11 +3,10 @@
 use super::{Reader, parent_of};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{AbstractValue, Object, unknown_like};
+use crate::code::thing::{AbstractValue, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::scene::Fueled;
 use crate::value::Origins;
-use std::rc::Rc;
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -48,37 +47,31 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(2)?;
-        match thing {
-            AbstractValue::Name(name) => self.call_name(&name, None, arguments, start),
-            AbstractValue::Function(id) => self.call_own(id, &arguments),
-            AbstractValue::Text(value) => match value.as_known() {
-                // `$f = 'system'; $f('x')`
-                Some(name) if matches!(self.language, Language::Php | Language::Ruby) => {
-                    let name = name.to_owned();
-                    self.call_name(&name, None, arguments, start)
-                }
-                _ => self.made_by("", &AbstractValue::Text(value), &arguments),
-            },
-            AbstractValue::Any(all) => {
+        let by_text = matches!(self.language, Language::Php | Language::Ruby);
+        match &thing {
+            AbstractValue::Name(name) => self.call_name(name, None, arguments, start),
+            AbstractValue::Function(id) => self.call_own(*id, &arguments),
+            // `$f = 'system'; $f('x')`
+            AbstractValue::Text(value) if by_text && value.is_known() => {
+                self.call_name(&value.text, None, arguments, start)
+            }
+            AbstractValue::Any(_) => {
                 let mut result = AbstractValue::Nothing;
-                for one in all.iter() {
-                    if !matches!(one, AbstractValue::Any(_)) {
-                        result = self.call(one.clone(), arguments.clone(), start)?;
-                    }
+                for one in thing.alternatives() {
+                    result = self.call(one.clone(), arguments.clone(), start)?;
                 }
                 Ok(result)
             }
             // `(0, eval)(…)`
             AbstractValue::List(items) if self.language == Language::JavaScript => {
-                match items
-                    .last()
-                    .filter(|t| matches!(t, AbstractValue::Name(_) | AbstractValue::Function(_)))
-                {
-                    Some(last) => self.call(last.clone(), arguments, start),
-                    None => self.made_by("", &AbstractValue::List(items), &arguments),
+                match items.last() {
+                    Some(last @ (AbstractValue::Name(_) | AbstractValue::Function(_))) => {
+                        self.call(last.clone(), arguments, start)
+                    }
+                    _ => self.made_by("", &thing, &arguments),
                 }
             }
-            other => self.made_by("", &other, &arguments),
+            other => self.made_by("", other, &arguments),
         }
     }
 
@@ -91,9 +84,9 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(2)?;
-        if let AbstractValue::Any(all) = thing {
+        if let AbstractValue::Any(_) = thing {
             let mut made = AbstractValue::Nothing;
-            for one in all.iter().filter(|t| !matches!(t, AbstractValue::Any(_))) {
+            for one in thing.alternatives() {
                 let one = self.method(one, member, arguments.clone(), start)?;
                 made = made.or(&one);
             }
@@ -103,10 +96,7 @@ impl Reader<'_, '_, '_> {
             return self.call(thing.clone(), arguments, start);
         }
         self.scene.fuel.spend_on(thing.length())?;
-        let mut resolved = Vec::with_capacity(arguments.positional.len());
-        for argument in &arguments.positional {
-            resolved.push(self.resolved(argument)?);
-        }
+        let resolved = self.all_resolved(&arguments.positional)?;
         if let Some(made) = fold::method(thing, member, &resolved) {
             return Ok(made);
         }
@@ -172,11 +162,8 @@ impl Reader<'_, '_, '_> {
                 if object.kind == "Socket" || object.kind == "Builder" {
                     return Ok(thing.clone());
                 }
-                Ok(AbstractValue::Object(Rc::new(Object {
-                    kind: "Answer".to_owned(),
-                    text: unknown_like(text),
-                    data: unknown_like(&object.data),
-                })))
+                let data = unknown_like(&object.data);
+                Ok(AbstractValue::holding("Answer", unknown_like(text), data))
             }
             AbstractValue::Text(value) if !value.is_known() => {
                 Ok(AbstractValue::value(unknown_like(value)))
@@ -184,22 +171,13 @@ impl Reader<'_, '_, '_> {
             AbstractValue::List(_) if member == "items" => Ok(thing.clone()),
             AbstractValue::Any(_) => {
                 let mut made = AbstractValue::Nothing;
-                for one in thing
-                    .each()
-                    .iter()
-                    .filter(|t| !matches!(t, AbstractValue::Any(_)))
-                {
+                for one in thing.alternatives() {
                     let one = self.attribute(one, member, start)?;
                     made = made.or(&one);
                 }
                 Ok(made)
             }
-            AbstractValue::Text(_)
-            | AbstractValue::List(_)
-            | AbstractValue::Nothing
-            | AbstractValue::Number(_)
-            | AbstractValue::Name(_)
-            | AbstractValue::Function(_) => Ok(AbstractValue::Nothing),
+            _ => Ok(AbstractValue::Nothing),
         }
     }
 
@@ -247,17 +225,12 @@ impl Reader<'_, '_, '_> {
             let module = vec![AbstractValue::Name(object.to_owned())];
             return self.call_own(*id, &Arguments::of(module));
         }
+        let owner = || AbstractValue::Name(object.to_owned());
+        let receiver = receiver.cloned().unwrap_or_else(owner);
         if let Some(acts) = acts {
-            let named;
-            let receiver = if let Some(receiver) = receiver {
-                receiver
-            } else {
-                named = AbstractValue::Name(object.to_owned());
-                &named
-            };
             let mut result = AbstractValue::Nothing;
             for act in acts {
-                let made = self.perform(act, last, receiver, &arguments, start)?;
+                let made = self.perform(act, last, &receiver, &arguments, start)?;
                 if !matches!(made, AbstractValue::Nothing) {
                     result = made;
                 }
@@ -269,9 +242,6 @@ impl Reader<'_, '_, '_> {
             return Ok(made);
         }
         self.pass_functions(&arguments, start)?;
-        let receiver = receiver
-            .cloned()
-            .unwrap_or_else(|| AbstractValue::Name(object.to_owned()));
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
         Ok(made)
@@ -281,16 +251,11 @@ impl Reader<'_, '_, '_> {
     fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Fueled {
         for (index, argument) in arguments.positional.iter().enumerate() {
             if let AbstractValue::Name(name) = argument
-                && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
+                && self.runs(name)
             {
-                let name = name.clone();
-                let rest = arguments
-                    .positional
-                    .iter()
-                    .skip(index + 1)
-                    .cloned()
-                    .collect();
-                self.call_name(&name, None, Arguments::of(rest), start)?;
+                let rest = arguments.positional.iter().skip(index + 1);
+                let rest = Arguments::of(rest.cloned().collect());
+                self.call_name(name, None, rest, start)?;
             }
         }
         Ok(())
@@ -300,7 +265,7 @@ impl Reader<'_, '_, '_> {
     pub(super) fn reduces(&mut self, thing: &AbstractValue, start: usize) -> Fueled {
         if let (Language::Python, Some([AbstractValue::Name(name), AbstractValue::List(items)])) =
             (self.language, thing.items())
-            && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
+            && self.runs(name)
         {
             let arguments = Arguments::of(items.to_vec());
             self.call_name(name, None, arguments, start)?;
@@ -313,7 +278,7 @@ impl Reader<'_, '_, '_> {
         for argument in arguments.all() {
             // `.then(eval)`
             if let AbstractValue::Name(name) = argument
-                && self.acts(name).is_some_and(|acts| acts.iter().any(runs))
+                && self.runs(name)
             {
                 let value = self.value_of(result)?;
                 if value.origins.any(Origins::FETCHED | Origins::DECODED) {
@@ -371,12 +336,13 @@ impl Reader<'_, '_, '_> {
             let argument = self.value_of(argument)?;
             value.taint(&argument);
         }
-        let data = value.clone();
-        Ok(AbstractValue::Object(Rc::new(Object {
-            kind: format!("{name}()"),
-            text: value,
-            data,
-        })))
+        let kind = format!("{name}()");
+        Ok(AbstractValue::holding(&kind, value.clone(), value))
+    }
+
+    /// Whether a function runs or deletes what it is given.
+    fn runs(&self, name: &str) -> bool {
+        self.acts(name).is_some_and(|acts| acts.iter().any(runs))
     }
 
     /// Whether the table has something to say about a name.

@@ -95,17 +95,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     (before.kind == Kind::Name && !names::skipped(self.language, before.text))
                         || matches!(before.text, "*" | ">" | "]")
                 }
-                Language::Python
-                | Language::Perl
-                | Language::Ruby
-                | Language::Php
-                | Language::Lua
-                | Language::Shell
-                | Language::Awk
-                | Language::Sed
-                | Language::PowerShell
-                | Language::Make
-                | Language::Embedded => false,
+                _ => false,
             }
     }
 
@@ -179,15 +169,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let by_lines = match self.language {
             Language::Python | Language::Ruby | Language::Lua => true,
             Language::Compiled => word == "def",
-            Language::JavaScript
-            | Language::Perl
-            | Language::Php
-            | Language::Shell
-            | Language::Awk
-            | Language::Sed
-            | Language::PowerShell
-            | Language::Make
-            | Language::Embedded => false,
+            _ => false,
         };
         if !by_lines {
             let open = (after..count.min(after + 24)).find(|index| self.is_mark(*index, "{"))?;

@@ -55,9 +55,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             let before = self.at;
             self.at += 1;
-            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
-                self.at += 1;
-            }
+            self.skip_lines();
             let right = match self.assignment(end)? {
                 Some(thing) => thing,
                 None => self.operand(end)?,
@@ -118,10 +116,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 AbstractValue::Text(format) if !matches!(self.language, Language::JavaScript) => {
                     let single = [right.clone()];
                     let arguments = right.items().unwrap_or(&single);
-                    let mut resolved = Vec::with_capacity(arguments.len());
-                    for argument in arguments {
-                        resolved.push(self.resolved(argument)?);
-                    }
+                    let resolved = self.all_resolved(arguments)?;
                     AbstractValue::value(fold::format_percent(format, &resolved))
                 }
                 _ => self.mixed(&left, &right)?,
@@ -253,20 +248,25 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.postfix(thing, start, end)
                 }
                 "{" => {
-                    let close = self.close_of(self.at, end);
-                    let (items, members) = self.items_and_members(close)?;
-                    self.at = close + 1;
-                    let thing = if members.is_empty() {
-                        AbstractValue::list(items)
-                    } else {
-                        AbstractValue::Map(members.into())
-                    };
+                    let thing = self.table_literal(end)?;
                     self.postfix(thing, start, end)
                 }
                 _ => Ok(AbstractValue::Nothing),
             },
             Kind::Line(_) => Ok(AbstractValue::Nothing),
         }
+    }
+
+    /// The map or list between the braces that the reader stands at.
+    pub(super) fn table_literal(&mut self, end: usize) -> Fueled<AbstractValue> {
+        let close = self.close_of(self.at, end);
+        let (items, members) = self.items_and_members(close)?;
+        self.at = close + 1;
+        Ok(if members.is_empty() {
+            AbstractValue::list(items)
+        } else {
+            AbstractValue::Map(members.into())
+        })
     }
 
     /// The list between the braces that the reader stands at.
@@ -387,14 +387,11 @@ fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
 fn number(text: &str) -> AbstractValue {
     let plain = text.replace('_', "");
     let lower = plain.to_ascii_lowercase();
-    let parsed = if let Some(hex) = lower.strip_prefix("0x") {
-        i64::from_str_radix(hex, 16).ok()
-    } else if let Some(octal) = lower.strip_prefix("0o") {
-        i64::from_str_radix(octal, 8).ok()
-    } else if let Some(binary) = lower.strip_prefix("0b") {
-        i64::from_str_radix(binary, 2).ok()
-    } else {
-        lower.parse().ok()
-    };
-    parsed.map_or_else(|| AbstractValue::text(text), AbstractValue::Number)
+    let radix = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let marked = radix
+        .iter()
+        .find_map(|(mark, radix)| Some((lower.strip_prefix(mark)?, *radix)));
+    let (digits, radix) = marked.unwrap_or((&lower, 10));
+    let parsed = i64::from_str_radix(digits, radix);
+    parsed.map_or_else(|_| AbstractValue::text(text), AbstractValue::Number)
 }

@@ -129,10 +129,7 @@ impl<'w> Reader<'_, 'w, '_> {
         format: &AbstractValue,
         arguments: &[AbstractValue],
     ) -> Fueled<Option<AbstractValue>> {
-        let mut resolved = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            resolved.push(self.resolved(argument)?);
-        }
+        let resolved = self.all_resolved(arguments)?;
         Ok(match format {
             AbstractValue::Text(format) if format.text.contains('%') => Some(AbstractValue::value(
                 fold::format_percent(format, &resolved),
@@ -186,16 +183,13 @@ impl<'w> Reader<'_, 'w, '_> {
                 let mut words: Vec<Value> = vec![object.text.clone()];
                 let mut rest = data.text.split('\0');
                 rest.next();
-                words.extend(rest.map(|word| data.map(word.to_owned())));
+                words.extend(rest.map(|word| data.map(word)));
                 let made = self.runs_words(&words, start)?;
                 return Ok(Some(AbstractValue::value(made)));
             }
             _ => {}
         }
-        Ok(Some(AbstractValue::Object(Rc::new(Object {
-            kind: object.kind.clone(),
-            text: object.text.clone(),
-            data,
-        }))))
+        let text = object.text.clone();
+        Ok(Some(AbstractValue::holding(&object.kind, text, data)))
     }
 }

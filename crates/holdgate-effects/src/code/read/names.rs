@@ -86,12 +86,7 @@ pub(super) fn without_prefix(language: Language, name: &str) -> Option<&str> {
                 || rest.starts_with(|c: char| c.is_ascii_uppercase());
             return plain.then_some(rest);
         }
-        Language::Shell
-        | Language::Awk
-        | Language::Sed
-        | Language::PowerShell
-        | Language::Make
-        | Language::Embedded => &[],
+        _ => &[],
     };
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix))
 }

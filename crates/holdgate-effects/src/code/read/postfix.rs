@@ -21,23 +21,20 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut thing = thing;
         let variable = self.name_at(start);
         while let Some(token) = self.next_postfix(end) {
-            if token.kind != Kind::Mark {
-                if let Some(quote) = self.shell_template(token, &thing) {
-                    self.at += 1;
-                    let command = self.literal(token, quote)?;
-                    let command = self.value_of(&command)?;
-                    thing = self.backticks(&command, start)?;
-                    continue;
-                }
-                if self.calls_without_brackets(&thing, end) {
-                    let arguments = self.bare_arguments(end)?;
-                    thing = self.call(thing, arguments, start)?;
-                    continue;
-                }
-                break;
+            if let Some(quote) = self.shell_template(token, &thing) {
+                self.at += 1;
+                let command = self.literal(token, quote)?;
+                let command = self.value_of(&command)?;
+                thing = self.backticks(&command, start)?;
+                continue;
             }
-            self.scene.fuel.spend(1)?;
-            match token.text {
+            let mark = if token.kind == Kind::Mark {
+                self.scene.fuel.spend(1)?;
+                token.text
+            } else {
+                ""
+            };
+            match mark {
                 "." | "?." | "&." | "->" | "::" | "\\" | ":" => {
                     if let Some(member) = self.member_after(token.text) {
                         self.at += 2;
@@ -55,15 +52,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     let arguments = self.arguments(end)?;
                     thing = self.call(thing, arguments, start)?;
                 }
-                "[" => {
-                    if token.spaced && self.language == Language::Ruby {
-                        if self.calls_without_brackets(&thing, end) {
-                            let arguments = self.bare_arguments(end)?;
-                            thing = self.call(thing, arguments, start)?;
-                            continue;
-                        }
-                        break;
-                    }
+                "[" if !token.spaced || self.language != Language::Ruby => {
                     thing = self.index(&thing, end)?;
                 }
                 "{" => match self.brace(&thing, token, start, end)? {
@@ -114,18 +103,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.language {
             Language::Perl if !token.spaced => self.index(thing, end).map(Some),
             Language::Lua => {
-                let close = self.close_of(self.at, end);
-                let (positional, named) = self.items_and_members(close)?;
-                self.at = close + 1;
-                let table = if named.is_empty() {
-                    AbstractValue::list(positional)
-                } else {
-                    AbstractValue::Map(named.into())
-                };
-                let arguments = Arguments {
-                    positional: vec![table],
-                    named: Vec::new(),
-                };
+                let arguments = Arguments::of(vec![self.table_literal(end)?]);
                 self.call(thing.clone(), arguments, start).map(Some)
             }
             Language::Ruby => Ok(self.block(thing, end)?.then(|| thing.clone())),
@@ -139,17 +117,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.at = close + 1;
                 Ok(Some(made))
             }
-            Language::Compiled
-            | Language::Python
-            | Language::JavaScript
-            | Language::Perl
-            | Language::Php
-            | Language::Shell
-            | Language::Awk
-            | Language::Sed
-            | Language::PowerShell
-            | Language::Make
-            | Language::Embedded => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -241,13 +209,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 matches!(member, "push" | "append" | "extend" | "concat" | "add")
             }
             AbstractValue::Object(object) => object.kind == "Builder",
-            AbstractValue::Nothing
-            | AbstractValue::Text(_)
-            | AbstractValue::Number(_)
-            | AbstractValue::Name(_)
-            | AbstractValue::Map(_)
-            | AbstractValue::Function(_)
-            | AbstractValue::Any(_) => false,
+            _ => false,
         };
         if let Some(name) = variable.filter(|_| changes) {
             self.variables.insert(name.to_owned(), after.clone());
@@ -264,14 +226,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Language::Perl | Language::Php => self.knows(name) && !name.starts_with('$'),
             Language::Lua => self.text_at(self.at),
             Language::Python => matches!(name.as_str(), "print" | "exec") && self.text_at(self.at),
-            Language::JavaScript
-            | Language::Compiled
-            | Language::Shell
-            | Language::Awk
-            | Language::Sed
-            | Language::PowerShell
-            | Language::Make
-            | Language::Embedded => false,
+            _ => false,
         };
         allowed && self.starts_argument(end)
     }
@@ -325,9 +280,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
             self.at += 1;
-            while matches!(self.token_at(self.at).map(|t| t.kind), Some(Kind::Line(_))) {
-                self.at += 1;
-            }
+            self.skip_lines();
         }
         Ok(arguments)
     }

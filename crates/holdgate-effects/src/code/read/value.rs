@@ -17,6 +17,10 @@ impl Reader<'_, '_, '_> {
         }
     }
 
+    pub(super) fn all_resolved(&mut self, things: &[AbstractValue]) -> Fueled<Vec<AbstractValue>> {
+        things.iter().map(|thing| self.resolved(thing)).collect()
+    }
+
     /// The text of a thing, a hole where it is not known.
     pub(in crate::code) fn value_of(&mut self, thing: &AbstractValue) -> Fueled<Value> {
         let value = match thing {

@@ -58,7 +58,7 @@ impl Shell<'_, '_> {
         let outcome = number::evaluate(&text.text, &names);
         self.most = most.get();
         let Some(outcome) = outcome else {
-            let unknown = text.map(HOLE_STR.to_owned());
+            let unknown = text.map(HOLE_STR);
             for name in number::assigned_in(&text.text) {
                 self.assign(name, vec![unknown.clone()]);
             }

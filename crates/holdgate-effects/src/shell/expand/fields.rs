@@ -39,7 +39,7 @@ impl Fields {
         while !rest.is_empty() && self.done.len() < MAX_FIELDS {
             let end = rest.find(is_separator).unwrap_or(rest.len());
             let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            self.push(&value.map(piece.to_owned()));
+            self.push(&value.map(piece));
             if after.is_empty() {
                 break;
             }

@@ -26,14 +26,7 @@ impl Shell<'_, '_> {
     /// `"$*"` is one word.
     fn joined(&self, values: &[Value]) -> Vec<Value> {
         let separator: String = self.separators().chars().take(1).collect();
-        let mut joined = Value::default();
-        for (at, value) in values.iter().enumerate() {
-            if at > 0 {
-                joined.push_text(&separator);
-            }
-            joined.push(value);
-        }
-        vec![joined]
+        vec![Value::join(values, &separator)]
     }
 
     fn values(&mut self, variable: &Variable) -> Fueled<Vec<Value>> {
@@ -62,8 +55,7 @@ impl Shell<'_, '_> {
                 Operation::Message(_)
                 | Operation::Default { .. }
                 | Operation::Alternative { .. }
-                | Operation::RemovePrefix(..)
-                | Operation::RemoveSuffix(..)
+                | Operation::Remove { .. }
                 | Operation::Replace { .. }
                 | Operation::Upper(..)
                 | Operation::Lower(..)
@@ -145,8 +137,7 @@ impl Shell<'_, '_> {
                 let origins = if unset { Origins::NONE } else { value.origins };
                 Value { origins, ..value }
             }
-            Operation::RemovePrefix(..)
-            | Operation::RemoveSuffix(..)
+            Operation::Remove { .. }
             | Operation::Replace { .. }
             | Operation::Slice(..)
             | Operation::Upper(..)
@@ -162,25 +153,15 @@ impl Shell<'_, '_> {
     /// `${x#a}`, `${x/a/b}`, `${x:1:2}`, `${x^^}`: a piece of a text, or the text changed.
     fn edited(&mut self, operation: &Operation, value: &Value) -> Fueled<Value> {
         Ok(match operation {
-            Operation::RemovePrefix(pattern, longest) => {
+            Operation::Remove {
+                pattern,
+                from_end,
+                longest,
+            } => {
                 let pattern = self.pattern(pattern, GLOB)?.text;
                 let fuel = self.scene.fuel;
-                value.map(pattern::remove_prefix(
-                    &value.text,
-                    &pattern,
-                    *longest,
-                    fuel,
-                )?)
-            }
-            Operation::RemoveSuffix(pattern, longest) => {
-                let pattern = self.pattern(pattern, GLOB)?.text;
-                let fuel = self.scene.fuel;
-                value.map(pattern::remove_suffix(
-                    &value.text,
-                    &pattern,
-                    *longest,
-                    fuel,
-                )?)
+                let text = pattern::remove(&value.text, &pattern, *from_end, *longest, fuel)?;
+                value.map(text)
             }
             Operation::Replace { pattern, with, all } => {
                 let pattern = self.pattern(pattern, GLOB)?.text;
@@ -191,19 +172,10 @@ impl Shell<'_, '_> {
                 changed.taint(&with);
                 changed
             }
-            Operation::Slice(offset, length) => {
-                let offset = self.arithmetic(offset)?.text.trim().parse::<i64>().ok();
-                let length = match length {
-                    Some(word) => self.arithmetic(word)?.text.trim().parse::<i64>().ok(),
-                    None => Some(i64::MAX),
-                };
-                match (offset, length) {
-                    (Some(offset), Some(length)) => {
-                        value.map(pattern::slice(&value.text, offset, length))
-                    }
-                    _ => Value::unknown(value.origins | Origins::UNKNOWN),
-                }
-            }
+            Operation::Slice(offset, length) => match self.bounds(offset, length.as_deref())? {
+                Some((offset, length)) => value.map(pattern::slice(&value.text, offset, length)),
+                None => Value::unknown(value.origins | Origins::UNKNOWN),
+            },
             Operation::Upper(all, pattern) | Operation::Lower(all, pattern) => {
                 let upper = matches!(operation, Operation::Upper(..));
                 let pattern = self.pattern(pattern, GLOB)?.text;
@@ -245,6 +217,17 @@ impl Shell<'_, '_> {
         })
     }
 
+    /// The numbers of `${x:offset:length}`, if both are known.
+    fn bounds(&mut self, offset: &Word, length: Option<&Word>) -> Fueled<Option<(i64, i64)>> {
+        let number = |value: Value| value.text.trim().parse::<i64>().ok();
+        let offset = number(self.arithmetic(offset)?);
+        let length = match length {
+            Some(word) => number(self.arithmetic(word)?),
+            None => Some(i64::MAX),
+        };
+        Ok(offset.zip(length))
+    }
+
     fn slice_list(
         &mut self,
         name: &str,
@@ -252,13 +235,7 @@ impl Shell<'_, '_> {
         offset: &Word,
         length: Option<&Word>,
     ) -> Fueled<Vec<Value>> {
-        let number = |value: Value| value.text.trim().parse::<i64>().ok();
-        let offset = number(self.arithmetic(offset)?);
-        let length = match length {
-            Some(word) => number(self.arithmetic(word)?),
-            None => Some(i64::MAX),
-        };
-        let (Some(offset), Some(length)) = (offset, length) else {
+        let Some((offset, length)) = self.bounds(offset, length)? else {
             return Ok(values);
         };
         if matches!(name, "@" | "*") {

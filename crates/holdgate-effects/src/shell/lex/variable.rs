@@ -150,14 +150,14 @@ impl Parser<'_> {
             }
         } else if kind == Some(b'?') {
             Operation::Message(text(self, mark + 1)?)
-        } else if starts("##") {
-            Operation::RemovePrefix(after(self, 2)?, true)
-        } else if starts("#") {
-            Operation::RemovePrefix(after(self, 1)?, false)
-        } else if starts("%%") {
-            Operation::RemoveSuffix(after(self, 2)?, true)
-        } else if starts("%") {
-            Operation::RemoveSuffix(after(self, 1)?, false)
+        } else if starts("#") || starts("%") {
+            let from_end = starts("%");
+            let longest = starts("##") || starts("%%");
+            Operation::Remove {
+                pattern: after(self, if longest { 2 } else { 1 })?,
+                from_end,
+                longest,
+            }
         } else if starts("/") {
             self.replacement()?
         } else if starts(":") {
