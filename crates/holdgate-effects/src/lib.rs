@@ -4,6 +4,8 @@
 //! `code` read what runs; `commands` knows what programs do with their arguments; all of them say it
 //! in the `Scene`.
 
+#[cfg(test)]
+mod case_tests;
 mod code;
 mod commands;
 pub mod decode;
