@@ -79,6 +79,14 @@ impl Actor {
         }
     }
 
+    /// The same actor with one more tag.
+    #[must_use]
+    pub(crate) fn and(&self, tag: Tag) -> Actor {
+        let mut actor = self.clone();
+        actor.tag([tag]);
+        actor
+    }
+
     /// An effect of this actor.
     pub fn does(&self, kind: Kind) -> Effect {
         Effect {

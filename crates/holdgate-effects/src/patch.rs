@@ -34,8 +34,7 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Fuel
                 .about("a patch that cannot be read"),
         );
     };
-    let mut editor = actor.clone();
-    editor.tag([Tag::Edit]);
+    let editor = actor.and(Tag::Edit);
     for change in changes {
         match change {
             Change::Write(path, added) => {

@@ -33,14 +33,15 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         runs_unknown: false,
     };
     for (index, token) in tokens.iter().enumerate() {
+        let after = tokens.get(index + 1..).unwrap_or(&[]);
         match token {
             Token::Name("system") => {
-                let command = reader.value(tokens.get(index + 2..).unwrap_or(&[]));
+                let command = reader.value(after.get(1..).unwrap_or(&[]));
                 reader.shell(&command)?;
             }
             Token::Mark("|" | "|&") => reader.pipe(&tokens, index)?,
-            Token::Mark(">" | ">>") if reader.prints(&tokens, index) => {
-                let path = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+            Token::Mark(">" | ">>") if prints(&tokens, index) => {
+                let path = reader.value(after);
                 let append = *token == Token::Mark(">>");
                 let actor = reader.actor();
                 // What is printed is what was read.
@@ -49,8 +50,8 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                     reader.scene.write(&actor, &path, &content, append)?;
                 }
             }
-            Token::Mark("<") if reader.reads(&tokens, index) => {
-                let path = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+            Token::Mark("<") if statement_has(&tokens, index, &["getline"]) => {
+                let path = reader.value(after);
                 if !reader.network(&path)? && !path.is_blank() {
                     let actor = reader.actor();
                     reader.scene.read(&actor, &path)?;
@@ -59,7 +60,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             Token::Mark("=") => {
                 let name = index.checked_sub(1).and_then(|i| tokens.get(i));
                 if let Some(Token::Name(name)) = name {
-                    let value = reader.value(tokens.get(index + 1..).unwrap_or(&[]));
+                    let value = reader.value(after);
                     reader.network(&value)?;
                     reader.variables.insert((*name).to_owned(), value);
                 }
@@ -201,43 +202,34 @@ impl Reader<'_, '_, '_> {
         let host = path.text.split('/').nth(4).unwrap_or(HOLE_STR).to_owned();
         let host = path.map(host);
         if self.connects.is_none() {
-            let place = self.scene.know.hosts.host(&host);
-            let effect = self.actor().does(Kind::Connect).with(place);
-            self.scene.emit(effect.about(&host.text))?;
+            self.scene.reaches(&self.actor(), Kind::Connect, &host)?;
         }
         self.connects = Some(host);
         Ok(true)
     }
 
     fn finish(&mut self) -> Fueled {
-        if let Some(host) = self.connects.clone().filter(|_| self.runs_unknown) {
-            let place = self.scene.know.hosts.host(&host);
-            let effect = self.actor().does(Kind::RemoteShell).with(place);
-            self.scene.emit(effect.about(&host.text))?;
+        match self.connects.take().filter(|_| self.runs_unknown) {
+            Some(host) => self.scene.reaches(&self.actor(), Kind::RemoteShell, &host),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
 
-    /// Whether `>` at `index` follows a `print`.
-    fn prints(&self, tokens: &[Token<'_>], index: usize) -> bool {
-        self.statement_has(tokens, index, &["print", "printf"])
-            && !matches!(tokens.get(index + 1), Some(Token::Mark(_)) | None)
-    }
+/// Whether `>` at `index` follows a `print`.
+fn prints(tokens: &[Token<'_>], index: usize) -> bool {
+    statement_has(tokens, index, &["print", "printf"])
+        && !matches!(tokens.get(index + 1), Some(Token::Mark(_)) | None)
+}
 
-    fn reads(&self, tokens: &[Token<'_>], index: usize) -> bool {
-        self.statement_has(tokens, index, &["getline"])
-    }
-
-    #[expect(clippy::unused_self, reason = "reads as a question to the reader")]
-    fn statement_has(&self, tokens: &[Token<'_>], index: usize, names: &[&str]) -> bool {
-        let before = tokens.get(..index).unwrap_or(&[]);
-        before
-            .iter()
-            .rev()
-            .take(24)
-            .take_while(|t| !matches!(t, Token::End | Token::Mark("{" | "}" | ";")))
-            .any(|t| matches!(t, Token::Name(name) if names.contains(name)))
-    }
+fn statement_has(tokens: &[Token<'_>], index: usize, names: &[&str]) -> bool {
+    let before = tokens.get(..index).unwrap_or(&[]);
+    before
+        .iter()
+        .rev()
+        .take(24)
+        .take_while(|t| !matches!(t, Token::End | Token::Mark("{" | "}" | ";")))
+        .any(|t| matches!(t, Token::Name(name) if names.contains(name)))
 }
 
 fn tokens(code: &str) -> Vec<Token<'_>> {

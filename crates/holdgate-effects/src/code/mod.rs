@@ -41,11 +41,6 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         | Language::Php
         | Language::Lua
         | Language::Compiled => {
-            if types_into_terminals(&code.text) {
-                let actor = Actor::new(language.word(), "TIOCSTI");
-                let types = actor.does(Kind::System).tagged(Tag::Keystrokes);
-                scene.emit(types.about("TIOCSTI"))?;
-            }
             if scene.know.own.is_in_code(&code.text) {
                 let actor = Actor::new(language.word(), &scene.know.own.program);
                 scene.emit(actor.does(Kind::Guard).tagged(Tag::Hidden))?;
@@ -58,13 +53,6 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         Language::Make => make::run(scene, code),
         Language::Embedded => embedded::run(scene, code),
     }
-}
-
-/// Whether code asks a terminal to take text as if somebody had typed it there.
-fn types_into_terminals(code: &str) -> bool {
-    // The request by its name, and by its number on Linux and on macOS.
-    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
-    code.contains("ioctl") && requests.iter().any(|request| code.contains(request))
 }
 
 #[cfg(test)]

@@ -73,7 +73,6 @@ impl Reader<'_, '_, '_> {
         if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with("::") {
             return Ok(());
         }
-        self.sockets(trimmed)?;
         if let Some((name, value)) = assignment(trimmed) {
             let made = self.pipeline(value)?;
             self.variables.insert(name.to_ascii_lowercase(), made);
@@ -92,8 +91,8 @@ impl Reader<'_, '_, '_> {
     }
 
     fn stage(&mut self, stage: &str, input: &Value) -> Fueled<Value> {
-        let made = self.methods(stage)?;
         let words = self.words(stage);
+        let made = self.calls(stage, &words)?;
         let Some(first) = words.first() else {
             return Ok(made);
         };
@@ -110,74 +109,58 @@ impl Reader<'_, '_, '_> {
         Ok(result)
     }
 
-    /// `(New-Object Net.WebClient).DownloadString('…')` and the like, wherever they stand.
-    fn methods(&mut self, stage: &str) -> Fueled<Value> {
-        let lower = stage.to_ascii_lowercase();
+    /// What is called anywhere in a stage: `(New-Object Net.WebClient).DownloadString('…')`, and a
+    /// raw connection that is given what it sends to run.
+    fn calls(&mut self, stage: &str, words: &[Word]) -> Fueled<Value> {
         let mut made = Value::default();
-        for method in [
-            "downloadstring(",
-            "downloaddata(",
-            "downloadfile(",
-            "openread(",
-        ] {
-            let Some(at) = lower.find(method) else {
+        for (at, word) in words.iter().enumerate() {
+            let lower = word.value.text.to_ascii_lowercase();
+            let argument = |index: usize| words.get(at + index).map(|w| &w.value);
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let parts = || lower.split(|c| !is_part(c)).filter(|part| !part.is_empty());
+            let name = parts().next_back().unwrap_or("");
+            let shells = ["cmd.exe", "powershell.exe", "/bin/"];
+            self.runs_received |= matches!(name, "iex" | "invoke-expression")
+                || shells.iter().any(|shell| lower.contains(shell));
+            if word.quoted {
                 continue;
-            };
-            let arguments = stage.get(at + method.len()..).unwrap_or("");
-            let words = self.words(arguments.split(')').next().unwrap_or(""));
-            let actor = actor(method.trim_end_matches('('), stage);
-            if let Some(url) = words.first() {
-                made = self.scene.fetch(&actor, &url.value)?;
             }
-            if let (true, Some(path)) = (method.starts_with("downloadfile"), words.get(1)) {
-                self.scene.write(&actor, &path.value, &made, false)?;
-            }
-        }
-        if let Some(at) = lower.find("frombase64string(") {
-            let argument = stage.get(at + "frombase64string(".len()..).unwrap_or("");
-            let words = self.words(argument.split(')').next().unwrap_or(""));
-            if let Some(word) = words.first() {
-                let bytes = word.value.as_known().and_then(decode::base64);
-                let text = match bytes {
-                    Some(bytes) if lower.contains("unicode") => decode::utf16(&bytes),
-                    Some(bytes) => decode::text_of(bytes),
-                    None => HOLE_STR.to_owned(),
-                };
-                made = word.value.map(text).marked(Origins::DECODED);
+            match (name, argument(1)) {
+                ("downloadstring" | "downloaddata" | "downloadfile" | "openread", Some(url)) => {
+                    let actor = actor(name, stage);
+                    made = self.scene.fetch(&actor, url)?;
+                    if let Some(path) = argument(2).filter(|_| name == "downloadfile") {
+                        self.scene.write(&actor, path, &made, false)?;
+                    }
+                }
+                ("frombase64string", Some(data)) => {
+                    let is_wide = |w: &Word| w.value.text.to_ascii_lowercase().contains("unicode");
+                    let text = match data.as_known().and_then(decode::base64) {
+                        Some(bytes) if words.iter().any(is_wide) => decode::utf16(&bytes),
+                        Some(bytes) => decode::text_of(bytes),
+                        None => HOLE_STR.to_owned(),
+                    };
+                    made = data.map(text).marked(Origins::DECODED);
+                }
+                (_, host) if parts().any(|part| part == "tcpclient") => {
+                    let unknown = || Value::unknown(Origins::UNKNOWN);
+                    let host = host.cloned().unwrap_or_else(unknown);
+                    let actor = actor("TcpClient", stage);
+                    self.scene.reaches(&actor, Kind::Connect, &host)?;
+                    self.connects = Some(host);
+                }
+                _ => {}
             }
         }
         Ok(made)
     }
 
-    /// A raw connection that is given what it sends to run.
-    fn sockets(&mut self, statement: &str) -> Fueled {
-        let lower = statement.to_ascii_lowercase();
-        if let Some(at) = lower.find("tcpclient") {
-            let rest = statement.get(at + "tcpclient".len()..).unwrap_or("");
-            let arguments = rest.split(')').next().unwrap_or("");
-            let host = self.words(arguments).into_iter().next();
-            let host = host.map_or_else(|| Value::unknown(Origins::UNKNOWN), |w| w.value);
-            let place = self.scene.know.hosts.host(&host);
-            let effect = actor("TcpClient", statement).does(Kind::Connect);
-            self.scene.emit(effect.with(place).about(&host.text))?;
-            self.connects = Some(host);
-        }
-        let runs =
-            lower.contains("iex ") || lower.contains("invoke-expression") || lower.contains("iex(");
-        let shell = lower.contains("cmd.exe")
-            || lower.contains("powershell.exe")
-            || lower.contains("/bin/");
-        self.runs_received |= runs || shell;
-        Ok(())
-    }
-
     fn finish(&mut self) -> Fueled {
-        if let Some(host) = self.connects.take().filter(|_| self.runs_received) {
-            let place = self.scene.know.hosts.host(&host);
-            let effect = actor("powershell", &self.code.text).does(Kind::RemoteShell);
-            self.scene.emit(effect.with(place).about(&host.text))?;
-        }
-        Ok(())
+        let Some(host) = self.connects.take().filter(|_| self.runs_received) else {
+            return Ok(());
+        };
+        let actor = actor("powershell", &self.code.text);
+        self.scene.reaches(&actor, Kind::RemoteShell, &host)
     }
 
     /// Words with quotes taken off and variables put in; brackets and commas part words too.

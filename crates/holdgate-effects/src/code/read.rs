@@ -26,8 +26,9 @@ use crate::code::act::Network;
 use crate::code::functions::Functions;
 use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
 use crate::code::thing::AbstractValue;
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -76,6 +77,11 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     scene.fuel.spend_on(code.text.len())?;
     let tokens = tokens(&code.text, language);
     let end = tokens.list.len();
+    if types_into_terminals(&tokens) {
+        let actor = Actor::new(language.word(), "TIOCSTI");
+        let types = actor.does(EffectKind::System).tagged(Tag::Keystrokes);
+        scene.emit(types.about("TIOCSTI"))?;
+    }
     // Of code that is only written, what it prints is of no interest: most of it does nothing.
     if scene.written && !may_act(&tokens, language, table) {
         return Ok(Value::default());
@@ -106,6 +112,15 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         reader.scene.too_deep(&Actor::new(language.word(), ""))?;
     }
     Ok(reader.output)
+}
+
+/// Whether code asks a terminal to take text as if somebody had typed it there.
+fn types_into_terminals(tokens: &Tokens<'_>) -> bool {
+    // The request by its name, and by its number on Linux and on macOS.
+    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
+    let names = |token: &Token<'_>, words: &[&str]| words.iter().any(|w| token.text.contains(w));
+    let has = |words: &[&str]| tokens.list.iter().any(|token| names(token, words));
+    has(&["ioctl"]) && has(&requests)
 }
 
 /// Whether code names any function that does something, or may do so under another name.

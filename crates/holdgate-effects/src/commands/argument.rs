@@ -116,8 +116,7 @@ impl Gathered {
             && has_code
         {
             // The command over there reads it.
-            let mut actor = run.actor.clone();
-            actor.tags.push(Tag::Transfer);
+            let actor = run.actor.and(Tag::Transfer);
             return scene.send(&actor, host, stdin).map(drop);
         }
         let runs = matches!(role, Role::Shell | Role::Code(_) | Role::Sql);
@@ -159,11 +158,10 @@ impl Gathered {
             }
             Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
             Role::Append => self.writes.push((value.clone(), true)),
-            Role::Delete => {
-                let mut actor = actor.clone();
-                actor.tag(is_root_if_unset(value).then_some(Tag::RootIfUnset));
-                scene.delete(&actor, value)?;
+            Role::Delete if is_root_if_unset(value) => {
+                scene.delete(&actor.and(Tag::RootIfUnset), value)?;
             }
+            Role::Delete => scene.delete(actor, value)?,
             Role::Move => {
                 self.input.push(&scene.content(value));
                 scene.touch(actor, Kind::Move, value)?;
@@ -178,8 +176,7 @@ impl Gathered {
             Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
                 self.connections.push(value.clone());
-                let host = scene.know.hosts.host(value);
-                scene.emit(actor.does(Kind::Connect).with(host).about(&value.text))?;
+                scene.reaches(actor, Kind::Connect, value)?;
             }
             Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
             Role::Transfer => self.transfers.push(value.clone()),

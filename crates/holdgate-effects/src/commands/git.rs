@@ -8,7 +8,7 @@ use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE, Value};
+use crate::value::{HOLE, Origins, Value};
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
 pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
@@ -137,10 +137,8 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
             .get(named.map_or("origin", |o| o.text.as_str()))
             .cloned();
         if let Some(url) = known.or_else(|| named.filter(is_url).cloned()) {
-            let mut sender = actor.clone();
-            sender.tag([Tag::Transfer]);
-            let files = Value::unknown(crate::value::Origins::FILE);
-            scene.send(&sender, &url, &files)?;
+            let files = Value::unknown(Origins::FILE);
+            scene.send(&actor.and(Tag::Transfer), &url, &files)?;
         }
     }
     if (actor.is(Tag::Checkout) && (actor.is(Tag::Discards) || parsed.paths_follow))

@@ -91,8 +91,7 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
     if words.iter().skip(1).any(is_shell)
         && let Some(address) = words.iter().skip(1).find(is_address)
     {
-        let host = scene.know.hosts.host(address);
-        scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        scene.reaches(actor, Kind::RemoteShell, address)?;
     }
     // A whole pipeline as one argument: what runs it does not matter if it opens the machine.
     for word in words.iter().skip(1).filter(|w| w.text.contains(['|', ';'])) {

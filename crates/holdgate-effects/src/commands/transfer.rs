@@ -26,9 +26,7 @@ pub(super) fn transfer(scene: &mut Scene<'_>, actor: &Actor, operands: &[Value])
         }
     }
     if let Some(host) = remote(target) {
-        let mut actor = actor.clone();
-        actor.tags.push(Tag::Transfer);
-        scene.send(&actor, &host, &content)?;
+        scene.send(&actor.and(Tag::Transfer), &host, &content)?;
     } else {
         let folder = target.text.ends_with('/') || matches!(target.text.as_str(), "." | ".." | "~");
         let name = sources
@@ -79,9 +77,7 @@ pub(super) fn put_lines(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         let file = words.find(|w| !w.starts_with('-')).filter(|_| puts);
         if let Some(file) = file {
             let content = scene.read(run.actor, &script.map(file))?;
-            let mut sender = run.actor.clone();
-            sender.tag([Tag::Transfer]);
-            scene.send(&sender, host, &content)?;
+            scene.send(&run.actor.and(Tag::Transfer), host, &content)?;
         }
     }
     Ok(())
@@ -119,8 +115,7 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
                 || kind.starts_with("openssl")
                 || kind.starts_with("sctp") =>
             {
-                let host = scene.know.hosts.host(&rest_value);
-                scene.emit(actor.does(Kind::Connect).with(host).about(rest))?;
+                scene.reaches(actor, Kind::Connect, &rest_value)?;
                 network = Some(rest_value);
             }
             "file" | "open" | "gopen" => {
@@ -135,8 +130,7 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
         }
     }
     if let (Some(address), true) = (&network, runs) {
-        let host = scene.know.hosts.host(address);
-        scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        scene.reaches(actor, Kind::RemoteShell, address)?;
     }
     if let (Some(address), Some(data)) = (&network, &content) {
         scene.send(actor, address, data)?;

@@ -42,6 +42,12 @@ impl Scene<'_> {
         Ok(answer)
     }
 
+    /// A connection to a host, or what is given one: a shell.
+    pub(crate) fn reaches(&mut self, actor: &Actor, kind: Kind, host: &Value) -> Fueled {
+        let place = self.know.hosts.host(host);
+        self.emit(actor.does(kind).with(place).about(&host.text))
+    }
+
     /// Data leaves for a host.
     pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Fueled<Value> {
         let host = self.know.hosts.host(url);

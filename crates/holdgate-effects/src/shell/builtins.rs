@@ -163,8 +163,7 @@ impl Shell<'_, '_> {
     /// zsh's own connection; its number comes in `REPLY`.
     fn ztcp(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
         if let Some(host) = arguments.iter().find(|a| !a.text.starts_with('-')) {
-            let known = self.scene.know.hosts.host(host);
-            self.scene.emit(actor.does(Kind::Connect).with(known))?;
+            self.scene.reaches(actor, Kind::Connect, host)?;
             self.connections.insert(9, host.clone());
             self.assign("REPLY", vec![Value::known("9")]);
         }

@@ -28,8 +28,7 @@ impl Shell<'_, '_> {
         let printed = run(self)?;
         if let (Some(host), true) = (&network, self.bare) {
             let actor = Actor::new("shell", &format!("a shell on {}", host.text));
-            let host = self.scene.know.hosts.host(host);
-            self.scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+            self.scene.reaches(&actor, Kind::RemoteShell, host)?;
         }
         self.bare |= outer_shell;
         self.stdin = outer;

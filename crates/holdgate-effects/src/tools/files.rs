@@ -42,8 +42,7 @@ fn read_all(scene: &mut Scene<'_>, actor: &Actor, fields: &Fields<'_>) -> Fueled
 
 /// Names or parts of files are shown: below a folder, or here.
 pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Fueled<bool> {
-    let mut actor = call.actor.clone();
-    actor.tags.push(tag);
+    let mut actor = call.actor.and(tag);
     // Names or numbers only.
     let modes = ["files_with_matches", "count"];
     let mode = call.input.get("output_mode").and_then(Json::as_str);
@@ -216,8 +215,7 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
 }
 
 pub(super) fn make_folder(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
-    let mut actor = call.actor.clone();
-    actor.tags.push(Tag::Folder);
+    let actor = call.actor.and(Tag::Folder);
     let paths = call.fields.paths();
     for path in &paths {
         scene.touch(&actor, Kind::Write, path)?;

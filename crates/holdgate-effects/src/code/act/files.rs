@@ -96,8 +96,7 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn links(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let target = self.value(call, 0)?;
-        let mut actor = call.actor.clone();
-        actor.tags.push(Tag::Link);
+        let actor = call.actor.and(Tag::Link);
         for link in self.values(call, 1)? {
             let place = self.scene.place(&link);
             let effect = actor.does(Kind::Write).at(place).about(&target.text);

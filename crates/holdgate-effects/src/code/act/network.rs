@@ -132,10 +132,7 @@ impl Reader<'_, '_, '_> {
                 other => self.value_of(other)?,
             });
         }
-        for url in urls {
-            if url.text.is_empty() {
-                continue;
-            }
+        for url in urls.into_iter().filter(|url| !url.text.is_empty()) {
             answer = if sends {
                 self.scene.send(&call.actor, &url, &data)?
             } else {
@@ -149,14 +146,12 @@ impl Reader<'_, '_, '_> {
     fn data(&mut self, call: &Call<'_>) -> Fueled<Value> {
         let mut data = Value::default();
         for index in 1..call.act.arguments.len() {
-            let part = self.data_at(call, index)?;
-            data.push(&part);
+            data.push(&self.data_at(call, index)?);
         }
         // Options can say more than one of `data`, `json`, `files`.
         for name in ["data", "json", "files", "body", "content"] {
             if let Some(thing) = call.named(name) {
-                let part = self.value_of(&thing)?;
-                data.taint(&part);
+                data.taint(&self.value_of(&thing)?);
             }
         }
         Ok(data)
@@ -166,8 +161,7 @@ impl Reader<'_, '_, '_> {
         let mut data = Value::default();
         for thing in call.all(index) {
             for one in thing.each() {
-                let part = self.value_of(one)?;
-                data.push(&part);
+                data.push(&self.value_of(one)?);
             }
         }
         Ok(data)
@@ -192,9 +186,7 @@ impl Reader<'_, '_, '_> {
         }
         self.network.connected = true;
         self.network.host = Some(host.clone());
-        let place = self.scene.know.hosts.host(&host);
-        let effect = call.actor.does(Kind::Connect).with(place);
-        self.scene.emit(effect.about(&host.text))?;
+        self.scene.reaches(&call.actor, Kind::Connect, &host)?;
         Ok(AbstractValue::object("Socket", host))
     }
 
@@ -218,13 +210,10 @@ impl Reader<'_, '_, '_> {
         let bomb = network.forks && network.endless && !self.waits();
         let actor = Actor::new(self.language.word(), &self.evidence(0));
         if remote {
-            let mut effect = actor.does(Kind::RemoteShell);
-            if let Some(host) = self.network.host.clone() {
-                effect = effect
-                    .about(&host.text)
-                    .with(self.scene.know.hosts.host(&host));
+            match &self.network.host {
+                Some(host) => self.scene.reaches(&actor, Kind::RemoteShell, host)?,
+                None => self.scene.emit(actor.does(Kind::RemoteShell))?,
             }
-            self.scene.emit(effect)?;
         }
         if bomb {
             self.scene.emit(actor.does(Kind::Exhaust).about("fork"))?;

@@ -82,10 +82,11 @@ impl Reader<'_, '_, '_> {
                 }
                 at += 1;
                 // An item that is a mapping holds keys of its own.
-                if yaml_key(next).is_none() {
-                    self.run(key, unquoted(item), elsewhere, language)?;
-                } else if let Some((key, value)) = yaml_key(next) {
-                    at = self.yaml_item(next, key, value, lines, at)?;
+                match yaml_key(next) {
+                    None => self.run(key, unquoted(item), elsewhere, language)?,
+                    // Deeper ones are read as they come.
+                    Some((_, "")) => {}
+                    Some((key, value)) => at = self.yaml(next, key, value, lines, at)?,
                 }
             }
             return Ok(at);
@@ -106,21 +107,6 @@ impl Reader<'_, '_, '_> {
         } else {
             self.shell(key, script, None)
         }
-    }
-
-    /// A mapping in a list, one level down; deeper ones are read as they come.
-    fn yaml_item(
-        &mut self,
-        line: &str,
-        key: &str,
-        value: &str,
-        lines: &[&str],
-        at: usize,
-    ) -> Fueled<usize> {
-        if value.is_empty() {
-            return Ok(at);
-        }
-        self.yaml(line, key, value, lines, at)
     }
 }
 
