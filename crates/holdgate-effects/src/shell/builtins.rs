@@ -26,7 +26,6 @@ impl Shell<'_, '_> {
                 self.change_folder(arguments);
                 Value::default()
             }
-            "popd" | "unalias" => Value::default(),
             "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
             "echo" | "print" => echo(arguments),
             "printf" => self.printf(arguments)?,
@@ -64,7 +63,7 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
-            "test" | "[" | ":" | "true" | "false" => Value::default(),
+            "test" | "[" | ":" | "true" | "false" | "popd" | "unalias" => Value::default(),
             "exit" | "return" | "break" | "continue" | "wait" | "jobs" | "bg" | "fg" | "disown"
             | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "complete" | "compgen"
             | "setopt" | "unsetopt" | "autoload" | "bind" | "times" | "caller" | "logout"

@@ -138,9 +138,12 @@ pub(super) fn calls_itself_twice(name: &str, body: &Node) -> bool {
         | Node::Test(..)
         | Node::Arithmetic(_) => &[],
     };
-    let nodes = block.iter().flat_map(|node| match node.tight() {
-        Node::Pipe(nodes) => nodes.as_slice(),
-        _ => std::slice::from_ref(node),
+    let nodes = block.iter().flat_map(|node| {
+        if let Node::Pipe(nodes) = node.tight() {
+            nodes.as_slice()
+        } else {
+            std::slice::from_ref(node)
+        }
     });
     nodes.filter(|node| calls(node)).count() >= 2
 }

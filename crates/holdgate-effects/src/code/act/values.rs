@@ -107,7 +107,7 @@ impl Reader<'_, '_, '_> {
                     }
                     other => other.clone(),
                 };
-                made.push(self.call(function, arguments, call.start)?);
+                made.push(self.call(&function, arguments, call.start)?);
             }
             return Ok(AbstractValue::list(made));
         }
@@ -123,7 +123,7 @@ impl Reader<'_, '_, '_> {
                 self.call_name(&name, None, arguments, call.start)
             }
             AbstractValue::Name(_) | AbstractValue::Function(_) => {
-                self.call(function, arguments, call.start)
+                self.call(&function, arguments, call.start)
             }
             _ => Ok(AbstractValue::Nothing),
         }

@@ -42,13 +42,13 @@ impl Reader<'_, '_, '_> {
     /// Calls whatever `thing` is.
     pub(in crate::code) fn call(
         &mut self,
-        thing: AbstractValue,
+        thing: &AbstractValue,
         arguments: Arguments,
         start: usize,
     ) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(2)?;
         let by_text = matches!(self.language, Language::Php | Language::Ruby);
-        match &thing {
+        match thing {
             AbstractValue::Name(name) => self.call_name(name, None, arguments, start),
             AbstractValue::Function(id) => self.call_own(*id, &arguments),
             // `$f = 'system'; $f('x')`
@@ -58,7 +58,7 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Any(_) => {
                 let mut result = AbstractValue::Nothing;
                 for one in thing.alternatives() {
-                    result = self.call(one.clone(), arguments.clone(), start)?;
+                    result = self.call(one, arguments.clone(), start)?;
                 }
                 Ok(result)
             }
@@ -66,9 +66,9 @@ impl Reader<'_, '_, '_> {
             AbstractValue::List(items) if self.language == Language::JavaScript => {
                 match items.last() {
                     Some(last @ (AbstractValue::Name(_) | AbstractValue::Function(_))) => {
-                        self.call(last.clone(), arguments, start)
+                        self.call(last, arguments, start)
                     }
-                    _ => self.made_by("", &thing, &arguments),
+                    _ => self.made_by("", thing, &arguments),
                 }
             }
             other => self.made_by("", other, &arguments),
@@ -93,7 +93,7 @@ impl Reader<'_, '_, '_> {
             return Ok(made);
         }
         if let (Language::Ruby, AbstractValue::Text(_), "call") = (self.language, thing, member) {
-            return self.call(thing.clone(), arguments, start);
+            return self.call(thing, arguments, start);
         }
         self.scene.fuel.spend_on(thing.length())?;
         let resolved = self.all_resolved(&arguments.positional)?;

@@ -50,7 +50,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 "(" => {
                     let arguments = self.arguments(end)?;
-                    thing = self.call(thing, arguments, start)?;
+                    thing = self.call(&thing, arguments, start)?;
                 }
                 "[" if !token.spaced || self.language != Language::Ruby => {
                     thing = self.index(&thing, end)?;
@@ -61,7 +61,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 },
                 _ if self.calls_without_brackets(&thing, end) => {
                     let arguments = self.bare_arguments(end)?;
-                    thing = self.call(thing, arguments, start)?;
+                    thing = self.call(&thing, arguments, start)?;
                 }
                 _ => break,
             }
@@ -104,7 +104,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Language::Perl if !token.spaced => self.index(thing, end).map(Some),
             Language::Lua => {
                 let arguments = Arguments::of(vec![self.table_literal(end)?]);
-                self.call(thing.clone(), arguments, start).map(Some)
+                self.call(thing, arguments, start).map(Some)
             }
             Language::Ruby => Ok(self.block(thing, end)?.then(|| thing.clone())),
             // `new String[]{"a", "b"}`
