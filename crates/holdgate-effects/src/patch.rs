@@ -123,8 +123,8 @@ fn read(text: &str) -> Option<Vec<Change>> {
 
 /// A header of the `apply_patch` form.
 enum Header<'a> {
-    Add(&'a str),
-    Update(&'a str),
+    /// A file, and whether it exists before.
+    Change(&'a str, bool),
     Delete(&'a str),
     MoveTo(&'a str),
 }
@@ -136,8 +136,8 @@ fn header(line: &str) -> Option<Header<'_>> {
         return None;
     }
     match mark.trim().to_ascii_lowercase().as_str() {
-        "add file" => Some(Header::Add(path)),
-        "update file" => Some(Header::Update(path)),
+        "add file" => Some(Header::Change(path, false)),
+        "update file" => Some(Header::Change(path, true)),
         "delete file" => Some(Header::Delete(path)),
         "move to" | "move file to" => Some(Header::MoveTo(path)),
         _ => None,
@@ -184,17 +184,10 @@ fn read_marked(text: &str) -> Option<Vec<Change>> {
             line.trim()
         };
         match header(as_header) {
-            Some(Header::Add(path)) => {
+            Some(Header::Change(path, updates)) => {
                 let next = Section {
                     path: path.to_owned(),
-                    ..Section::default()
-                };
-                std::mem::replace(&mut section, next).close(&mut changes);
-            }
-            Some(Header::Update(path)) => {
-                let next = Section {
-                    path: path.to_owned(),
-                    updates: true,
+                    updates,
                     ..Section::default()
                 };
                 std::mem::replace(&mut section, next).close(&mut changes);

@@ -1,17 +1,11 @@
 //! awk: a program to its tokens, and what it runs, reads and writes.
 
 use crate::code::act::is_shell;
-use crate::code::lex::{Escapes, Holes, Meaning, Part, Quote, parts};
+use crate::code::lex::{Escapes, unescape};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
-
-const LITERAL: Quote = Quote {
-    escapes: Escapes::All,
-    holes: Holes::None,
-    meaning: Meaning::Text,
-};
 
 #[derive(Debug, PartialEq)]
 enum Token<'a> {
@@ -243,11 +237,7 @@ fn tokens(code: &str) -> Vec<Token<'_>> {
             '"' => {
                 let end = closing(rest, '"');
                 let inner = rest.get(1..end).unwrap_or("");
-                let text = parts(inner, LITERAL).into_iter().map(|part| match part {
-                    Part::Text(text) => text.into_owned(),
-                    Part::Code(_) => String::new(),
-                });
-                tokens.push(Token::Text(text.collect()));
+                tokens.push(Token::Text(unescape(inner, Escapes::All)));
                 taken = (end + 1).min(rest.len());
             }
             '/' if !matches!(

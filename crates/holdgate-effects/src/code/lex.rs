@@ -9,7 +9,7 @@ mod special;
 mod text;
 mod token;
 
-pub(super) use text::{Part, parts};
+pub(super) use text::{Part, parts, unescape};
 pub(super) use token::{Escapes, Holes, Kind, Meaning, Quote, Token, Tokens};
 
 use crate::code::Language;

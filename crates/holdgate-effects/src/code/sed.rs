@@ -39,6 +39,9 @@ pub(crate) enum Action<'s> {
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 2)?;
     let actor = Actor::new("sed", &crate::json::shorten(&code.text, 200));
+    // No path is longer.
+    let is_path = |file: &&str| !file.is_empty() && file.len() <= 4096;
+    let content = Value::unknown(Origins::NONE);
     for command in commands(&code.text) {
         match command.action {
             // Without a command it runs what it has read.
@@ -50,21 +53,17 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                 if flags.contains('e') {
                     execute(scene, &actor, &code.map(with))?;
                 }
-                if let Some(path) = file.and_then(|file| path(code, file)) {
-                    scene.write(&actor, &path, &Value::unknown(Origins::NONE), false)?;
+                if let Some(file) = file.filter(is_path) {
+                    scene.write(&actor, &code.map(file), &content, false)?;
                 }
             }
-            Action::Write(file) => {
-                if let Some(path) = path(code, file) {
-                    scene.write(&actor, &path, &Value::unknown(Origins::NONE), false)?;
-                }
+            Action::Write(file) if is_path(&file) => {
+                scene.write(&actor, &code.map(file), &content, false)?;
             }
-            Action::Read(file) => {
-                if let Some(path) = path(code, file) {
-                    scene.read(&actor, &path)?;
-                }
+            Action::Read(file) if is_path(&file) => {
+                scene.read(&actor, &code.map(file))?;
             }
-            Action::Exchange { .. } | Action::Other(_) => {}
+            Action::Write(_) | Action::Read(_) | Action::Exchange { .. } | Action::Other(_) => {}
         }
     }
     Ok(Value::default())
@@ -73,12 +72,6 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 fn execute(scene: &mut Scene<'_>, actor: &Actor, command: &Value) -> Fueled {
     super::act::heard("shell", std::slice::from_ref(command));
     scene.shell(actor, command).map(drop)
-}
-
-fn path(code: &Value, file: &str) -> Option<Value> {
-    // Longer than any path can be.
-    let fits = !file.is_empty() && file.len() <= 4096;
-    fits.then(|| code.map(file))
 }
 
 /// The commands of a script, also of one with errors.

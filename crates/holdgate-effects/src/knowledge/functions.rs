@@ -2,7 +2,6 @@
 
 use crate::language::Language;
 use crate::worded::worded;
-use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -117,7 +116,7 @@ pub(crate) struct Act {
 
 /// The functions of all languages.
 pub struct FunctionTable {
-    by_language: Vec<(Language, Functions)>,
+    by_language: HashMap<Language, Functions>,
 }
 
 /// The functions of one language.
@@ -167,33 +166,13 @@ impl Functions {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    python: HashMap<String, String>,
-    javascript: HashMap<String, String>,
-    perl: HashMap<String, String>,
-    ruby: HashMap<String, String>,
-    php: HashMap<String, String>,
-    lua: HashMap<String, String>,
-    compiled: HashMap<String, String>,
-}
-
 impl FunctionTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        let written: Written =
+        let written: HashMap<Language, HashMap<String, String>> =
             serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
-        let mut by_language = Vec::new();
-        for (language, functions) in [
-            (Language::Python, written.python),
-            (Language::JavaScript, written.javascript),
-            (Language::Perl, written.perl),
-            (Language::Ruby, written.ruby),
-            (Language::Php, written.php),
-            (Language::Lua, written.lua),
-            (Language::Compiled, written.compiled),
-        ] {
+        let mut by_language = HashMap::new();
+        for (language, functions) in written {
             let mut table = Functions::default();
             for (names, acts) in functions {
                 let acts: Vec<Act> = acts
@@ -204,14 +183,13 @@ impl FunctionTable {
                     table.insert(plain_name(name), acts.clone());
                 }
             }
-            by_language.push((language, table));
+            by_language.insert(language, table);
         }
         Ok(FunctionTable { by_language })
     }
 
     pub(crate) fn of(&self, language: Language) -> Option<&Functions> {
-        let found = self.by_language.iter().find(|(l, _)| *l == language)?;
-        Some(&found.1)
+        self.by_language.get(&language)
     }
 }
 
@@ -274,7 +252,7 @@ mod tests {
     #[test]
     fn every_role_is_that_of_a_function() {
         let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
-        let functions = table.by_language.iter().map(|(_, functions)| functions);
+        let functions = table.by_language.values();
         let acts: Vec<&Act> = functions
             .flat_map(|f| f.by_name.values().chain(f.by_method.values()).flatten())
             .collect();
@@ -288,10 +266,7 @@ mod tests {
 
     #[test]
     fn a_bad_entry_is_an_error_that_names_file_entry_and_word() {
-        let table = |entry: &str| {
-            let rest = "javascript: {}\nperl: {}\nruby: {}\nphp: {}\nlua: {}\ncompiled: {}\n";
-            FunctionTable::read(&format!("python:\n  {entry}\n{rest}")).map(drop)
-        };
+        let table = |entry: &str| FunctionTable::read(&format!("python:\n  {entry}\n")).map(drop);
         assert_eq!(table("os.remove: delete 0"), Ok(()));
         let error = "functions.yaml: `os.remove`: unknown role `delet`, did you mean `delete`?";
         assert_eq!(table("os.remove: delet 0"), Err(error.to_owned()));

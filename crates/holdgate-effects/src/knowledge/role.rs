@@ -2,9 +2,12 @@
 
 use crate::effect::Kind;
 use crate::language::Language;
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
 
 /// The use of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
     /// A text, a pattern, a number: nothing is done with it.
     Data,
@@ -31,9 +34,12 @@ pub(crate) enum Role {
     /// A program and its arguments: this and all that follows.
     Argv,
     /// The same, after a program such as `xargs` that adds what it reads to the arguments.
+    #[serde(rename = "argv+input")]
     ArgvAndInput,
+    #[serde(skip)]
     Code(Language),
     /// A file that runs.
+    #[serde(skip)]
     Script(Language),
     /// A script that runs in this very shell.
     Source,
@@ -56,6 +62,7 @@ pub(crate) enum Role {
     /// A process, or the name of one.
     Kill,
     /// Any other effect that is about this text.
+    #[serde(skip)]
     About(Kind),
 }
 
@@ -68,36 +75,8 @@ impl Role {
         if let Some(language) = word.strip_prefix("script:") {
             return Language::from_word(language).map(Role::Script);
         }
-        Some(match word {
-            "data" => Role::Data,
-            "read" => Role::Read,
-            "write" => Role::Write,
-            "append" => Role::Append,
-            "delete" => Role::Delete,
-            "move" => Role::Move,
-            "mode" => Role::Mode,
-            "mode-bits" => Role::ModeBits,
-            "fetch" => Role::Fetch,
-            "send" => Role::Send,
-            "send-file" => Role::SendFile,
-            "connect" => Role::Connect,
-            "listen" => Role::Listen,
-            "transfer" => Role::Transfer,
-            "shell" => Role::Shell,
-            "argv" => Role::Argv,
-            "argv+input" => Role::ArgvAndInput,
-            "source" => Role::Source,
-            "module" => Role::Module,
-            "cwd" => Role::Cwd,
-            "env" => Role::Env,
-            "git-config" => Role::GitConfig,
-            "exec-action" => Role::ExecAction,
-            "patch" => Role::Patch,
-            "mount" => Role::Mount,
-            "sql" => Role::Sql,
-            "install" => Role::Install,
-            "kill" => Role::Kill,
-            word => Role::About(Kind::from_word(word)?),
-        })
+        let named = StrDeserializer::<Error>::new(word);
+        let named = Role::deserialize(named).ok();
+        named.or_else(|| Kind::from_word(word).map(Role::About))
     }
 }

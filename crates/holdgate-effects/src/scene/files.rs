@@ -212,11 +212,7 @@ impl Scene<'_> {
 
     /// A file or folder goes away.
     pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Fueled {
-        if path.text.is_empty() {
-            return Ok(());
-        }
-        let place = self.place(path);
-        self.emit(actor.does(Kind::Delete).at(place).of(path))
+        self.touch(actor, Kind::Delete, path)
     }
 
     /// Any other effect on a path.
@@ -232,16 +228,13 @@ impl Scene<'_> {
     pub(crate) fn content(&self, path: &Value) -> Value {
         let place = self.place(path);
         if let Some(content) = self.files.get(&place.text) {
-            content.clone()
-        } else {
-            let secret = place.is(PathClass::Secret);
-            let origins = if secret {
-                Origins::FILE | Origins::SECRET
-            } else {
-                Origins::FILE
-            };
-            Value::unknown(origins).with_source(&place.text)
+            return content.clone();
         }
+        let mut content = Value::unknown(Origins::FILE).with_source(&place.text);
+        if place.is(PathClass::Secret) {
+            content.origins |= Origins::SECRET;
+        }
+        content
     }
 
     /// The program that `name` leads to, by a link in this folder.

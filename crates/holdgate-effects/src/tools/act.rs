@@ -2,7 +2,7 @@
 
 use super::fields::{Call, Fields};
 use super::{Role, ToolKind, files, run, shape};
-use crate::effect::{Actor, Kind};
+use crate::effect::{Actor, Effect, Kind};
 use crate::json::{Json, shorten};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -60,6 +60,7 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
 
 /// Returns whether the tool's arguments were found. If not, the shape tells what there is.
 fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> Fueled<bool> {
+    let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
     match does {
         ToolKind::Shell => run::shell(scene, call),
         ToolKind::Powershell => run::code(scene, call, &[Role::Command, Role::Code]),
@@ -78,26 +79,19 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
         ToolKind::Copy => files::relocate(scene, call, Kind::Read),
         ToolKind::Fetch => fetch(scene, call),
         ToolKind::WebSearch => {
-            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let query = call.fields.text(Role::Query).unwrap_or_default();
-            scene.emit(run.tagged(Tag::WebSearch).about(query))?;
-            Ok(true)
+            done(scene, run.tagged(Tag::WebSearch).about(query))
         }
         ToolKind::Agent => {
             let agent = call.actor.does(Kind::Agent).tagged(Tag::Guarded);
-            scene.emit(agent.about(&prompt(call)))?;
-            Ok(true)
+            done(scene, agent.about(&prompt(call)))
         }
         ToolKind::Schedule => {
             let later = call.actor.does(Kind::Persist).tagged(Tag::Agent);
-            scene.emit(later.about(&prompt(call)))?;
-            Ok(true)
+            done(scene, later.about(&prompt(call)))
         }
         ToolKind::Calls => inner_calls(scene, call, depth),
-        ToolKind::KillShell => {
-            scene.emit(call.actor.does(Kind::Kill).tagged(Tag::Own))?;
-            Ok(true)
-        }
+        ToolKind::KillShell => done(scene, call.actor.does(Kind::Kill).tagged(Tag::Own)),
         ToolKind::Kill => {
             let pids = call.fields.texts(Role::Process);
             for pid in &pids {
@@ -108,21 +102,17 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
         ToolKind::Git => run::git(scene, call),
         ToolKind::Database => shape::queries(scene, call),
         ToolKind::Computer => {
-            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
             let keys = call.fields.text(Role::Typed).unwrap_or_default();
-            scene.emit(run.tagged(Tag::Computer).about(keys))?;
-            Ok(true)
+            done(scene, run.tagged(Tag::Computer).about(keys))
         }
-        ToolKind::Elevate => {
-            scene.emit(call.actor.does(Kind::Elevate).tagged(Tag::Sandbox))?;
-            Ok(true)
-        }
-        ToolKind::Inert => {
-            let run = call.actor.does(Kind::Run).tagged(Tag::Tool);
-            scene.emit(run.tagged(Tag::Inert))?;
-            Ok(true)
-        }
+        ToolKind::Elevate => done(scene, call.actor.does(Kind::Elevate).tagged(Tag::Sandbox)),
+        ToolKind::Inert => done(scene, run.tagged(Tag::Inert)),
     }
+}
+
+/// One effect is all that the call has.
+fn done(scene: &mut Scene<'_>, effect: Effect) -> Fueled<bool> {
+    scene.emit(effect).map(|()| true)
 }
 
 fn prompt(call: &Call<'_>) -> String {

@@ -14,7 +14,8 @@ use crate::value::{HOLE, Value};
 const MAX_COMMAND: usize = 64 << 10;
 
 /// Whether the text that runs is too long to be read; says so.
-pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, bytes: usize) -> Fueled<bool> {
+pub(super) fn too_long(scene: &mut Scene<'_>, actor: &Actor, texts: &[&str]) -> Fueled<bool> {
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
     if bytes <= MAX_COMMAND {
         return Ok(false);
     }
@@ -41,14 +42,11 @@ pub(super) fn shell(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
         .map(|item| Fields::of(scene, item))
         .collect::<Fueled<_>>()?;
     let all = || std::iter::once(&call.fields).chain(&parts);
-    let bytes = all()
-        .flat_map(|fields| {
-            let roles = [Role::Command, Role::Shell, Role::Arguments, Role::Stdin];
-            roles.map(|role| fields.texts(role)).concat()
-        })
-        .map(str::len)
-        .sum();
-    if too_long(scene, &call.actor, bytes)? {
+    let texts = all().flat_map(|fields| {
+        let roles = [Role::Command, Role::Shell, Role::Arguments, Role::Stdin];
+        roles.map(|role| fields.texts(role)).concat()
+    });
+    if too_long(scene, &call.actor, &texts.collect::<Vec<_>>())? {
         return Ok(true);
     }
     for (_, variables) in call.fields.all(Role::Environment) {
@@ -170,8 +168,7 @@ fn argv(scene: &mut Scene<'_>, fields: &Fields<'_>, words: &[Value]) -> Fueled {
 pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Fueled<bool> {
     enter_folder(scene, call);
     let texts: Vec<&str> = roles.iter().flat_map(|r| call.fields.texts(*r)).collect();
-    let bytes = texts.iter().map(|text| text.len()).sum();
-    if too_long(scene, &call.actor, bytes)? {
+    if too_long(scene, &call.actor, &texts)? {
         return Ok(true);
     }
     for text in &texts {
@@ -211,8 +208,7 @@ pub(super) fn run_code(
 /// What is typed runs as a command in whatever shell is there; nothing typed is only a look.
 pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let texts = call.fields.texts(Role::Typed);
-    let bytes = texts.iter().map(|text| text.len()).sum();
-    if too_long(scene, &call.actor, bytes)? {
+    if too_long(scene, &call.actor, &texts)? {
         return Ok(true);
     }
     let actor = &call.actor;

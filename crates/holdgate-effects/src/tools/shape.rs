@@ -112,8 +112,7 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
         .filter(|(key, _)| named(key))
         .filter_map(|(_, value)| value.as_str())
         .collect();
-    let bytes = texts.iter().map(|text| text.len()).sum();
-    if run::too_long(scene, &call.actor, bytes)? {
+    if run::too_long(scene, &call.actor, &texts)? {
         return Ok(());
     }
     for text in texts {
@@ -227,8 +226,7 @@ pub(super) fn urls_in(text: &str) -> Vec<&str> {
 /// What is asked of a database.
 pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let texts = call.fields.texts(Role::Query);
-    let bytes = texts.iter().map(|text| text.len()).sum();
-    if run::too_long(scene, &call.actor, bytes)? {
+    if run::too_long(scene, &call.actor, &texts)? {
         return Ok(true);
     }
     for text in &texts {

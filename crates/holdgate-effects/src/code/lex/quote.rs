@@ -16,12 +16,8 @@ impl Lexer<'_> {
         if byte == b'\'' && self.lifetimes && self.lifetime() {
             return;
         }
-        let text = Meaning::Text;
-        let plain = |escapes, holes| Quote {
-            escapes,
-            holes,
-            meaning: text,
-        };
+        let plain = |escapes, holes| Quote::new(escapes, holes, Meaning::Text);
+        let command = |holes| Quote::new(Escapes::All, holes, Meaning::Command);
         let triple = matches!(language, Python | Compiled)
             && byte != b'`'
             && self.peek(1) == Some(byte)
@@ -30,14 +26,8 @@ impl Lexer<'_> {
             (Perl | Ruby | Php, b'\'') => plain(Escapes::Quotes, Holes::None),
             (Perl | Php, b'"') => plain(Escapes::All, Holes::Sigils),
             (Ruby, b'"') => plain(Escapes::All, Holes::HashBraces),
-            (Perl | Php, b'`') => Quote {
-                meaning: Meaning::Command,
-                ..plain(Escapes::All, Holes::Sigils)
-            },
-            (Ruby, b'`') => Quote {
-                meaning: Meaning::Command,
-                ..plain(Escapes::All, Holes::HashBraces)
-            },
+            (Perl | Php, b'`') => command(Holes::Sigils),
+            (Ruby, b'`') => command(Holes::HashBraces),
             (JavaScript, b'`') => plain(Escapes::All, Holes::DollarBraces),
             (_, b'`') => plain(Escapes::None, Holes::None),
             _ => plain(Escapes::All, Holes::None),

@@ -73,11 +73,7 @@ impl Lexer<'_> {
         } else {
             Escapes::All
         };
-        let quote = Quote {
-            escapes,
-            holes: Holes::None,
-            meaning: Meaning::Text,
-        };
+        let quote = Quote::new(escapes, Holes::None, Meaning::Text);
         self.until(start, &end, quote, true);
         true
     }
@@ -120,11 +116,7 @@ impl Lexer<'_> {
             Escapes::All
         };
         let holes = if open == b'\'' { Holes::None } else { holes };
-        let quote = Quote {
-            escapes,
-            holes,
-            meaning,
-        };
+        let quote = Quote::new(escapes, holes, meaning);
         self.delimited(start, open, quote);
         if twice {
             // The second half shares the delimiter unless it is a bracket.
@@ -136,11 +128,7 @@ impl Lexer<'_> {
                 }
             }
             let second = self.peek(0).unwrap_or(open);
-            let from = self.at;
-            let mut quote = quote;
-            // `s/x/code/e` runs its second half.
-            quote.meaning = Meaning::Pattern;
-            self.delimited(from, second, quote);
+            self.delimited(self.at, second, quote);
             while self.peek(0).is_some_and(|b| b.is_ascii_alphabetic()) {
                 self.at += 1;
             }
@@ -257,22 +245,14 @@ impl Lexer<'_> {
         } else {
             Escapes::All
         };
-        let quote = Quote {
-            escapes,
-            holes,
-            meaning,
-        };
+        let quote = Quote::new(escapes, holes, meaning);
         self.delimited(start, open, quote);
         true
     }
 }
 
 fn raw(meaning: Meaning) -> Quote {
-    Quote {
-        escapes: Escapes::None,
-        holes: Holes::None,
-        meaning,
-    }
+    Quote::new(Escapes::None, Holes::None, meaning)
 }
 
 fn closing(open: u8) -> u8 {

@@ -165,7 +165,8 @@ fn without_format(code: &str) -> &str {
     code
 }
 
-fn unescape(text: &str, escapes: Escapes) -> String {
+/// A text with its escapes decoded.
+pub(in crate::code) fn unescape(text: &str, escapes: Escapes) -> String {
     if !text.contains('\\') || escapes == Escapes::None {
         return text.to_owned();
     }

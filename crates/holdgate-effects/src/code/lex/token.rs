@@ -23,6 +23,16 @@ pub(in crate::code) struct Quote {
     pub(in crate::code) meaning: Meaning,
 }
 
+impl Quote {
+    pub(in crate::code) fn new(escapes: Escapes, holes: Holes, meaning: Meaning) -> Quote {
+        Quote {
+            escapes,
+            holes,
+            meaning,
+        }
+    }
+}
+
 /// Which backslashes mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) enum Escapes {
