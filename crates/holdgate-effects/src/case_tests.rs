@@ -3,7 +3,8 @@
 //! `%% HEAD` starts a case, HEAD being its language or tool; its text follows. A case without an
 //! expectation has that of the next case. `%#` starts a comment. Expectations:
 //! `%has LINE` one of the effects; `%only LINE` all effects, in order; `%runs LINE` all that is
-//! given to shells and interpreters, in order; `%not WORD` no effect starts with it.
+//! given to shells and interpreters, in order; `%not WORD` no effect starts with it. Ends of lines in
+//! an effect are written `\n`.
 
 struct Case<'t> {
     line: usize,
@@ -16,7 +17,7 @@ struct Case<'t> {
 pub(crate) fn check(cases: &str, effects: impl Fn(&str, &str) -> Vec<String>) {
     let mut errors = String::new();
     let mut waiting: Vec<Case<'_>> = Vec::new();
-    let mut expected: Vec<(&str, String)> = Vec::new();
+    let mut expected: Vec<(&str, &str)> = Vec::new();
     for (at, line) in cases.lines().chain(["%% "]).enumerate() {
         let (mark, rest) = line.split_once(' ').unwrap_or((line, ""));
         match mark {
@@ -24,6 +25,7 @@ pub(crate) fn check(cases: &str, effects: impl Fn(&str, &str) -> Vec<String>) {
             "%%" => {
                 for case in waiting.drain(..).filter(|_| !expected.is_empty()) {
                     let found = effects(case.head, &case.text.join("\n"));
+                    let found: Vec<String> = found.iter().map(|f| f.replace('\n', "\\n")).collect();
                     if !fits(&found, &expected) {
                         let line = case.line;
                         errors += &format!("line {line}: not {expected:?} but {found:#?}\n");
@@ -37,7 +39,7 @@ pub(crate) fn check(cases: &str, effects: impl Fn(&str, &str) -> Vec<String>) {
                 });
             }
             "%has" | "%only" | "%runs" | "%not" => {
-                expected.push((mark, rest.replace("\\n", "\n")));
+                expected.push((mark, rest));
             }
             _ if expected.is_empty() => waiting.last_mut().unwrap().text.push(line),
             _ => assert_eq!(line, "", "line {}: it belongs to no case", at + 1),
@@ -46,14 +48,14 @@ pub(crate) fn check(cases: &str, effects: impl Fn(&str, &str) -> Vec<String>) {
     assert!(errors.is_empty(), "{errors}");
 }
 
-fn fits(found: &[String], expected: &[(&str, String)]) -> bool {
+fn fits(found: &[String], expected: &[(&str, &str)]) -> bool {
     let runs = |line: &&String| line.starts_with("shell: ") || line.starts_with("argv: ");
     let all = |mark: &'static str| {
         let lines = expected.iter().filter(move |(m, _)| *m == mark);
-        lines.map(|(_, line)| line).filter(|line| !line.is_empty())
+        lines.map(|(_, line)| *line).filter(|line| !line.is_empty())
     };
     let given = |mark: &str| expected.iter().any(|(m, _)| *m == mark);
-    all("%has").all(|line| found.contains(line))
+    all("%has").all(|line| found.iter().any(|f| f == line))
         && !all("%not").any(|word| found.iter().any(|line| line.starts_with(word)))
         && (!given("%only") || found.iter().eq(all("%only")))
         && (!given("%runs") || found.iter().filter(runs).eq(all("%runs")))

@@ -53,25 +53,11 @@ impl Shell<'_, '_> {
                 Part::Plain(text) | Part::Quoted(text) => value.push_text(text),
                 Part::Variable(variable) => {
                     let values = self.variable(variable)?;
-                    for (at, part) in values.iter().enumerate() {
-                        if at > 0 {
-                            value.push_text(" ");
-                        }
-                        value.push(part);
-                    }
+                    value.push(&Value::join(&values, " "));
                 }
-                Part::Command { block, .. } => {
-                    let output = self.substitute(block)?;
-                    value.push(&output);
-                }
-                Part::Process { block, writes } => {
-                    let output = self.process(block, *writes)?;
-                    value.push(&output);
-                }
-                Part::Arithmetic(word) => {
-                    let number = self.arithmetic(word)?;
-                    value.push(&number);
-                }
+                Part::Command { block, .. } => value.push(&self.substitute(block)?),
+                Part::Process { block, writes } => value.push(&self.process(block, *writes)?),
+                Part::Arithmetic(word) => value.push(&self.arithmetic(word)?),
             }
         }
         self.scene.fuel.spend_on(value.text.len())?;
@@ -94,14 +80,8 @@ impl Shell<'_, '_> {
                     let output = self.substitute(block)?;
                     self.push_values(&mut fields, &[output], *quoted)?;
                 }
-                Part::Process { block, writes } => {
-                    let output = self.process(block, *writes)?;
-                    fields.push(&output);
-                }
-                Part::Arithmetic(word) => {
-                    let number = self.arithmetic(word)?;
-                    fields.push(&number);
-                }
+                Part::Process { block, writes } => fields.push(&self.process(block, *writes)?),
+                Part::Arithmetic(word) => fields.push(&self.arithmetic(word)?),
             }
             self.scene.fuel.spend(1)?;
         }

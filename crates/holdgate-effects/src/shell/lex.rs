@@ -32,6 +32,14 @@ enum Until {
 }
 
 impl Until {
+    /// Whether a bracket must be closed before it ends.
+    fn counts(self, bracket: u8) -> bool {
+        match bracket {
+            b'[' | b']' => self == Until::Bracket,
+            _ => self == Until::Arithmetic,
+        }
+    }
+
     fn in_braces(self) -> bool {
         matches!(
             self,
@@ -70,18 +78,14 @@ impl Parser<'_> {
     /// An index and its bracket.
     pub(super) fn index(&mut self) -> Read<Word> {
         let index = self.parts(Until::Bracket)?;
-        if !self.eat("]") {
-            return self.fail("`]` is missing");
-        }
+        self.require("]", "`]` is missing")?;
         Ok(index)
     }
 
     /// Up to and with `))`.
     pub(super) fn arithmetic(&mut self) -> Read<Word> {
         let word = self.parts(Until::Arithmetic)?;
-        if !self.eat("))") {
-            return self.fail("`))` is missing");
-        }
+        self.require("))", "`))` is missing")?;
         Ok(word)
     }
 
@@ -112,20 +116,11 @@ impl Parser<'_> {
                         writes: byte == b'>',
                     });
                 }
-                b'[' | b']' if until == Until::Bracket => {
-                    open = if byte == b'[' { open + 1 } else { open - 1 };
+                b'[' | b']' | b'(' | b')' if until.counts(byte) => {
+                    let opens = matches!(byte, b'[' | b'(');
+                    open = if opens { open + 1 } else { open - 1 };
                     self.at += 1;
                     push_plain(&mut word, char::from(byte).encode_utf8(&mut [0; 4]));
-                }
-                b'(' if until == Until::Arithmetic => {
-                    open += 1;
-                    self.at += 1;
-                    push_plain(&mut word, "(");
-                }
-                b')' if until == Until::Arithmetic => {
-                    open -= 1;
-                    self.at += 1;
-                    push_plain(&mut word, ")");
                 }
                 b'\'' if !in_quotes => self.single_quotes(&mut word)?,
                 b'"' if until != Until::End => self.double_quotes(&mut word)?,
@@ -190,9 +185,7 @@ impl Parser<'_> {
     fn double_quotes(&mut self, word: &mut Word) -> Read<()> {
         self.at += 1;
         let inner = self.deeper(|p| p.parts(Until::Quote))?;
-        if !self.eat("\"") {
-            return self.fail("a quote is not closed");
-        }
+        self.require("\"", "a quote is not closed")?;
         if inner.parts.is_empty() {
             push_quoted(word, "");
         }

@@ -104,6 +104,14 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Eats `token`; where it does not stand here, that is an error.
+    pub(super) fn require(&mut self, token: &str, what: &'static str) -> Read<()> {
+        if self.eat(token) {
+            return Ok(());
+        }
+        self.fail(what)
+    }
+
     /// One level deeper, as long as that is sane.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
@@ -227,12 +235,7 @@ impl<'a> Parser<'a> {
             } else if self.keyword() == "time" {
                 self.at += "time".len();
                 self.skip_blanks();
-                while self.rest().starts_with("-p") || self.rest().starts_with("--") {
-                    let option = self.rest().starts_with("-p ") || self.rest().starts_with("-- ");
-                    if !option {
-                        break;
-                    }
-                    self.at += 2;
+                while self.eat("-p ") || self.eat("-- ") {
                     self.skip_blanks();
                 }
             } else {
@@ -299,6 +302,14 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
+    /// `{ … }`
+    fn braced_block(&mut self) -> Read<Block> {
+        self.at += 1;
+        let block = self.block(&["}"])?;
+        self.require("}", "`}` is missing")?;
+        Ok(block)
+    }
+
     fn command(&mut self) -> Read<Node> {
         self.pay(6)?;
         self.skip_blanks();
@@ -310,19 +321,13 @@ impl<'a> Parser<'a> {
         if self.peek() == Some(b'(') {
             self.at += 1;
             let block = self.block(&[])?;
-            if !self.eat(")") {
-                return self.fail("`)` is missing");
-            }
+            self.require(")", "`)` is missing")?;
             let redirects = self.redirects()?;
             return Ok(Node::Subshell(block, redirects));
         }
         match self.keyword() {
             "{" => {
-                self.at += 1;
-                let block = self.block(&["}"])?;
-                if !self.eat("}") {
-                    return self.fail("`}` is missing");
-                }
+                let block = self.braced_block()?;
                 let redirects = self.redirects()?;
                 // zsh's `{ … } always { … }` runs both.
                 Ok(Node::Group(block, redirects))
@@ -350,9 +355,7 @@ impl<'a> Parser<'a> {
         );
         self.deeper(|p| p.commands(&mut block, |_| false))?;
         self.read_bodies()?;
-        if !self.eat(")") {
-            return self.fail("`)` is missing");
-        }
+        self.require(")", "`)` is missing")?;
         self.fill_bodies(&mut block);
         (self.waiting, self.bodies) = outer;
         Ok(block)

@@ -96,9 +96,7 @@ impl Parser<'_> {
             // Nothing may follow a length; zsh's flags may come with anything.
             Operation::Other(Box::new(self.parts(Until::Brace)?))
         };
-        if !self.eat("}") {
-            return self.fail("`}` is missing");
-        }
+        self.require("}", "`}` is missing")?;
         Ok(variable)
     }
 

@@ -12,18 +12,16 @@ impl Parser<'_> {
             blocks.push(self.block(&["then"])?);
             self.expect("then")?;
             blocks.push(self.block(&["elif", "else", "fi"])?);
-            match self.keyword() {
-                "elif" => self.at += 4,
-                "else" => {
-                    self.at += 4;
-                    blocks.push(self.block(&["fi"])?);
-                    self.expect("fi")?;
-                    break;
-                }
-                _ => {
-                    self.expect("fi")?;
-                    break;
-                }
+            let keyword = self.keyword();
+            if matches!(keyword, "elif" | "else") {
+                self.at += 4;
+            }
+            if keyword == "else" {
+                blocks.push(self.block(&["fi"])?);
+            }
+            if keyword != "elif" {
+                self.expect("fi")?;
+                break;
             }
         }
         let redirects = self.redirects()?;
@@ -45,12 +43,7 @@ impl Parser<'_> {
     fn do_body(&mut self) -> Read<Block> {
         self.skip_lines()?;
         if self.keyword() == "{" {
-            self.at += 1;
-            let body = self.block(&["}"])?;
-            if !self.eat("}") {
-                return self.fail("`}` is missing");
-            }
-            return Ok(body);
+            return self.braced_block();
         }
         self.expect("do")?;
         let body = self.block(&["done"])?;

@@ -23,9 +23,7 @@ impl Parser<'_> {
                     let Some(name) = name else {
                         return self.fail("unexpected `(`");
                     };
-                    if !self.eat(")") {
-                        return self.fail("unexpected `(`");
-                    }
+                    self.require(")", "unexpected `(`")?;
                     return self.function_body(name);
                 }
                 Some(_) => {}
