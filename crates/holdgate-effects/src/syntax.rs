@@ -16,16 +16,15 @@ pub(crate) enum Node {
     /// Beside `||`, or in the background: the script can succeed without it.
     Loose(Box<Node>),
     /// `( … )`
-    Subshell(Block, Vec<Redirect>),
+    Subshell(Block),
     /// `{ …; }`
-    Group(Block, Vec<Redirect>),
+    Group(Block),
     /// `if` and its branches: conditions and bodies in order.
-    If(Vec<Block>, Vec<Redirect>),
+    If(Vec<Block>),
     /// `while` and `until`.
     Loop {
         condition: Block,
         body: Block,
-        redirects: Vec<Redirect>,
     },
     /// `for` and `select`.
     For {
@@ -33,41 +32,31 @@ pub(crate) enum Node {
         /// `None`: over the arguments.
         items: Option<Vec<Word>>,
         body: Block,
-        redirects: Vec<Redirect>,
     },
     Case {
         word: Word,
         patterns: Vec<Word>,
         arms: Vec<Block>,
-        redirects: Vec<Redirect>,
     },
     Function {
         name: String,
         body: Arc<Node>,
     },
     /// `[[ … ]]`: nothing but what its words do on the way.
-    Test(Vec<Word>, Vec<Redirect>),
+    Test(Vec<Word>),
     /// `(( … ))`
     Arithmetic(Word),
+    /// Any of these but a simple command, with redirections behind it.
+    Redirected(Box<Node>, Vec<Redirect>),
 }
 
 impl Node {
     /// The command itself, however it is joined to others.
     pub(crate) fn tight(&self) -> &Node {
-        match self {
-            Node::Loose(node) => node,
-            Node::Simple(_)
-            | Node::Pipe(_)
-            | Node::Maybe(_)
-            | Node::Subshell(..)
-            | Node::Group(..)
-            | Node::If(..)
-            | Node::Loop { .. }
-            | Node::For { .. }
-            | Node::Case { .. }
-            | Node::Function { .. }
-            | Node::Test(..)
-            | Node::Arithmetic(_) => self,
+        if let Node::Loose(node) = self {
+            node
+        } else {
+            self
         }
     }
 }

@@ -125,18 +125,15 @@ impl Shell<'_, '_> {
 /// A function that starts itself twice over never ends.
 pub(super) fn calls_itself_twice(name: &str, body: &Node) -> bool {
     let calls = |node: &Node| matches!(node.tight(), Node::Simple(s) if s.words.first().and_then(Word::as_literal).as_deref() == Some(name));
-    let block = match body {
-        Node::Group(block, _) | Node::Subshell(block, _) => block.as_slice(),
-        Node::Pipe(_) | Node::Simple(_) => std::slice::from_ref(body),
-        Node::Maybe(_)
-        | Node::Loose(_)
-        | Node::If(..)
-        | Node::Loop { .. }
-        | Node::For { .. }
-        | Node::Case { .. }
-        | Node::Function { .. }
-        | Node::Test(..)
-        | Node::Arithmetic(_) => &[],
+    let body = if let Node::Redirected(inner, _) = body {
+        inner
+    } else {
+        body
+    };
+    let block = if let Node::Group(block) | Node::Subshell(block) = body {
+        block.as_slice()
+    } else {
+        std::slice::from_ref(body)
     };
     let nodes = block.iter().flat_map(|node| {
         if let Node::Pipe(nodes) = node.tight() {

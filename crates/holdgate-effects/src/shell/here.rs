@@ -70,45 +70,26 @@ fn fill_node(node: &mut Node, bodies: &mut [Option<Word>]) {
         Node::Simple(simple) => fill_redirects(&mut simple.redirects, bodies),
         Node::Pipe(nodes) => fill(nodes, bodies),
         Node::Maybe(node) | Node::Loose(node) => fill_node(node, bodies),
-        Node::Subshell(block, redirects) | Node::Group(block, redirects) => {
-            fill(block, bodies);
-            fill_redirects(redirects, bodies);
-        }
-        Node::If(blocks, redirects) => {
+        Node::Subshell(block) | Node::Group(block) => fill(block, bodies),
+        Node::If(blocks) | Node::Case { arms: blocks, .. } => {
             for block in blocks {
                 fill(block, bodies);
             }
-            fill_redirects(redirects, bodies);
         }
-        Node::Loop {
-            condition,
-            body,
-            redirects,
-        } => {
+        Node::Loop { condition, body } => {
             fill(condition, bodies);
             fill(body, bodies);
-            fill_redirects(redirects, bodies);
         }
-        Node::For {
-            body, redirects, ..
-        } => {
-            fill(body, bodies);
-            fill_redirects(redirects, bodies);
-        }
-        Node::Case {
-            arms, redirects, ..
-        } => {
-            for arm in arms {
-                fill(arm, bodies);
-            }
-            fill_redirects(redirects, bodies);
-        }
+        Node::For { body, .. } => fill(body, bodies),
         Node::Function { body, .. } => {
             if let Some(body) = Arc::get_mut(body) {
                 fill_node(body, bodies);
             }
         }
-        Node::Test(_, redirects) => fill_redirects(redirects, bodies),
-        Node::Arithmetic(_) => {}
+        Node::Redirected(node, redirects) => {
+            fill_node(node, bodies);
+            fill_redirects(redirects, bodies);
+        }
+        Node::Test(_) | Node::Arithmetic(_) => {}
     }
 }

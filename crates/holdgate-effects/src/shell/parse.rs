@@ -316,34 +316,38 @@ impl<'a> Parser<'a> {
         if self.rest().starts_with("((")
             && let Some(node) = self.arithmetic_command()?
         {
-            return Ok(node);
+            return self.with_redirects(node);
         }
-        if self.peek() == Some(b'(') {
-            self.at += 1;
+        if self.eat("(") {
             let block = self.block(&[])?;
             self.require(")", "`)` is missing")?;
-            let redirects = self.redirects()?;
-            return Ok(Node::Subshell(block, redirects));
+            return self.with_redirects(Node::Subshell(block));
         }
-        match self.keyword() {
-            "{" => {
-                let block = self.braced_block()?;
-                let redirects = self.redirects()?;
-                // zsh's `{ … } always { … }` runs both.
-                Ok(Node::Group(block, redirects))
-            }
-            "if" => self.if_command(),
-            "while" | "until" => self.loop_command(),
-            "for" | "select" | "foreach" => self.for_command(),
-            "case" => self.case_command(),
-            "[[" => self.test_command(),
-            "function" => self.function_command(),
-            "coproc" => self.coproc_command(),
+        let node = match self.keyword() {
+            // zsh's `{ … } always { … }` runs both.
+            "{" => Node::Group(self.braced_block()?),
+            "if" => self.if_command()?,
+            "while" | "until" => self.loop_command()?,
+            "for" | "select" | "foreach" => self.for_command()?,
+            "case" => self.case_command()?,
+            "[[" => self.test_command()?,
+            "function" => return self.function_command(),
+            "coproc" => return self.coproc_command(),
             "then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "]]" => {
-                self.fail("a keyword where a command is expected")
+                return self.fail("a keyword where a command is expected");
             }
-            _ => self.simple_command(),
-        }
+            _ => return self.simple_command(),
+        };
+        self.with_redirects(node)
+    }
+
+    fn with_redirects(&mut self, node: Node) -> Read<Node> {
+        let redirects = self.redirects()?;
+        Ok(if redirects.is_empty() {
+            node
+        } else {
+            Node::Redirected(Box::new(node), redirects)
+        })
     }
 
     /// The inside of `$( … )`, up to its parenthesis.

@@ -50,63 +50,50 @@ impl Shell<'_, '_> {
             Node::Pipe(nodes) => self.pipe(nodes),
             Node::Maybe(node) => self.uncertain(|shell| shell.node(node)),
             Node::Loose(node) => self.mark_conditional(|shell| shell.act(node)),
-            Node::Subshell(block, redirects) => {
-                self.redirected(redirects, |shell| shell.apart(|shell| shell.block(block)))
-            }
-            Node::Group(block, redirects) => self.redirected(redirects, |shell| shell.block(block)),
-            Node::If(blocks, redirects) => self.redirected(redirects, |shell| {
+            Node::Subshell(block) => self.apart(|shell| shell.block(block)),
+            Node::Group(block) => self.block(block),
+            Node::If(blocks) => {
                 let mut output = Value::default();
                 for (at, block) in blocks.iter().enumerate() {
-                    let printed = if at == 0 {
-                        shell.block(block)?
+                    output.push(&if at == 0 {
+                        self.block(block)?
                     } else {
-                        shell.branch(block)?
-                    };
-                    output.push(&printed);
+                        self.branch(block)?
+                    });
                 }
                 Ok(output)
-            }),
-            Node::Loop {
-                condition,
-                body,
-                redirects,
-            } => self.redirected(redirects, |shell| {
-                shell.block(condition)?;
-                shell.branch(body)
-            }),
-            Node::For {
-                name,
-                items,
-                body,
-                redirects,
-            } => self.redirected(redirects, |shell| {
-                shell.for_loop(name, items.as_deref(), body)
-            }),
+            }
+            Node::Loop { condition, body } => {
+                self.block(condition)?;
+                self.branch(body)
+            }
+            Node::For { name, items, body } => self.for_loop(name, items.as_deref(), body),
             Node::Case {
                 word,
                 patterns,
                 arms,
-                redirects,
-            } => self.redirected(redirects, |shell| {
-                shell.expand_one(word)?;
+            } => {
+                self.expand_one(word)?;
                 for pattern in patterns {
-                    shell.expand_one(pattern)?;
+                    self.expand_one(pattern)?;
                 }
                 let mut output = Value::default();
                 for arm in arms {
-                    let printed = shell.branch(arm)?;
-                    output.push(&printed);
+                    output.push(&self.branch(arm)?);
                 }
                 Ok(output)
-            }),
+            }
             Node::Function { name, body } => self.define(name, body),
-            Node::Test(words, redirects) => self.redirected(redirects, |shell| {
+            Node::Test(words) => {
                 for word in words {
-                    let value = shell.expand_one(word)?;
-                    shell.hidden_in_name(&value.text)?;
+                    let value = self.expand_one(word)?;
+                    self.hidden_in_name(&value.text)?;
                 }
                 Ok(Value::default())
-            }),
+            }
+            Node::Redirected(node, redirects) => {
+                self.redirected(redirects, |shell| shell.act(node))
+            }
             Node::Arithmetic(word) => {
                 self.arithmetic(word)?;
                 Ok(Value::default())

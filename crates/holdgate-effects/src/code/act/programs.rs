@@ -4,7 +4,7 @@ use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
-use crate::code::thing::AbstractValue;
+use crate::code::thing::{AbstractValue, unknown_like};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::scene::Fueled;
@@ -118,11 +118,9 @@ impl Reader<'_, '_, '_> {
     pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let data = self.value(call, 0)?;
         if data.origins.any(Origins::FETCHED | Origins::DECODED) {
-            self.runs_code(call, &crate::code::thing::unknown_like(&data))?;
+            self.runs_code(call, &unknown_like(&data))?;
         }
-        Ok(AbstractValue::value(crate::code::thing::unknown_like(
-            &data,
-        )))
+        Ok(AbstractValue::value(unknown_like(&data)))
     }
 
     pub(super) fn kills(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {

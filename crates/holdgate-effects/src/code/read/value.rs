@@ -50,24 +50,8 @@ impl Reader<'_, '_, '_> {
                 value.taint(other);
                 value
             }
-            AbstractValue::List(items) => {
-                let mut all = Value::unknown(Origins::NONE);
-                for item in items.iter().take(256) {
-                    self.scene.fuel.spend(1)?;
-                    let item = self.value_of(item)?;
-                    all.taint(&item);
-                }
-                all
-            }
-            AbstractValue::Map(members) => {
-                let mut all = Value::unknown(Origins::NONE);
-                for (_, item) in members.iter().take(256) {
-                    self.scene.fuel.spend(1)?;
-                    let item = self.value_of(item)?;
-                    all.taint(&item);
-                }
-                all
-            }
+            AbstractValue::List(items) => self.made_of(items.iter())?,
+            AbstractValue::Map(members) => self.made_of(members.iter().map(|(_, item)| item))?,
             AbstractValue::Text(_)
             | AbstractValue::Number(_)
             | AbstractValue::Any(_)
@@ -76,6 +60,16 @@ impl Reader<'_, '_, '_> {
         };
         self.scene.fuel.spend_on(value.text.len())?;
         Ok(value)
+    }
+
+    /// Nothing known but what it is made of.
+    fn made_of<'t>(&mut self, items: impl Iterator<Item = &'t AbstractValue>) -> Fueled<Value> {
+        let mut all = Value::unknown(Origins::NONE);
+        for item in items.take(256) {
+            self.scene.fuel.spend(1)?;
+            all.taint(&self.value_of(item)?);
+        }
+        Ok(all)
     }
 
     fn value_of_name(&mut self, name: &str) -> Value {

@@ -24,20 +24,14 @@ impl Parser<'_> {
                 break;
             }
         }
-        let redirects = self.redirects()?;
-        Ok(Node::If(blocks, redirects))
+        Ok(Node::If(blocks))
     }
 
     pub(super) fn loop_command(&mut self) -> Read<Node> {
         self.at += 5;
         let condition = self.block(&["do"])?;
         let body = self.do_body()?;
-        let redirects = self.redirects()?;
-        Ok(Node::Loop {
-            condition,
-            body,
-            redirects,
-        })
+        Ok(Node::Loop { condition, body })
     }
 
     fn do_body(&mut self) -> Read<Block> {
@@ -60,12 +54,8 @@ impl Parser<'_> {
             let _ = self.eat(";");
             let mut body = self.do_body()?;
             body.insert(0, Node::Arithmetic(head));
-            let redirects = self.redirects()?;
-            return Ok(Node::Loop {
-                condition: Vec::new(),
-                body,
-                redirects,
-            });
+            let condition = Vec::new();
+            return Ok(Node::Loop { condition, body });
         }
         let name = self.name()?;
         self.skip_lines()?;
@@ -87,13 +77,7 @@ impl Parser<'_> {
         self.skip_blanks();
         let _ = self.eat(";");
         let body = self.do_body()?;
-        let redirects = self.redirects()?;
-        Ok(Node::For {
-            name,
-            items,
-            body,
-            redirects,
-        })
+        Ok(Node::For { name, items, body })
     }
 
     pub(super) fn case_command(&mut self) -> Read<Node> {
@@ -130,12 +114,10 @@ impl Parser<'_> {
             self.skip_lines()?;
             let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&") || self.eat(";|");
         }
-        let redirects = self.redirects()?;
         Ok(Node::Case {
             word,
             patterns,
             arms,
-            redirects,
         })
     }
 
@@ -146,8 +128,7 @@ impl Parser<'_> {
             self.skip_lines()?;
             if self.rest().starts_with("]]") {
                 self.at += 2;
-                let redirects = self.redirects()?;
-                return Ok(Node::Test(words, redirects));
+                return Ok(Node::Test(words));
             }
             match self.peek() {
                 None => return self.fail("`]]` is missing"),
@@ -206,13 +187,7 @@ impl Parser<'_> {
         if !self.closes_as_arithmetic(self.at)? {
             return Ok(None);
         }
-        let node = Node::Arithmetic(self.arithmetic_head()?);
-        let redirects = self.redirects()?;
-        Ok(Some(if redirects.is_empty() {
-            node
-        } else {
-            Node::Group(vec![node], redirects)
-        }))
+        Ok(Some(Node::Arithmetic(self.arithmetic_head()?)))
     }
 
     fn arithmetic_head(&mut self) -> Read<Word> {
