@@ -6,12 +6,14 @@ mod live;
 mod ready;
 mod values;
 
-use crate::asks::{AskSettings, Operator};
 use explain::{explain, reason};
 use holdgate_core::rules::Profile;
 use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits};
 use hyper::Uri;
-pub use ready::{Config, Flags, LedgerSettings, ProxySettings, RulesSettings};
+pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
+pub use ready::{
+    AskSettings, Config, Flags, LedgerSettings, Operator, ProxySettings, RulesSettings,
+};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -35,15 +37,26 @@ pub(crate) const DEFAULT_PORT: u16 = 8787;
 pub(crate) const VARIABLES: &str = "HOLDGATE_";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 pub(crate) const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
+/// Marks what belongs to a run.
+pub(crate) const RUN_VARIABLE: &str = "HOLDGATE_RUN";
 /// Clients that were seen to check a call against its schema before they run it, and to report the
 /// error to the model: Claude Code and opencode.
 const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
+/// The bounds on a judgement, unless the settings say otherwise.
+pub const LIMITS: JudgeLimits = JudgeLimits {
+    call: CallLimits {
+        max_bytes: 16 << 20,
+        max_depth: 64,
+    },
+    fuel: 64_000,
+    deadline: Duration::from_millis(250),
+};
 /// Variables that are no settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
     "HOLDGATE_STATE_DIR",
-    "HOLDGATE_RUN",
-    crate::judge::OWN_KEY,
+    RUN_VARIABLE,
+    JUDGE_KEY,
 ];
 
 /// A section of the file: every setting optional, unknown ones errors.
@@ -326,11 +339,11 @@ fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
         },
         judge: JudgeLimits {
             call: CallLimits {
-                max_bytes: guard.max_call_bytes.unwrap_or(16 << 20),
-                max_depth: guard.max_call_depth.map_or(64, |d| d.0),
+                max_bytes: guard.max_call_bytes.unwrap_or(LIMITS.call.max_bytes),
+                max_depth: guard.max_call_depth.map_or(LIMITS.call.max_depth, |d| d.0),
             },
-            fuel: crate::judging::LIMITS.fuel,
-            deadline: span(guard.judge_timeout, Duration::from_millis(250)),
+            fuel: LIMITS.fuel,
+            deadline: span(guard.judge_timeout, LIMITS.deadline),
         },
         rates: RateLimits {
             calls_per_minute: gate.calls_per_minute.map_or(60, |c| c.0),

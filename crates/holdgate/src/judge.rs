@@ -11,14 +11,12 @@ mod outcome;
 mod prompt;
 mod provider;
 mod quote;
-mod settings;
 
 pub use outcome::{Outcome, outcome};
-pub use settings::{JudgeSettings, OWN_KEY, Provider};
 
+use crate::config::{JUDGE_KEY, JudgeSettings, Provider};
 use crate::judging::SystemClock;
-use crate::proxy::body::full;
-use crate::proxy::upstream;
+use crate::upstream::{self, full};
 use fault::Fault;
 use holdgate_core::Clock;
 use holdgate_core::watch::Hit;
@@ -112,11 +110,11 @@ struct Door {
 }
 
 impl Judge {
-    /// A judge whose key is in [`OWN_KEY`], or else, if somebody has chosen it, in the variable that
+    /// A judge whose key is in [`JUDGE_KEY`], or else, if somebody has chosen it, in the variable that
     /// the settings name.
     pub fn new(settings: JudgeSettings) -> anyhow::Result<Judge> {
         let named = settings.chosen.then_some(settings.api_key_env.as_str());
-        let variables = [Some(OWN_KEY), named].into_iter().flatten();
+        let variables = [Some(JUDGE_KEY), named].into_iter().flatten();
         let set = |name: &str| {
             std::env::var(name)
                 .ok()

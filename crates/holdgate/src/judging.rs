@@ -1,9 +1,10 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
+use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    CallLimits, Clock, Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits,
-    Session, Stack,
+    Clock, Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Session,
+    Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -12,16 +13,6 @@ use std::time::{Duration, Instant};
 
 /// The layers that a stack has.
 pub const LAYERS: [LayerName; 2] = [LayerName::Gate, LayerName::Policy];
-
-/// The bounds on a judgement, unless the settings say otherwise.
-pub const LIMITS: JudgeLimits = JudgeLimits {
-    call: CallLimits {
-        max_bytes: 16 << 20,
-        max_depth: 64,
-    },
-    fuel: 64_000,
-    deadline: Duration::from_millis(250),
-};
 
 /// A stack with the built-in rules, without the layers in `without`.
 pub fn stack(profile: Profile, without: &[LayerName], limits: RateLimits) -> anyhow::Result<Stack> {

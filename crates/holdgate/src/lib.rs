@@ -1,6 +1,7 @@
 //! The part of Holdgate that does: sockets, files, clock, terminal. What it carries out, the
 //! `holdgate-core` crate decides.
 
+mod agents;
 pub mod args;
 pub mod asks;
 pub mod check;
@@ -23,3 +24,4 @@ pub mod rulebook;
 pub mod rules;
 pub mod run;
 pub mod script;
+pub(crate) mod upstream;

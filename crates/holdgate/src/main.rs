@@ -6,7 +6,6 @@ use holdgate::args::{
     self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
-use holdgate::expert;
 use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
@@ -57,11 +56,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;
-            incidents::print(dir, &args.filter(), args.json, args.follow, &mut out)?;
+            incidents::print(dir, &args.filter, args.json, args.follow, &mut out)?;
         }
         Command::Expert(args) => {
             let config = load(&args.place.flags())?;
-            expert::run(&args, &config.state_dir, &mut out)?;
+            asks::expert::run(&args, &config.state_dir, &mut out)?;
         }
         Command::Pin(args) => pin::run(&args, &load(&args.place.flags())?, &mut out)?,
         Command::Ledger(command) => {
@@ -76,7 +75,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                 None => writeln!(out, "no settings file: using the defaults")?,
             }
         }
-        Command::Eval(args) => eval::run(&args.options(), &mut out)?,
+        Command::Eval(args) => eval::run(&args, &mut out)?,
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.
         Command::Run(args) => return agent(&args),

@@ -1,7 +1,6 @@
 //! `holdgate run`: an agent under guard by one command. Its requests go through a proxy of its own,
 //! its output through the monitor, and nothing that it started outlives it.
 
-mod agents;
 pub mod environment;
 pub mod keeper;
 mod launch;
@@ -16,8 +15,7 @@ pub mod terminal;
 mod way;
 
 use crate::args::{RunArgs, WrongUse};
-use crate::asks::Operator;
-use crate::config::{Config, upstream_url};
+use crate::config::{Config, Operator, upstream_url};
 use crate::judge::{Judge, WorkContext};
 use crate::log;
 use crate::monitor::cgroup::Cgroup;
@@ -25,8 +23,9 @@ use crate::monitor::incident::{Done, Incident};
 use crate::monitor::process::Process;
 use crate::monitor::tree::{Orphans, Tree};
 use crate::monitor::{Agent, Settings, StreamMonitor};
-use crate::proxy::{Proxy, upstream};
+use crate::proxy::Proxy;
 use crate::rulebook;
+use crate::upstream;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::watch::Patterns;

@@ -9,6 +9,7 @@ pub(crate) mod allow;
 pub mod approve;
 pub(crate) mod code;
 pub(crate) mod desk;
+pub mod expert;
 pub(crate) mod line;
 pub mod peer;
 pub mod pin;
@@ -19,10 +20,11 @@ pub(crate) mod terminal;
 mod tests;
 pub(crate) mod typed;
 
+use crate::config::Operator;
+use allow::RulesFile;
 use code::{Code, Tries};
 use holdgate_core::{Answer, Masked, Question, Subject};
 use holdgate_effects::json::{Json, shorten};
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,32 +37,12 @@ pub const MAX_OPEN: usize = 64;
 /// Characters of a call's arguments that are shown.
 const INPUT_SHOWN: usize = 2000;
 
-/// Whether somebody is there to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// If a terminal shows questions, or `holdgate approve` waits for them.
-    Auto,
-    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
-    Always,
-    /// Nobody is asked.
-    Never,
-}
-
-/// The settings of `[ask]`.
-#[derive(Clone, Copy, Debug)]
-pub struct AskSettings {
-    /// Whether somebody is there.
-    pub operator: Operator,
-    /// How long a person has to answer.
-    pub timeout: Duration,
-}
-
 /// The questions that are open.
 #[derive(Debug)]
 pub struct Asks {
     operator: Operator,
     /// Where rules go that a person writes by an answer.
-    rules_file: Option<PathBuf>,
+    rules_file: Option<RulesFile>,
     open: Mutex<Vec<Open>>,
     /// Counts the changes.
     changes: watch::Sender<u64>,
@@ -201,7 +183,7 @@ impl Shown {
 
 impl Asks {
     /// No question is open yet.
-    pub fn new(operator: Operator, rules_file: Option<PathBuf>) -> Arc<Asks> {
+    pub fn new(operator: Operator, rules_file: Option<RulesFile>) -> Arc<Asks> {
         Arc::new(Asks {
             operator,
             rules_file,
@@ -321,7 +303,7 @@ impl Asks {
             let file = self.rules_file.as_ref();
             let file =
                 file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
-            allow::append(file, yaml).map_err(|e| format!("{}: {e:#}", file.display()))?;
+            file.append(yaml)?;
         }
         let mut open = self.lock();
         let at = open.iter().position(|open| open.shown.id == id);

@@ -1,7 +1,8 @@
 //! Questions at the terminal that runs the proxy.
 
+use super::Asks;
 use super::desk::{self, Event};
-use super::{Asks, Operator};
+use crate::config::Operator;
 use std::io::IsTerminal as _;
 use std::sync::{Arc, mpsc};
 

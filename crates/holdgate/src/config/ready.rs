@@ -1,8 +1,7 @@
 //! Settings, ready to use.
 
+use super::judge::JudgeSettings;
 use super::live::Origin;
-use crate::asks::AskSettings;
-use crate::judge::JudgeSettings;
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
 use hyper::Uri;
@@ -100,6 +99,26 @@ pub struct ProxySettings {
     pub client_timeout: Duration,
     /// For open streams, once told to stop.
     pub shutdown_grace: Duration,
+}
+
+/// Whether somebody is there to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// If a terminal shows questions, or `holdgate approve` waits for them.
+    Auto,
+    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
+    Always,
+    /// Nobody is asked.
+    Never,
+}
+
+/// The settings of `[ask]`.
+#[derive(Clone, Copy, Debug)]
+pub struct AskSettings {
+    /// Whether somebody is there.
+    pub operator: Operator,
+    /// How long a person has to answer.
+    pub timeout: Duration,
 }
 
 /// The ledger's settings.

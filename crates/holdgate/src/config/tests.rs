@@ -1,5 +1,4 @@
 use super::*;
-use crate::judge::Provider;
 
 fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
     let dir = tempfile::tempdir().unwrap();

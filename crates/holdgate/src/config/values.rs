@@ -1,7 +1,6 @@
 //! Values of the file that have a form of their own.
 
-use crate::asks::Operator;
-use crate::judge::Provider;
+use super::{Operator, Provider};
 use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;

@@ -4,7 +4,8 @@
 use super::budget::{Budget, Full, Growth, Remembered, Seldom};
 use super::connections::Connections;
 use super::{judges, records, reload};
-use crate::asks::{self, Asks};
+use crate::asks::Asks;
+use crate::asks::allow::RulesFile;
 use crate::config::Config;
 use crate::expert::Grant;
 use crate::facts::Place;
@@ -73,6 +74,7 @@ impl App {
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let ledger = Arc::new(ledger);
         let in_force = InForce::load(config.clone())?;
+        let know = crate::own::knowledge()?;
         let budget = Budget::of(config.proxy.memory_budget);
         let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
         Ok(App {
@@ -81,12 +83,12 @@ impl App {
             expert: Grant::default(),
             records: records::Records::start(ledger.clone())?,
             ledger,
-            asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
+            asks: Asks::new(config.ask.operator, RulesFile::of(&config, know.clone())),
             remembered: Remembered::new(sessions, &budget),
             budget,
             seldom: Seldom::default(),
             worlds: Mutex::default(),
-            know: crate::own::knowledge()?,
+            know,
             // Half as many as carry streams: however much there is to judge, text finds a core.
             judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
             clock: SystemClock::default(),

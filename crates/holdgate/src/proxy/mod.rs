@@ -6,7 +6,7 @@
 pub(crate) mod answer;
 mod app;
 mod asking;
-pub(crate) mod body;
+mod body;
 mod budget;
 mod connections;
 mod handle;
@@ -21,14 +21,14 @@ mod refused;
 mod reload;
 pub(crate) mod route;
 mod stall;
-pub(crate) mod upstream;
 mod whole;
 mod whole_body;
 
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
-use crate::config::Config;
+use crate::config::{Config, Operator};
 use crate::ledger::Ledger;
+use crate::upstream;
 use anyhow::Context as _;
 use app::App;
 use budget::Full;
@@ -211,7 +211,7 @@ impl Proxy {
 
 /// Without it, only this terminal can answer.
 fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
-    if app.config.ask.operator == asks::Operator::Never {
+    if app.config.ask.operator == Operator::Never {
         return None;
     }
     let dir = &app.config.state_dir;

@@ -1,9 +1,9 @@
 //! The way of an agent's requests: that it leads to the proxy when the agent starts, that it does so
 //! while the agent runs, and what is said at the end if no request came.
 
-use super::agents::{Agent, Whose};
 use super::settings::{self, Found, Here, Leads, Watch};
 use super::started::Started;
+use crate::agents::{Agent, Whose};
 use crate::args::WrongUse;
 use crate::ledger::Ledger;
 use crate::log;

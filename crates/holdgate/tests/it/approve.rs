@@ -504,7 +504,8 @@ async fn nothing_within_the_agents_reach_can_answer() {
 
 #[test]
 fn the_socket_is_private_and_goes_with_its_proxy() {
-    use holdgate::asks::{Asks, Operator, socket};
+    use holdgate::asks::{Asks, socket};
+    use holdgate::config::Operator;
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(socket::NAME);

@@ -2,7 +2,7 @@
 
 use holdgate::config::{Config, Flags};
 use holdgate::eval::{Bench, PROJECT, read_file};
-use holdgate::judging;
+use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
@@ -24,7 +24,7 @@ fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits);
     let know = holdgate::own::knowledge().unwrap();
-    Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
+    Stack::new(layers, know, Arc::new(Stopped), config::LIMITS)
 }
 
 static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));

@@ -2,7 +2,8 @@
 
 use crate::judge::{Hand, KEY, ask, hit, judge, said, settings, why};
 use crate::judge_server::{JudgeServer, Reply};
-use holdgate::judge::{Judge, JudgeSettings, Outcome, Provider, Ruling, Verdict, outcome};
+use holdgate::config::{JudgeSettings, Provider};
+use holdgate::judge::{Judge, Outcome, Ruling, Verdict, outcome};
 use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
