@@ -6,10 +6,11 @@
 //! proxy's terminal shows, or the PIN. Calls judged so are recorded with all their arguments and told
 //! on the terminal.
 
+use crate::threads::lock;
 use holdgate_core::{Finding, LayerName, Masked, Record, Subject};
 use holdgate_effects::json::{Json, shorten};
 use hyper::HeaderMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Lifts the gate for one request.
@@ -65,12 +66,12 @@ impl Grant {
                 wall: SystemTime::now().checked_add(time)?,
             })
         })();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until.filter(|_| !time.is_zero());
+        *lock(&self.0) = until.filter(|_| !time.is_zero());
     }
 
     /// How long the gate stays lifted.
     pub(crate) fn left(&self) -> Option<Duration> {
-        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = lock(&self.0);
         let end = (*until)?;
         let running = end.running.checked_duration_since(Instant::now());
         let wall = end.wall.duration_since(SystemTime::now()).ok();

@@ -16,6 +16,7 @@ pub use outcome::{Outcome, outcome};
 
 use crate::config::{JUDGE_KEY, JudgeSettings, Provider};
 use crate::judging::SystemClock;
+use crate::threads::lock;
 use crate::upstream::{self, full};
 use fault::Fault;
 use holdgate_core::Clock;
@@ -28,7 +29,7 @@ use memory::{Evidence, Memory};
 use prompt::Prompt;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Bytes of an answer, which needs a few hundred.
@@ -309,8 +310,4 @@ fn causes(error: &dyn Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -24,4 +24,5 @@ pub mod rulebook;
 pub mod rules;
 pub mod run;
 pub mod script;
+pub mod threads;
 pub(crate) mod upstream;

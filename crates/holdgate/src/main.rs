@@ -9,6 +9,7 @@ use holdgate::config::{Config, ConfigError, Flags};
 use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
+use holdgate::threads::runtime;
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -155,10 +156,7 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
         slow: std::time::Duration::from_secs_f64(args.slow_seconds.clamp(0.0, 600.0)),
         ..script::Options::default()
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let model = ScriptedModel::start(options)?;
         log::info(&format!("listening on {}", model.address()));
         wait().await
@@ -166,10 +164,7 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
 }
 
 fn wait_for_signal() -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(wait())
+    runtime()?.block_on(wait())
 }
 
 /// Until SIGINT or SIGTERM.

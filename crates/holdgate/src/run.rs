@@ -37,6 +37,7 @@ use screen::Screen;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use terminal::{Raw, Terminal};
@@ -63,9 +64,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let private = config.output_judge.private_variables();
     let judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
-    go_on_to(&mut config.upstream, &way)?;
-    way.tell(&config.upstream.to_string());
-    upstream::probe(&config.upstream);
+    choose_upstream(&mut config.upstream, &way)?;
     // It may have been removed; the agent could be started all the same.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);
@@ -102,10 +101,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
         .context("/proc is not available")?
         .children_now();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
-    let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
-    let root = root.context("/proc is not available")?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
-    let tree = Tree::below(root, orphans).in_cgroup(cgroup);
+    let tree = Tree::below(process_of(&keeper)?, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
     let settings = Settings {
         freeze,
@@ -128,22 +125,13 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     );
     drop(watching);
     // Also if steering failed, and if the keeper was killed.
-    let killed = monitor.with_tree(Tree::kill);
+    let left = monitor.with_tree(Tree::kill).left;
     let _ = keeper.wait();
     if let Some(terminal) = &mut terminal {
         terminal.close();
     }
     drop(raw);
-    // Whoever reads our output may be slow, and so may the judge.
-    steer::exit_on_signals()?;
-    if let Some(screen) = &screen {
-        screen.give_back();
-    }
-    if killed.left.is_empty() {
-        monitor.finish();
-    } else {
-        tell_left(&killed.left);
-    }
+    finish(&mut monitor, screen.as_ref(), &left)?;
     if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
         terminal::calm_screen();
     }
@@ -153,12 +141,30 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn tell_left(left: &[Process]) {
-    let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
-    log::warn(&format!(
-        "these processes could not be killed: {}",
-        left.join(" ")
-    ));
+/// Waits for what was found to be decided, unless some processes still run.
+fn finish(
+    monitor: &mut StreamMonitor,
+    screen: Option<&Arc<Screen>>,
+    left: &[Process],
+) -> io::Result<()> {
+    // Whoever reads our output may be slow, and so may the judge.
+    steer::exit_on_signals()?;
+    if let Some(screen) = screen {
+        screen.give_back();
+    }
+    if left.is_empty() {
+        monitor.finish();
+    } else {
+        let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
+        let left = left.join(" ");
+        log::warn(&format!("these processes could not be killed: {left}"));
+    }
+    Ok(())
+}
+
+fn process_of(child: &Child) -> anyhow::Result<Process> {
+    let process = i32::try_from(child.id()).ok().and_then(Process::of);
+    process.context("/proc is not available")
 }
 
 /// What is told at the end.
@@ -171,11 +177,17 @@ fn conclude(code: u8, monitor: &StreamMonitor, proxy: &Proxy, way: &Way, told: &
     sum_up(monitor, proxy, told.count.load(Ordering::Relaxed), asked);
 }
 
-/// Who has come through another gateway so far goes on to do so.
-fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
-    if upstream.host() != Some(VENDOR) {
-        return Ok(());
+/// Says where requests go. Who has come through another gateway so far goes on to do so.
+fn choose_upstream(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
+    if upstream.host() == Some(VENDOR) {
+        go_on_to(upstream, way)?;
     }
+    way.tell(&upstream.to_string());
+    upstream::probe(upstream);
+    Ok(())
+}
+
+fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
     let set = std::env::var("ANTHROPIC_BASE_URL").ok();
     let set = set.filter(|url| !url.is_empty());
     let set = set.map(|url| (url, "the environment".to_owned()));

@@ -2,6 +2,7 @@ use super::desk::Event;
 use super::*;
 use holdgate_core::{Action, Allowance, Finding, LayerName, NoAllowance, Record, Verdict};
 use holdgate_effects::Knowledge;
+use holdgate_effects::json::Json;
 
 fn question(id: &str) -> Question {
     let mut record = Record::of_response(id.to_owned(), "s".into(), "force-push", "it rewrites");

@@ -12,6 +12,7 @@ use crate::facts::Place;
 use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use crate::ledger::Ledger;
+use crate::threads::lock;
 use anyhow::Context as _;
 use holdgate_core::{
     CallReader, Clock, Finding, History, Request, Sessions, SharedSession, lock_session,
@@ -24,7 +25,7 @@ use holdgate_effects::value::Value;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 /// Working folders that are remembered.
@@ -180,7 +181,7 @@ impl App {
     }
 
     fn known_world(&self, working_dir: Option<&str>) -> Option<Arc<World>> {
-        let worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        let worlds = lock(&self.worlds);
         worlds.get(&working_dir.map(str::to_owned)).cloned()
     }
 
@@ -195,7 +196,7 @@ impl App {
             // The disk may say more next time.
             return world;
         }
-        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut worlds = lock(&self.worlds);
         if worlds.len() >= MAX_WORLDS {
             worlds.clear();
         }

@@ -8,6 +8,7 @@ use crate::args::WrongUse;
 use crate::ledger::Ledger;
 use crate::log;
 use crate::monitor::Killer;
+use crate::threads::spawn;
 use holdgate_core::{Finding, LayerName, Masked, Members, Verdict};
 use holdgate_effects::json::{Json, shorten};
 use std::ffi::OsString;
@@ -133,8 +134,7 @@ impl Way {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("settings".to_owned());
-        thread.spawn(follow)?;
+        spawn("settings", follow)?;
         Ok(Some(stop))
     }
 
