@@ -1,6 +1,7 @@
 //! The judge of output: which model is asked, and what that may cost.
 
-use super::{ConfigError, JudgeFile};
+use super::ConfigError;
+use super::sections::JudgeFile;
 use hyper::Uri;
 use std::time::Duration;
 
@@ -23,16 +24,13 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// The provider that a setting names.
-    pub fn from_word(word: &str) -> Option<Provider> {
-        match word {
-            "gemini" => Some(Provider::Gemini),
-            "anthropic" => Some(Provider::Anthropic),
-            "openai" => Some(Provider::OpenAi),
-            "none" => Some(Provider::Nobody),
-            _ => None,
-        }
-    }
+    /// How a setting names each.
+    pub(super) const WORDS: [(&str, Provider); 4] = [
+        ("gemini", Provider::Gemini),
+        ("anthropic", Provider::Anthropic),
+        ("openai", Provider::OpenAi),
+        ("none", Provider::Nobody),
+    ];
 
     /// Where its API is.
     pub fn usual_base_url(self) -> Uri {

@@ -1,4 +1,5 @@
 use super::*;
+use holdgate_core::OnBlock;
 
 fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
     let dir = tempfile::tempdir().unwrap();

@@ -77,7 +77,7 @@ impl App {
         let in_force = InForce::load(config.clone())?;
         let know = crate::own::knowledge()?;
         let budget = Budget::of(config.proxy.memory_budget);
-        let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
+        let sessions = Sessions::new(config.sessions.max, config.sessions.max_idle);
         Ok(App {
             in_force: RwLock::new(Arc::new(in_force)),
             reloads: reload::Counters::default(),
