@@ -50,6 +50,15 @@ const OTHER_VARIABLES: &[&str] = &[
 pub struct ConfigError(String);
 
 impl Config {
+    /// The defaults, whatever this machine's settings are.
+    pub fn defaults(state_dir: impl Into<PathBuf>) -> Result<Config, ConfigError> {
+        let flags = Flags {
+            state_dir: Some(state_dir.into()),
+            ..Flags::default()
+        };
+        Config::load(&flags, [])
+    }
+
     /// Reads file, environment (given as pairs) and flags.
     pub fn load(
         flags: &Flags,

@@ -48,14 +48,9 @@ pub fn print(
     follow: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let files = if dir.exists() {
-        ledger::files(dir)?
-    } else {
-        Vec::new()
-    };
     let mut shown = 0u64;
     let mut last = None;
-    for path in files {
+    for path in ledger::files(dir)? {
         let mut reader = BufReader::new(ledger::readable(&path)?);
         shown += print_lines(&mut reader, filter, json, out)?;
         last = Some((path, reader));

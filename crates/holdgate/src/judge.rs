@@ -16,6 +16,7 @@ pub use outcome::{Outcome, outcome};
 
 use crate::config::{JUDGE_KEY, JudgeSettings, Provider};
 use crate::judging::SystemClock;
+use crate::ledger::hex;
 use crate::threads::lock;
 use crate::upstream::{self, full};
 use fault::Fault;
@@ -27,7 +28,6 @@ use hyper::{Method, Request, StatusCode, Uri};
 use limits::Limits;
 use memory::{Evidence, Memory};
 use prompt::Prompt;
-use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -226,14 +226,14 @@ impl Judge {
             headers.insert(*name, value.clone());
         }
         let answer = self.client.request(request).await;
-        let answer = answer.map_err(|e| Fault::Unreachable(causes(&e)))?;
+        let answer = answer.map_err(|e| Fault::Unreachable(upstream::causes(&e)))?;
         let (head, body) = answer.into_parts();
         let body = Limited::new(body, MAX_ANSWER).collect().await;
         let body = body.map_err(|error| {
             if error.is::<http_body_util::LengthLimitError>() {
                 Fault::Oversize(MAX_ANSWER)
             } else {
-                Fault::Unreachable(causes(error.as_ref()))
+                Fault::Unreachable(upstream::causes(error.as_ref()))
             }
         })?;
         let body = self.without_key(&String::from_utf8_lossy(&body.to_bytes()));
@@ -294,20 +294,7 @@ impl Door {
 /// 128 bits that nobody can guess.
 fn boundary() -> Result<String, Fault> {
     let mut bytes = [0; 16];
-    let random = rustls::crypto::aws_lc_rs::default_provider().secure_random;
-    random
-        .fill(&mut bytes)
-        .map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// An error with what caused it.
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
+    let random = getrandom::fill(&mut bytes);
+    random.map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
+    Ok(hex(&bytes))
 }

@@ -142,6 +142,17 @@ pub(crate) fn tls() -> anyhow::Result<rustls::ClientConfig> {
     Ok(TLS.clone()?)
 }
 
+/// An error with what caused it.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
+}
+
 /// `path` below the upstream's own path.
 pub(crate) fn url(upstream: &Uri, path: &str) -> Result<Uri, InvalidUriParts> {
     let mut parts = upstream.clone().into_parts();

@@ -80,3 +80,15 @@ pub struct Flags {
     /// `--upstream`
     pub upstream: Option<String>,
 }
+
+impl Flags {
+    /// A proxy on a free port of this machine, before `upstream` on this machine.
+    pub fn local(state_dir: impl Into<PathBuf>, upstream: SocketAddr) -> Flags {
+        Flags {
+            config: None,
+            state_dir: Some(state_dir.into()),
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            upstream: Some(format!("http://{upstream}")),
+        }
+    }
+}

@@ -2,13 +2,12 @@
 
 use super::{Bench, PROJECT};
 use crate::args::{EvalArgs, WrongUse};
-use crate::config::{Config, Flags};
+use crate::config::Config;
 use crate::judging::{self, LAYERS};
 use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::{Context, Counts, Finding, Layer, LayerName, OutOfFuel, ToolCall};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Everything that a bench is made of.
@@ -41,12 +40,8 @@ impl SetUp {
             })
         };
         let without: Result<_, _> = args.without.iter().map(layer).collect();
-        let flags = Flags {
-            state_dir: Some(PathBuf::new()),
-            ..Flags::default()
-        };
         Ok(SetUp {
-            config: Config::load(&flags, [])?,
+            config: Config::defaults("")?,
             rules: rules(args)?,
             without: without?,
             project: args.project.clone().unwrap_or_else(|| PROJECT.to_owned()),

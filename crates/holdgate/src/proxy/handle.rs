@@ -170,7 +170,10 @@ async fn send(
     let mut response = match tokio::time::timeout(wait, client.request(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
-            let message = format!("the upstream cannot be reached: {}", chain(&error));
+            let message = format!(
+                "the upstream cannot be reached: {}",
+                upstream::causes(&error)
+            );
             return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
         }
         Err(_) => {
@@ -180,17 +183,6 @@ async fn send(
     };
     upstream::remove_hop_by_hop(response.headers_mut());
     Ok(response)
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 /// What carries no calls goes both ways as it is. An answer that could carry some, on a path that

@@ -78,12 +78,7 @@ fn receive(socket: &mut TcpStream) -> String {
 }
 
 fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
-    let flags = Flags {
-        state_dir: Some(state.to_owned()),
-        listen: Some(([127, 0, 0, 1], 0).into()),
-        upstream: Some(format!("http://{upstream}")),
-        ..Flags::default()
-    };
+    let flags = Flags::local(state, upstream);
     let app = App::new(Config::load(&flags, []).unwrap()).unwrap();
     let layers: Vec<Box<dyn Layer>> = vec![Box::new(ReadFirst)];
     let clock = Arc::new(SystemClock::default());

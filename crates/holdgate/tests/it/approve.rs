@@ -1,7 +1,7 @@
 //! `holdgate approve` and the proxy's own terminal: real processes, a real terminal, a real client.
 
 use crate::responses::{PUSH, message};
-use crate::setup::{REQUEST, RawUpstream, eventually, ledger, post};
+use crate::setup::{REQUEST, RawUpstream, eventually, has, ledger, post};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -297,10 +297,7 @@ async fn a_terminal_answers_a_question() {
         assert_eq!(got.contains("said no"), !sent, "{got}");
         assert!(got.contains("message_stop"), "{got}");
         let ledger = ledger(asking.dir.path());
-        assert!(
-            ledger.contains(&format!("\"answer\":\"{said}\"")),
-            "{ledger}"
-        );
+        has(&ledger, &format!("\"answer\":\"{said}\""));
         let (ok, screen) = asking.approve(&[&id]).ends().await;
         assert!(!ok && screen.contains("no question is open"), "{screen}");
     }

@@ -1,7 +1,7 @@
 //! Many streams at once, with clients that hang up and upstreams that break.
 
 use crate::client::{Assembled, calls};
-use crate::setup::{Guarded, REQUEST, eventually, model};
+use crate::setup::{Guarded, REQUEST, eventually};
 use holdgate::ledger::verify;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt as _, Full};
@@ -61,8 +61,7 @@ async fn stream(url: String, hang_up_after: Option<usize>) -> Vec<Assembled> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_streams_leave_nothing_behind() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     // A small generator with a fixed seed: a failure can be repeated.
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: u64| {

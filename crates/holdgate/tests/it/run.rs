@@ -2,7 +2,7 @@
 
 use crate::approve::Terminal;
 use crate::monitor::{STUBBORN, survivors};
-use crate::setup::{REQUEST, eventually, model};
+use crate::setup::{REQUEST, eventually, has, model};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -115,10 +115,7 @@ fn bytes_pass_unchanged_and_streams_stay_apart() {
     let (copied, summary) = ended.stderr[start..].split_at(bytes.len());
     assert!(copied == bytes);
     let summary = String::from_utf8_lossy(summary);
-    assert!(
-        summary.contains("0 calls judged, 0 refused, 0 incidents"),
-        "{summary}"
-    );
+    has(&summary, "0 calls judged, 0 refused, 0 incidents");
 }
 
 #[test]
@@ -312,11 +309,7 @@ async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
             break;
         }
     }
-    assert!(
-        terminal.screen().contains("calls judged"),
-        "{}",
-        terminal.screen()
-    );
+    has(&terminal.screen(), "calls judged");
     let (success, screen) = terminal.ends().await;
     assert!(success, "{screen}");
     assert!(screen.contains("holdgate: 0 calls judged"), "{screen}");
@@ -481,10 +474,8 @@ async fn a_question_comes_up_where_the_agent_is() {
         terminal.shows("[d]eny?").await;
         let screen = terminal.screen();
         let ours = screen.rsplit("\x1b[?1049h").next().unwrap();
-        assert!(
-            screen.contains("\x1b[?2004l") && ours.contains("git push"),
-            "{screen}"
-        );
+        has(&screen, "\x1b[?2004l");
+        has(ours, "git push");
         // The end of input is no answer.
         terminal.keys.write_all(b"\x04").unwrap();
         // What is typed before anybody can have read the question is not taken.

@@ -2,7 +2,7 @@
 //! The agent is a script that has the name of a real one.
 
 use crate::run::{ASK_MODEL, HOLDGATE, Place};
-use crate::setup::{REQUEST, ledger, model};
+use crate::setup::{REQUEST, has, ledger, model};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -131,16 +131,9 @@ fn what_leads_elsewhere_while_the_agent_runs_is_told_and_recorded() {
         "{}",
         ended.told
     );
-    assert!(
-        ended.told.contains("while Claude Code was running"),
-        "{}",
-        ended.told
-    );
+    has(&ended.told, "while Claude Code was running");
     let records = ledger(&agent.state());
-    assert!(
-        records.contains(r#""rule":"redirected-agent""#),
-        "{records}"
-    );
+    has(&records, r#""rule":"redirected-agent""#);
 }
 
 #[test]
@@ -170,10 +163,7 @@ fn an_agent_without_a_request_is_said_to_be_unguarded() {
     let other = place.run(&["sh", "-c", "echo fine"]).output().unwrap();
     let told = String::from_utf8(other.stderr).unwrap();
     assert!(told.contains("0 incidents"), "{told}");
-    assert!(
-        told.contains("no request to a model came through"),
-        "{told}"
-    );
+    has(&told, "no request to a model came through");
 }
 
 /// An address in the user's own settings is where requests go on to; one in a repository's is not.
@@ -192,11 +182,7 @@ async fn requests_go_on_to_where_the_user_has_them_go() {
     let mut command = agent.command(&[], &[REQUEST, "demo"]);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap());
     let ended = ended(output.await.unwrap());
-    assert!(
-        ended.told.contains("1 call judged, 0 refused"),
-        "{}",
-        ended.told
-    );
+    has(&ended.told, "1 call judged, 0 refused");
     assert!(ended.told.contains("this is not used"), "{}", ended.told);
     drop(other);
 }

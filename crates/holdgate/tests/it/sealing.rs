@@ -2,7 +2,7 @@
 
 use crate::cli::{Running, holdgate};
 use crate::client::{calls, summary};
-use crate::setup::{REQUEST, ledger, model, post};
+use crate::setup::{REQUEST, has, ledger, model, post};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -156,11 +156,7 @@ async fn at_the_file_size_limit_calls_are_refused_and_the_proxy_lives() {
         }
     }
     let last = said.last().unwrap();
-    assert!(
-        last.contains("cannot be recorded"),
-        "{said:?}\n{}",
-        ledger(dir.path())
-    );
+    has(last, "cannot be recorded");
     assert!(running.0.try_wait().unwrap().is_none(), "it lives");
     let health = post(&format!("{url}/x/text/v1/messages"), REQUEST).await;
     assert!(health.status.is_success(), "{health:?}");
