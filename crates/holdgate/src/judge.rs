@@ -298,3 +298,19 @@ fn boundary() -> Result<String, Fault> {
     random.map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
     Ok(hex(&bytes))
 }
+
+/// A hit of a pattern of this family.
+#[cfg(test)]
+fn test_hit(family: &str, evidence: &str) -> Hit {
+    Hit {
+        pattern: "p".into(),
+        family: family.into(),
+        severity: holdgate_core::watch::Severity::High,
+        certain: false,
+        call: false,
+        quoted: false,
+        because: String::new(),
+        evidence: evidence.to_owned(),
+        context: String::new(),
+    }
+}

@@ -60,9 +60,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // Meanwhile; whoever needs them waits. What is wrong with them is told then.
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
-    let freeze = config.output_judge.freeze;
-    let private = config.output_judge.private_variables();
-    let judge = config.output_judge.clone();
+    let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     choose_upstream(&mut config.upstream, &way)?;
     // It may have been removed; the agent could be started all the same.
@@ -72,7 +70,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let rule_dirs = config.rules.dirs.clone();
     let ask = config.ask;
     let proxy = Proxy::start(config)?;
-    let judge = Arc::new(Judge::new(judge)?);
+    let judge = Arc::new(Judge::new(output_judge.clone())?);
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();
@@ -84,9 +82,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     set_child_subreaper(Some(getpid())).context("cannot adopt the agent's orphaned processes")?;
     let cgroup = Cgroup::make(&format!("holdgate-{session}"));
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let attended = ask.operator != Operator::Never
-        && (interactive || proxy.takes_answers() && io::stderr().is_terminal());
-    announce(&judge, attended);
+    let asks = interactive || proxy.takes_answers() && io::stderr().is_terminal();
+    announce(&judge, asks && ask.operator != Operator::Never);
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
@@ -97,15 +94,15 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // Before the agent is there: in the background of a terminal this is where we are stopped.
     let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.
-    let before = Process::own()
-        .context("/proc is not available")?
-        .children_now();
+    let own = Process::own().context("/proc is not available")?;
+    let before = own.children_now();
+    let private = output_judge.private_variables();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(process_of(&keeper)?, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
     let settings = Settings {
-        freeze,
+        freeze: output_judge.freeze,
         session,
         ledger: proxy.ledger().clone(),
         patterns,
@@ -116,13 +113,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     };
     let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;
     let watching = way.watch(told.clone(), monitor.killer())?;
-    let steered = steer::to_the_end(
-        &mut keeper,
-        &monitor,
-        questions,
-        terminal.as_ref(),
-        raw.as_ref(),
-    );
+    let ours = terminal.as_ref().zip(raw.as_ref());
+    let steered = steer::to_the_end(&mut keeper, &monitor, questions, ours);
     drop(watching);
     // Also if steering failed, and if the keeper was killed.
     let left = monitor.with_tree(Tree::kill).left;

@@ -27,16 +27,15 @@ pub(super) fn to_the_end(
     keeper: &mut Child,
     monitor: &StreamMonitor,
     questions: Questions,
-    terminal: Option<&Terminal>,
-    raw: Option<&Raw>,
+    terminal: Option<(&Terminal, &Raw)>,
 ) -> anyhow::Result<u8> {
     let (stop, stopped) = io::pipe().map(|(stopped, stop)| (stop, stopped))?;
-    if let (Some(terminal), Some(desk)) = (terminal, questions.desk()) {
+    if let (Some((terminal, _)), Some(desk)) = (terminal, questions.desk()) {
         let to = terminal.master()?;
         spawn("keys", move || carry_keys(to, &stopped, &desk))?;
     }
     let runtime = runtime()?;
-    let status = runtime.block_on(steer(keeper, monitor, questions, terminal.zip(raw)));
+    let status = runtime.block_on(steer(keeper, monitor, questions, terminal));
     drop(stop);
     let status = status?;
     if let Some(signal) = status.signal() {

@@ -67,7 +67,11 @@ impl Terminal {
     /// Types a line once something stands there.
     pub(crate) async fn types(&mut self, after: &str, line: &str) {
         self.shows(after).await;
-        self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.press(&format!("{line}\n"));
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     pub(crate) async fn ends(&mut self) -> (bool, String) {
@@ -335,7 +339,7 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
     let client = client(asking.port, "");
     desk.shows("[d]eny?").await;
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-    desk.keys.write_all(b"r\n").unwrap();
+    desk.press("r\n");
     desk.shows("write this rule?").await;
     assert!(desk.screen().contains("do: ALLOW"), "{}", desk.screen());
     let file = asking
@@ -343,7 +347,7 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
         .path()
         .join(".config/holdgate/rules/approved.yaml");
     assert!(!file.exists(), "it is shown first");
-    desk.keys.write_all(b"y\n").unwrap();
+    desk.press("y\n");
     eventually("the rule", || {
         file.exists() || desk.screen().contains("would not")
     })
@@ -382,9 +386,15 @@ async fn a_terminal_lifts_the_gate_for_a_while() {
     };
     let (ok, screen) = expert(&[]).ends().await;
     assert!(ok && screen.contains("expert mode is off"), "{screen}");
+    for wrong in ["y", "", "lift the gat"] {
+        let mut terminal = expert(&["--for", "1m"]);
+        terminal.types("to continue:", wrong).await;
+        let (ok, screen) = terminal.ends().await;
+        assert!(!ok && screen.contains("nothing was changed"), "{screen}");
+    }
     let mut terminal = expert(&["--for", "1m"]);
-    terminal.shows("to continue:").await;
-    terminal.keys.write_all(b"lift the gate\n").unwrap();
+    terminal.shows("For 1m,").await;
+    terminal.types("to continue:", "lift the gate").await;
     terminal.types("PIN: ", PIN).await;
     let (ok, screen) = terminal.ends().await;
     assert!(ok && screen.contains("expert mode is on"), "{screen}");
@@ -418,7 +428,7 @@ async fn the_terminal_of_the_proxy_is_asked() {
     let client = client(port_in(&proxy.screen()).unwrap(), "");
     proxy.shows("[d]eny?").await;
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-    proxy.keys.write_all(b"o\n").unwrap();
+    proxy.press("o\n");
     let got = client.got().await;
     assert!(got.contains("\"tool_use\""), "{got}");
     assert!(ledger(dir.path()).contains("\"answer\":\"once\""));

@@ -17,6 +17,14 @@ pub(crate) fn holdgate(args: &[&str]) -> Command {
     command
 }
 
+/// What a command says to this input.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 fn run(args: &[&str]) -> Output {
     holdgate(args).output().unwrap()
 }
@@ -37,7 +45,7 @@ fn check_words(words: &[&str], code: i32, out: &str, err: &str) {
 }
 
 /// A proxy in a process of its own, and where it listens.
-pub(crate) struct Running(Child, pub(crate) String);
+pub(crate) struct Running(pub(crate) Child, pub(crate) String);
 
 impl Running {
     fn start(upstream: &str, state: &Path) -> Running {
@@ -49,29 +57,25 @@ impl Running {
         state: &Path,
         environment: &[(&str, &Path)],
     ) -> Running {
-        let mut child = holdgate(&[
-            "proxy",
-            "--listen",
-            "127.0.0.1:0",
-            "--upstream",
-            upstream,
-            "--state-dir",
-        ])
-        .arg(state)
-        .envs(environment.iter().copied())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-        let mut first = String::new();
-        BufReader::new(child.stderr.as_mut().unwrap())
-            .read_line(&mut first)
+        let mut command = holdgate(&[]);
+        Self::spawn(command.envs(environment.iter().copied()), upstream, state)
+    }
+
+    /// The same by a command that starts Holdgate.
+    pub(crate) fn spawn(command: &mut Command, upstream: &str, state: &Path) -> Running {
+        let mut child = command
+            .args(["proxy", "--listen", "127.0.0.1:0", "--upstream", upstream])
+            .arg("--state-dir")
+            .arg(state)
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
-        let url = first
-            .trim()
-            .strip_prefix("listening on ")
-            .expect("the first line tells where")
-            .to_owned();
-        Running(child, url)
+        let mut first = String::new();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        errors.read_line(&mut first).unwrap();
+        std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+        let url = first.trim().strip_prefix("listening on ");
+        Running(child, url.expect("the first line tells where").to_owned())
     }
 }
 
@@ -145,38 +149,23 @@ fn check_judges_a_command_or_a_call() {
     let mentions = ["check", "--", "git", "commit", "-m", "stop rm -rf /"];
     check_words(&mentions, 0, "allow", "");
 
-    let given = |input: &str, args: &[&str], code: i32, out: &str| {
-        let mut child = holdgate(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
-        let output = child.wait_with_output().unwrap();
+    let given = |input: &str, flags: &[&str], code: i32, out: &str| {
+        let args = [&["check"], flags].concat();
+        let output = fed(&mut holdgate(&args), input.as_bytes());
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(out), "{output:?}");
     };
     let read = r#"{"tool":"Read","input":{"file_path":"/home/dev/.ssh/id_rsa"}}"#;
-    given(read, &["check", "--json"], 1, r#""verdict":"block""#);
-    given("rm -rf /\n", &["check"], 1, "verdict block");
-    given(
-        r#"{"file_path":"x"}"#,
-        &["check", "--tool", "Read"],
-        0,
-        "allow",
-    );
-    given(r#"{"file_path":"x"}"#, &["check"], 2, "");
-    given("", &["check"], 2, "");
+    given(read, &["--json"], 1, r#""verdict":"block""#);
+    given("rm -rf /\n", &[], 1, "verdict block");
+    let path = r#"{"file_path":"x"}"#;
+    given(path, &["--tool", "Read"], 0, "allow");
+    given(path, &[], 2, "");
+    given("", &[], 2, "");
     let cut = r#"{"tool":"Bash","input":{"command":"rm -rf /"}"#;
-    given(cut, &["check"], 2, "");
-    given(cut, &["check", "--tool", "Bash"], 2, "");
+    given(cut, &[], 2, "");
+    given(cut, &["--tool", "Bash"], 2, "");
     check("check -- {rm,-rf,/}", 1, "verdict block", "");
 }
 

@@ -264,39 +264,32 @@ async fn an_interactive_shell_works_as_at_the_users_own_terminal() {
     };
     terminal.shows("> ").await;
     // Keys of the line editor: back, insert, end of line.
-    terminal
-        .keys
-        .write_all(b"echo ad\x1b[Db\x05; stty -a | head -1\r")
-        .unwrap();
+    terminal.press("echo ad\x1b[Db\x05; stty -a | head -1\r");
     terminal.shows("\nabd").await;
     tcsetwinsize(&terminal.keys, size(41, 97)).unwrap();
     eventually("the new size", || {
-        terminal.keys.write_all(b"stty size\r").unwrap();
+        terminal.press("stty size\r");
         std::thread::sleep(std::time::Duration::from_millis(100));
         terminal.screen().contains("41 97")
     })
     .await;
     // Ctrl-C ends what runs in the foreground, not the shell; jobs can be stopped and go on.
-    terminal
-        .keys
-        .write_all(b"echo be''gin; sleep 600\r")
-        .unwrap();
+    terminal.press("echo be''gin; sleep 600\r");
     terminal.shows("begin").await;
-    terminal.keys.write_all(b"\x03").unwrap();
+    terminal.press("\x03");
     terminal.shows("^C").await;
-    terminal.keys.write_all(b"echo af''ter $?\r").unwrap();
+    terminal.press("echo af''ter $?\r");
     terminal.shows("after 130").await;
-    let job = b"sh -c 'echo ru\"\"n; exec sleep 601'\r";
-    terminal.keys.write_all(job).unwrap();
+    terminal.press("sh -c 'echo ru\"\"n; exec sleep 601'\r");
     terminal.shows("\nrun").await;
-    terminal.keys.write_all(b"\x1a").unwrap();
+    terminal.press("\x1a");
     terminal.shows("Stopped").await;
-    terminal.keys.write_all(b"fg\r").unwrap();
+    terminal.press("fg\r");
     eventually("the job ends", || {
         // A shell drops what was typed together with it.
-        terminal.keys.write_all(b"\x03").unwrap();
+        terminal.press("\x03");
         std::thread::sleep(std::time::Duration::from_millis(200));
-        terminal.keys.write_all(b"echo la''st\r").unwrap();
+        terminal.press("echo la''st\r");
         std::thread::sleep(std::time::Duration::from_millis(200));
         terminal.screen().contains("\nlast")
     })
@@ -346,27 +339,21 @@ async fn a_suspended_agent_gives_the_terminal_back() {
             &[("PS1", "> "), ("HISTFILE", "")],
         );
         terminal.shows("> ").await;
-        terminal
-            .keys
-            .write_all(format!("{run}\r").as_bytes())
-            .unwrap();
+        terminal.press(&format!("{run}\r"));
         terminal.shows("\nagent").await;
-        terminal.keys.write_all(key.as_bytes()).unwrap();
+        terminal.press(key);
         terminal.shows("Stopped").await;
-        terminal
-            .keys
-            .write_all(b"stty -a | grep -o ' icanon'\r")
-            .unwrap();
+        terminal.press("stty -a | grep -o ' icanon'\r");
         terminal.shows("\n icanon").await;
-        terminal.keys.write_all(b"fg\r").unwrap();
+        terminal.press("fg\r");
         eventually("it goes on", || {
-            terminal.keys.write_all(b"\r").unwrap();
+            terminal.press("\r");
             std::thread::sleep(std::time::Duration::from_millis(100));
             terminal.screen().contains("\nagain")
         })
         .await;
         terminal.shows("0 calls judged").await;
-        terminal.keys.write_all(b"exit 0\r").unwrap();
+        terminal.press("exit 0\r");
         terminal.ends().await;
     }
 }
@@ -477,16 +464,16 @@ async fn a_question_comes_up_where_the_agent_is() {
         has(&screen, "\x1b[?2004l");
         has(ours, "git push");
         // The end of input is no answer.
-        terminal.keys.write_all(b"\x04").unwrap();
+        terminal.press("\x04");
         // What is typed before anybody can have read the question is not taken.
         eventually("the answer is taken", || {
-            terminal.keys.write_all(answer.as_bytes()).unwrap();
-            terminal.keys.write_all(b"\r").unwrap();
+            terminal.press(answer);
+            terminal.press("\r");
             std::thread::sleep(std::time::Duration::from_millis(200));
             terminal.screen().contains("\x1b[?1049l\x1b[?2004h")
         })
         .await;
-        terminal.keys.write_all(b"x\r").unwrap();
+        terminal.press("x\r");
         terminal.shows("agent got").await;
         let (_, screen) = terminal.ends().await;
         assert!(screen.contains("1 call judged"), "{screen}");

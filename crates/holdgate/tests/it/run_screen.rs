@@ -81,7 +81,7 @@ async fn messages_wait_while_the_agent_draws() {
         ledger(place.dir.path()).contains("rules-loaded")
     })
     .await;
-    terminal.keys.write_all(b"\r").unwrap();
+    terminal.press("\r");
     let (_, screen) = terminal.ends().await;
     let (drawing, after) = screen.split_once("\x1b[?1049l").unwrap();
     assert!(!drawing.contains("the rules are in force"), "{screen}");

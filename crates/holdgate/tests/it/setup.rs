@@ -123,9 +123,16 @@ pub(crate) async fn begin(
     request: hyper::http::request::Builder,
     body: &str,
 ) -> hyper::Response<Incoming> {
+    try_begin(request, body).await.unwrap()
+}
+
+pub(crate) async fn try_begin(
+    request: hyper::http::request::Builder,
+    body: &str,
+) -> Result<hyper::Response<Incoming>, hyper_util::client::legacy::Error> {
     let client = Client::builder(TokioExecutor::new()).build_http();
     let body = Full::new(Bytes::from(body.to_owned()));
-    client.request(request.body(body).unwrap()).await.unwrap()
+    client.request(request.body(body).unwrap()).await
 }
 
 pub(crate) async fn collect(response: hyper::Response<Incoming>) -> Answer {
