@@ -1,8 +1,8 @@
 //! The terminal under `holdgate run`: it is the agent's, messages wait, questions leave no trace.
 
-use crate::approve::Terminal;
-use crate::run::{ASK_MODEL, HOLDGATE, Place};
+use crate::run::{ASK_MODEL, Place};
 use crate::setup::{REQUEST, eventually, ledger, model};
+use crate::terminal::{HOLDGATE, Terminal};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::io::Write as _;
 

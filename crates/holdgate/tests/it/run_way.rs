@@ -1,8 +1,9 @@
 //! `holdgate run` and the way of an agent's requests: settings files, other providers, other addresses.
 //! The agent is a script that has the name of a real one.
 
-use crate::run::{ASK_MODEL, HOLDGATE, Place};
+use crate::run::{ASK_MODEL, Place};
 use crate::setup::{REQUEST, has, ledger, model};
+use crate::terminal::HOLDGATE;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
