@@ -14,9 +14,8 @@ mod quote;
 
 pub use outcome::{Outcome, outcome};
 
+use crate::clock::SystemClock;
 use crate::config::{JUDGE_KEY, JudgeSettings, Provider};
-use crate::judging::SystemClock;
-use crate::ledger::hex;
 use crate::threads::lock;
 use crate::upstream::{self, full};
 use fault::Fault;
@@ -296,7 +295,7 @@ fn boundary() -> Result<String, Fault> {
     let mut bytes = [0; 16];
     let random = getrandom::fill(&mut bytes);
     random.map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
-    Ok(hex(&bytes))
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A hit of a pattern of this family.

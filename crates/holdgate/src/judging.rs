@@ -1,15 +1,14 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
+use crate::clock::SystemClock;
 use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Clock, Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Session,
-    Stack,
+    Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Session, Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The layers that a stack has.
 pub const LAYERS: [LayerName; 2] = [LayerName::Gate, LayerName::Policy];
@@ -62,20 +61,4 @@ pub fn session(world: World) -> Session {
     let mut session = Session::default();
     session.world = Arc::new(world);
     session
-}
-
-/// Time since the clock was made.
-#[derive(Debug)]
-pub struct SystemClock(Instant);
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        SystemClock(Instant::now())
-    }
-}
-
-impl Clock for SystemClock {
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
 }

@@ -5,6 +5,7 @@ mod agents;
 pub mod args;
 pub mod asks;
 pub mod check;
+pub mod clock;
 pub mod config;
 pub mod demo;
 pub mod eval;

@@ -1,9 +1,9 @@
 //! What was done before is known when a call is judged, through sockets.
 
 use super::*;
+use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
 use holdgate_effects::effect::Kind;
 use serde_json::{Value, json};

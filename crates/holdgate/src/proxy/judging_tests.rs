@@ -1,9 +1,9 @@
 //! Judging, or recording, that takes for ever stops nobody but its own response.
 
 use super::*;
+use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::Mutex;
