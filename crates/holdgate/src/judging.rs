@@ -4,14 +4,11 @@ use crate::clock::SystemClock;
 use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits, Session, Stack,
+    Executor, HeldCall, JudgeLimits, Layer, LayerName, RateLimits, Session, Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
-
-/// The layers that a stack has.
-pub const LAYERS: [LayerName; 2] = [LayerName::Gate, LayerName::Policy];
 
 /// A stack with the built-in rules, without the layers in `without`.
 pub fn stack(profile: Profile, without: &[LayerName], limits: RateLimits) -> anyhow::Result<Stack> {
@@ -35,10 +32,7 @@ pub fn layers(
     without: &[LayerName],
     limits: RateLimits,
 ) -> Vec<Box<dyn Layer>> {
-    let mut layers: Vec<Box<dyn Layer>> = vec![
-        Box::new(Gate::new(limits, rules.clone())),
-        Box::new(Policy::new(rules)),
-    ];
+    let mut layers = holdgate_core::layers(rules, limits);
     layers.retain(|layer| !without.contains(&layer.name()));
     layers
 }
