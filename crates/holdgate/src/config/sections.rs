@@ -104,7 +104,7 @@ section!(UpstreamFile {
 });
 section!(GuardFile =>
     /// How calls are held and judged.
-    Guarding {
+    GuardSection {
         on_block: OnBlock as OnBlockWord = OnBlock::Continue,
         continue_clients: Vec<String> =
             CONTINUE_CLIENTS.iter().copied().map(str::to_owned).collect(),
@@ -122,7 +122,7 @@ section!(GuardFile =>
 );
 section!(GateFile =>
     /// The gate's limits, and what kind of machine the agent works on.
-    Gating {
+    GateSection {
         profile: Profile as ProfileWord = Profile::default(),
         calls_per_minute: usize as Count<0, 4096> = 60,
         identical_in_a_row: u32 = 5,
