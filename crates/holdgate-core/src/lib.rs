@@ -36,8 +36,7 @@ pub use request::{Request, RequestFacts};
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{Gate, Policy, RateLimits};
 pub use stack::{
-    Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, Occasion, OutOfFuel, Refusal,
-    Stack,
+    Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
 };
 pub use verdict::{Finding, LayerName, Verdict};
 
@@ -50,4 +49,4 @@ pub use question::{Allowance, NoAllowance, Question};
 // What has been done before.
 pub use conversation::{CallReader, Conversations, Room, Unbounded, shared_bytes, shared_history};
 pub use history::{History, Outcome, Step};
-pub use session::{Session, Sessions, SharedSession, lock as lock_session};
+pub use session::{Session, Sessions, SharedSession, Visit, lock as lock_session};

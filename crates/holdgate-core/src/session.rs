@@ -288,7 +288,8 @@ pub(crate) struct Moment {
 }
 
 /// A session that is looked at for moments, between which others may use it.
-pub(crate) trait Visit {
+pub trait Visit {
+    /// Calls `look` with the session.
     fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T;
 }
 

@@ -7,7 +7,7 @@
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
 pub use crate::session::Counts;
-use crate::session::{self, Moment, Session, SharedSession, Visit};
+use crate::session::{self, Moment, Visit};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -31,8 +31,14 @@ mod outcome;
 pub trait Layer: Send + Sync {
     /// Its name.
     fn name(&self) -> LayerName;
-    /// All that it has to say about `call`.
-    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel>;
+    /// All that it has to say about `call`, which has these `effects`.
+    fn judge(
+        &self,
+        call: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel>;
     /// What it says because of how many calls have come. It is asked before the call is understood,
     /// and once more when all has been said, while nobody else can count: it has to be quick.
     fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
@@ -40,8 +46,8 @@ pub trait Layer: Send + Sync {
     }
 }
 
-/// What a layer may know besides the call.
-#[derive(Debug)]
+/// When a call comes, and after what.
+#[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The finished calls of the conversation.
     pub history: &'a History,
@@ -49,46 +55,17 @@ pub struct Context<'a> {
     pub expert: bool,
     /// The time.
     pub now: Duration,
-    /// What the call does.
-    pub effects: &'a [Effect],
-    /// What the layer may still spend.
-    pub fuel: Fuel,
 }
 
-/// Whose call it is, and when it comes.
-#[derive(Debug)]
-pub struct Occasion<'a> {
-    /// What the agent has done before.
-    pub session: &'a mut Session,
-    /// The finished calls of the conversation.
-    pub history: &'a History,
-    /// Whether the operator has lifted the gate for this request.
-    pub expert: bool,
-    /// The time.
-    pub now: Duration,
-}
-
-impl<'a> Occasion<'a> {
-    /// An ordinary occasion.
-    pub fn new(session: &'a mut Session, history: &'a History, now: Duration) -> Self {
-        Occasion {
-            session,
+impl<'a> Context<'a> {
+    /// The context of a call without expert mode.
+    pub fn new(history: &'a History, now: Duration) -> Self {
+        Context {
             history,
             expert: false,
             now,
         }
     }
-}
-
-/// The same without the session.
-#[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
-    /// The finished calls of the conversation.
-    pub history: &'a History,
-    /// Whether the operator has lifted the gate for this request.
-    pub expert: bool,
-    /// The time.
-    pub now: Duration,
 }
 
 /// The bounds on one judgement.
@@ -122,6 +99,22 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// The verdict on the call.
+    pub fn verdict(&self) -> Verdict {
+        match &self.outcome {
+            Ok(cleared) => cleared.verdict(),
+            Err(refusal) => refusal.verdict(),
+        }
+    }
+
+    /// What the layers said.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.outcome {
+            Ok(cleared) => cleared.findings(),
+            Err(refusal) => refusal.findings(),
+        }
+    }
+
     /// A refusal of a call that was not understood.
     pub(crate) fn refused(refusal: Refusal, took: Duration) -> Self {
         Judgement {
@@ -158,47 +151,33 @@ impl Stack {
         self.limits.deadline
     }
 
-    /// Reads and judges a call, and notes it in the session.
-    pub fn judge(&self, held: HeldCall, occasion: Occasion<'_>) -> Judgement {
-        let about = About {
-            history: occasion.history,
-            expert: occasion.expert,
-            now: occasion.now,
-        };
-        self.judge_in(held, occasion.session, &about)
-    }
-
-    /// The same in a session that others share. It is locked only for moments: at the start, and to
-    /// note what came out.
-    pub fn judge_shared(
+    /// Reads and judges a call, and notes it in the session. A shared session is locked only for
+    /// moments: at the start, and to note the result.
+    pub fn judge(
         &self,
         held: HeldCall,
-        session: &SharedSession,
-        about: &About<'_>,
+        mut session: impl Visit,
+        context: &Context<'_>,
     ) -> Judgement {
-        self.judge_in(held, session, about)
-    }
-
-    fn judge_in(&self, held: HeldCall, mut session: impl Visit, about: &About<'_>) -> Judgement {
         let start = self.clock.now();
         let took = || self.clock.now().saturating_sub(start);
         let call = match held.read(self.limits.call) {
             Ok(call) => call,
             Err(fault) => {
-                session.visit(|session| session.note(None, false, about.now));
+                session.visit(|session| session.note(None, false, context.now));
                 let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
                 return Judgement::refused(refusal, took());
             }
         };
         let (moment, too_many) = session.visit(|session| {
-            let counts = session.counts(None, about.now);
-            let said = self.counted(&call, &counts, about);
+            let counts = session.counts(None, context.now);
+            let said = self.counted(&call, &counts, context);
             if strictest(&said) >= Verdict::Block {
-                session.note(None, false, about.now);
+                session.note(None, false, context.now);
                 return (None, said);
             }
-            session.settle(about.history, about.now);
-            (Some(session.moment(about.now)), Vec::new())
+            session.settle(context.history, context.now);
+            (Some(session.moment(context.now)), Vec::new())
         });
         let Some(moment) = moment else {
             // What comes too often is not worth the work of understanding it.
@@ -213,12 +192,12 @@ impl Stack {
             folders,
             traces,
         } = understood;
-        self.ask_all(&call, &effects, about, deadline, &mut findings);
+        self.ask_all(&call, &effects, context, deadline, &mut findings);
         let print = session::fingerprint(&call, &effects);
-        let results = session::results(about.history, &call.id);
+        let results = session::results(context.history, &call.id);
         session.visit(|session| {
             if costly {
-                session.note_costly(about.now);
+                session.note_costly(context.now);
             }
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
@@ -226,14 +205,18 @@ impl Stack {
                     finding.verdict = Verdict::Audit;
                 }
             }
-            findings.extend(self.counted(&call, &session.counts(Some(print), about.now), about));
+            findings.extend(self.counted(
+                &call,
+                &session.counts(Some(print), context.now),
+                context,
+            ));
             let verdict = strictest(&findings);
-            session.note(Some(print), verdict.lets_pass(), about.now);
+            session.note(Some(print), verdict.lets_pass(), context.now);
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);
                 if call.runs == Executor::AtClient {
-                    session.note_traces(&call.id, results, traces, about.now);
+                    session.note_traces(&call.id, results, traces, context.now);
                 }
             }
         });
@@ -250,10 +233,10 @@ impl Stack {
     }
 
     /// What all layers say by the counts alone.
-    fn counted(&self, call: &ToolCall, counts: &Counts, about: &About<'_>) -> Vec<Finding> {
+    fn counted(&self, call: &ToolCall, counts: &Counts, context: &Context<'_>) -> Vec<Finding> {
         let layers = self.layers.iter();
         layers
-            .flat_map(|layer| layer.count(call, counts, about.expert))
+            .flat_map(|layer| layer.count(call, counts, context.expert))
             .collect()
     }
 
@@ -262,7 +245,7 @@ impl Stack {
         &self,
         call: &ToolCall,
         effects: &[Effect],
-        about: &About<'_>,
+        context: &Context<'_>,
         deadline: Duration,
         findings: &mut Vec<Finding>,
     ) {
@@ -271,21 +254,15 @@ impl Stack {
         }
         for layer in &self.layers {
             let from = findings.len();
-            let context = Context {
-                history: about.history,
-                expert: about.expert,
-                now: about.now,
-                effects,
-                fuel: Fuel::until(self.limits.fuel, self.clock.clone(), deadline),
-            };
-            findings.extend(ask(layer.as_ref(), call, &context));
+            let fuel = Fuel::until(self.limits.fuel, self.clock.clone(), deadline);
+            findings.extend(ask(layer.as_ref(), call, effects, context, &fuel));
             let new = findings.get_mut(from..).unwrap_or_default();
             let has_run = call.runs == Executor::AtProvider && layer.name() != LayerName::Policy;
             if has_run {
                 // What has run already, only the operator's policy can want to hide.
                 lower(new);
             }
-            if context.fuel.is_late() {
+            if fuel.is_late() {
                 break;
             }
         }
@@ -334,9 +311,17 @@ impl Stack {
     }
 }
 
-fn ask(layer: &dyn Layer, call: &ToolCall, context: &Context<'_>) -> Vec<Finding> {
+fn ask(
+    layer: &dyn Layer,
+    call: &ToolCall,
+    effects: &[Effect],
+    context: &Context<'_>,
+    fuel: &Fuel,
+) -> Vec<Finding> {
     // A layer only reads what it is given, so a panic leaves nothing half done.
-    match catch_unwind(AssertUnwindSafe(|| layer.judge(call, context))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        layer.judge(call, effects, context, fuel)
+    })) {
         Ok(Ok(findings)) => findings,
         Ok(Err(OutOfFuel)) => vec![Finding::block(
             layer.name(),

@@ -6,6 +6,8 @@ use crate::call::{Executor, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Counts, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
 
 /// The gate's limits. A limit of 0 is no limit.
@@ -64,17 +66,17 @@ impl Layer for Gate {
         LayerName::Gate
     }
 
-    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        context.fuel.spend(1)?;
-        let Context {
-            effects,
-            history,
-            fuel,
-            ..
-        } = context;
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        fuel.spend(1)?;
         let mut findings = self
             .rules
-            .findings(RuleLayer::Gate, effects, history, fuel)?;
+            .findings(RuleLayer::Gate, effects, context.history, fuel)?;
         if context.expert {
             self.only_note(&mut findings);
         }

@@ -8,6 +8,8 @@ use crate::call::ToolCall;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
 
 /// The policy.
@@ -28,14 +30,14 @@ impl Layer for Policy {
         LayerName::Policy
     }
 
-    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        let Context {
-            effects,
-            history,
-            fuel,
-            ..
-        } = context;
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
         self.rules
-            .findings(RuleLayer::Policy, effects, history, fuel)
+            .findings(RuleLayer::Policy, effects, context.history, fuel)
     }
 }

@@ -7,7 +7,7 @@ use crate::proxy::answer::{Answer, error_answer};
 use crate::proxy::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
-    Finding, GuardSettings, HeldCall, History, LayerName, Occasion, Output, ResponseContext,
+    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, ResponseContext,
     Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
 };
 use holdgate_effects::json::Json;
@@ -159,14 +159,11 @@ impl Bench {
         let mut history = History::default();
         let mut outcome = Outcome::empty();
         for (step, call) in calls.iter().enumerate() {
-            let occasion = Occasion::new(&mut session, &history, call.at);
-            let judgement = self.stack.judge(self.held(call), occasion);
+            let context = Context::new(&history, call.at);
+            let judgement = self.stack.judge(self.held(call), &mut session, &context);
             outcome.times.push(judgement.took);
-            let (verdict, findings) = match &judgement.outcome {
-                Ok(cleared) => (cleared.verdict(), cleared.findings()),
-                Err(refusal) => (refusal.verdict(), refusal.findings()),
-            };
-            outcome.hear(findings);
+            let verdict = judgement.verdict();
+            outcome.hear(judgement.findings());
             outcome.verdict = outcome.verdict.max(verdict);
             let became = if verdict.lets_pass() {
                 holdgate_core::Outcome::Done

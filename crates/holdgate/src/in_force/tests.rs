@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::Flags;
-use holdgate_core::{Action, History, Occasion, Record, Verdict};
+use holdgate_core::{Action, Context, History, Record, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -81,11 +81,8 @@ fn verdict(stack: &Stack, command: &str) -> Verdict {
     );
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(call, occasion).outcome {
-        Ok(cleared) => cleared.verdict(),
-        Err(refusal) => refusal.verdict(),
-    }
+    let context = Context::new(&history, Duration::ZERO);
+    stack.judge(call, &mut session, &context).verdict()
 }
 
 #[test]
@@ -201,8 +198,8 @@ fn a_project_file_costs_little_however_it_is_written() {
     let input = Json::object([("command", "touch a".into())]);
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    let judgement = stack.judge(judging::call("Bash", &input), occasion);
+    let context = Context::new(&history, Duration::ZERO);
+    let judgement = stack.judge(judging::call("Bash", &input), &mut session, &context);
     let (id, whose) = ("1-1".to_owned(), "s".to_owned());
     let record = Record::of_call(id, whose, &judgement, Action::Explained, Duration::ZERO);
     assert!(record.findings.len() >= 200);

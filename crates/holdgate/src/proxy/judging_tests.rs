@@ -5,6 +5,8 @@ use crate::config::Flags;
 use crate::in_force::InForce;
 use crate::judging::SystemClock;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,7 +22,13 @@ impl Layer for Waits {
         LayerName::Policy
     }
 
-    fn judge(&self, call: &ToolCall, _: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
+    fn judge(
+        &self,
+        call: &ToolCall,
+        _: &[Effect],
+        _: &Context<'_>,
+        _: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
         if call.text.contains("marker") {
             self.began.send(()).unwrap();
             self.go_on.lock().unwrap().recv().unwrap();

@@ -4,7 +4,7 @@ use holdgate::config::{Config, Flags};
 use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
+use holdgate_core::{Clock, Context, Finding, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -34,12 +34,10 @@ fn judged(command: &str) -> (Verdict, Vec<Finding>) {
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let judgement = STACK.judge(
         judging::call("Bash", &input),
-        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+        &mut session,
+        &Context::new(&History::default(), Duration::ZERO),
     );
-    match judgement.outcome {
-        Ok(cleared) => (cleared.verdict(), cleared.findings().to_vec()),
-        Err(refusal) => (refusal.verdict(), refusal.findings().to_vec()),
-    }
+    (judgement.verdict(), judgement.findings().to_vec())
 }
 
 fn check_allowed(commands: &[&str]) {
