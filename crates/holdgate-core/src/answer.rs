@@ -1,13 +1,13 @@
-//! What is answered to a question, and the approval that an answer can be.
+//! Answers to questions, and the approval that an answer can give.
 
-/// What became of a question.
+/// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A person lets this call pass.
     Once,
-    /// A person lets the same pass for the rest of the session.
+    /// A person lets the same call pass for the rest of the session.
     Session,
-    /// A person lets it pass and has written a rule that does so from now on.
+    /// A person lets the call pass and has written a rule that allows it from now on.
     Rule,
     /// A person says no.
     Deny,

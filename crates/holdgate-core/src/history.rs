@@ -1,7 +1,7 @@
-//! What the conversation shows to have been done: the calls before the one that is judged.
+//! The history: calls of the conversation before the one that is judged.
 //!
-//! Only calls whose result has come back are in it, so the same conversation gives the same history
-//! to whoever reads it.
+//! It contains only calls whose result has come back, so the same conversation always gives the
+//! same history.
 
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
@@ -36,7 +36,7 @@ pub struct Step {
     pub cut: Vec<Kind>,
     /// Whether it ran where the agent works, and not at the provider.
     pub local: bool,
-    /// Tells calls apart that share an id.
+    /// Distinguishes calls that share an id.
     pub(crate) digest: u64,
     /// About how many bytes it takes in memory.
     pub(crate) bytes: usize,
@@ -101,7 +101,7 @@ impl Step {
         step
     }
 
-    /// Keeps of its effects only the kinds.
+    /// Keeps only the kinds of its effects.
     fn cut(&mut self) {
         for effect in std::mem::take(&mut self.effects) {
             if !self.cut.contains(&effect.kind) {
@@ -112,7 +112,7 @@ impl Step {
     }
 }
 
-/// Of effects that are alike, the last one stays: who looks back meets it first.
+/// Of equal effects, keeps the last one: a search from the end finds it first.
 fn forget_repeated(effects: &mut Vec<Effect>) {
     let mut known = HashSet::new();
     effects.reverse();
@@ -135,7 +135,7 @@ fn forget_repeated(effects: &mut Vec<Effect>) {
     effects.reverse();
 }
 
-/// Keeps what the latest steps did, as much as there is room for, and of older ones the kinds.
+/// Keeps the effects of the latest steps as far as there is room, and only the kinds of older ones.
 pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
     let mut room = MAX_ALL_BYTES;
     for step in steps.iter_mut().rev() {

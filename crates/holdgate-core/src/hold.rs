@@ -1,4 +1,5 @@
-//! Tool calls wait here until they are whole, and what follows them waits behind.
+//! The queue in which tool calls wait until they are complete and judged, and everything behind
+//! them waits too.
 
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
@@ -6,7 +7,7 @@ use crate::event::{Block, Part};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What waits, in the order in which it shall leave.
+/// What waits, in the order in which it will leave.
 #[derive(Debug)]
 pub(crate) enum Waiting<J> {
     /// An inert frame behind a call.

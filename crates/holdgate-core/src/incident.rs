@@ -8,7 +8,7 @@ use holdgate_effects::json::{Json, write_string};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Findings that one record tells.
+/// Findings in one record.
 const MAX_FINDINGS: usize = 16;
 
 /// One decision.
@@ -16,7 +16,7 @@ const MAX_FINDINGS: usize = 16;
 pub struct Record {
     /// Unique: the response's id and a number. A question has the id of the decision to come.
     pub id: String,
-    /// Whose it is.
+    /// The session that it belongs to.
     pub session: String,
     /// Where it was made: `proxy`.
     pub door: &'static str,
@@ -69,7 +69,7 @@ pub enum Action {
     ResponseEnded,
     /// A part that would repeat something was left out.
     LeftOut,
-    /// A person was asked; another record tells what came of it.
+    /// A person was asked; another record has the answer.
     Asked,
 }
 

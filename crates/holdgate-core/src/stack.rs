@@ -1,8 +1,8 @@
 //! All layers judge every call; the strictest finding wins.
 //!
-//! Whatever writes a call to a client needs a [`Cleared`]. Two places make one: [`Stack::judge`], and
-//! a [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) that an
-//! answer to its question is.
+//! Writing a call to a client needs a [`Cleared`]. [`Stack::judge`] creates it, and so does a
+//! [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) of an
+//! answer.
 
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
@@ -21,17 +21,17 @@ use std::time::Duration;
 
 /// The rule that refuses a call which needs too much work.
 const TOO_COSTLY: &str = "judging-too-costly";
-/// A session that sends such calls again and again has this part of the work done for each call,
-/// which is more than nearly all calls need.
+/// If a session repeatedly sends such calls, the fuel for each of its calls is divided by this. The
+/// rest is still more than nearly all calls need.
 const STRAINED: u64 = 16;
 
 mod outcome;
 
-/// One way of looking at a call.
+/// A judge of calls.
 pub trait Layer: Send + Sync {
     /// Its name.
     fn name(&self) -> LayerName;
-    /// All that it has to say about `call`, which has these `effects`.
+    /// Its findings about `call`, which has these `effects`.
     fn judge(
         &self,
         call: &ToolCall,
@@ -39,8 +39,8 @@ pub trait Layer: Send + Sync {
         context: &Context<'_>,
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel>;
-    /// What it says because of how many calls have come. It is asked before the call is understood,
-    /// and once more when all has been said, while nobody else can count: it has to be quick.
+    /// Its findings by the number of calls alone. This is called before the call is interpreted,
+    /// and again after all layers have judged, with the session locked: it has to be fast.
     fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
         Vec::new()
     }
@@ -87,7 +87,7 @@ pub struct Stack {
     limits: JudgeLimits,
 }
 
-/// What came out, and how long it took.
+/// The result of judging a call.
 #[derive(Debug)]
 pub struct Judgement {
     /// The decision.
@@ -115,7 +115,7 @@ impl Judgement {
         }
     }
 
-    /// A refusal of a call that was not understood.
+    /// A refusal of a call that was not interpreted.
     pub(crate) fn refused(refusal: Refusal, took: Duration) -> Self {
         Judgement {
             outcome: Err(refusal),
@@ -180,7 +180,7 @@ impl Stack {
             (Some(session.moment(context.now)), Vec::new())
         });
         let Some(moment) = moment else {
-            // What comes too often is not worth the work of understanding it.
+            // A call above the rate is not interpreted, to save the work.
             return Judgement::refused(Refusal::of(call, too_many), took());
         };
         // Reading is linear in a bounded input; the deadline is for what comes after it.
@@ -232,7 +232,7 @@ impl Stack {
         }
     }
 
-    /// What all layers say by the counts alone.
+    /// The findings of all layers by the counts alone.
     fn counted(&self, call: &ToolCall, counts: &Counts, context: &Context<'_>) -> Vec<Finding> {
         let layers = self.layers.iter();
         layers
@@ -240,7 +240,8 @@ impl Stack {
             .collect()
     }
 
-    /// What all layers say. Every layer runs, also after a block: the ledger needs all findings.
+    /// The findings of all layers. Every layer runs, also after a block: the ledger needs all
+    /// findings.
     fn ask_all(
         &self,
         call: &ToolCall,
@@ -259,7 +260,7 @@ impl Stack {
             let new = findings.get_mut(from..).unwrap_or_default();
             let has_run = call.runs == Executor::AtProvider && layer.name() != LayerName::Policy;
             if has_run {
-                // What has run already, only the operator's policy can want to hide.
+                // The call has already run; only the operator's policy can still withhold it.
                 lower(new);
             }
             if fuel.is_late() {
@@ -274,7 +275,7 @@ impl Stack {
         }
     }
 
-    /// What the call does, or why that cannot be known.
+    /// What the call does, or a finding that says why that is not known.
     fn understand(
         &self,
         call: &ToolCall,
@@ -292,7 +293,7 @@ impl Stack {
         };
         match catch_unwind(AssertUnwindSafe(read)) {
             Ok(Ok(understood)) => (understood, Vec::new()),
-            // That it is too slow is said when all has been said.
+            // `ask_all` reports that judging was too slow.
             Ok(Err(OutOfFuel)) if fuel.is_late() => (Understood::default(), Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
@@ -318,7 +319,7 @@ fn ask(
     context: &Context<'_>,
     fuel: &Fuel,
 ) -> Vec<Finding> {
-    // A layer only reads what it is given, so a panic leaves nothing half done.
+    // A layer changes nothing, so a panic leaves no partial state.
     match catch_unwind(AssertUnwindSafe(|| {
         layer.judge(call, effects, context, fuel)
     })) {
@@ -363,7 +364,7 @@ fn unreadable(fault: &Fault) -> Finding {
     .instead(instead)
 }
 
-/// What has run already can only be noted.
+/// A call that has already run can only be recorded.
 fn lower(findings: &mut [Finding]) {
     for finding in findings {
         finding.verdict = finding.verdict.min(Verdict::Audit);

@@ -1,4 +1,4 @@
-//! What is said about a call: verdicts and the findings behind them.
+//! Verdicts on calls, and the findings behind them.
 
 use crate::mask::Masked;
 use holdgate_effects::effect::Effect;
@@ -6,7 +6,7 @@ use holdgate_effects::json::Json;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What shall become of a call. Ordered: the strictest finding wins.
+/// The decision about a call. Ordered: the strictest finding wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It goes on.
@@ -55,7 +55,7 @@ impl Verdict {
     }
 }
 
-/// Who says something about a call, or about an agent.
+/// The source of a finding about a call or an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LayerName {
     /// The operator, who has lifted the gate for a while.
@@ -68,13 +68,13 @@ pub enum LayerName {
     Operator,
     /// The layer that finds what the operator does not want.
     Policy,
-    /// Whoever reads requests, responses and calls.
+    /// The reader of requests, responses and calls.
     Reader,
-    /// Whoever reads rules and settings again.
+    /// The code that reloads rules and settings.
     Rules,
-    /// Whoever runs an agent.
+    /// `holdgate run`.
     Run,
-    /// Whoever has the layers judge, within limits.
+    /// The stack, which runs the layers within limits.
     Stack,
     /// The patterns for what an agent prints.
     Watch,
@@ -104,16 +104,16 @@ impl std::fmt::Display for LayerName {
     }
 }
 
-/// One thing that a layer has to say about a call.
+/// What a layer reports about a call.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The layer that says it.
+    /// The layer that reports it.
     pub layer: LayerName,
     /// The rule's name.
     pub rule: Cow<'static, str>,
     /// What the rule wants.
     pub verdict: Verdict,
-    /// Why, as a sentence without its full stop.
+    /// The reason, as a clause without a full stop.
     pub reason: String,
     /// The part that matched, with secrets masked.
     pub evidence: Option<Masked>,
@@ -141,7 +141,7 @@ impl Finding {
         }
     }
 
-    /// A finding that is only noted.
+    /// A finding that is only recorded.
     pub fn audit(
         layer: LayerName,
         rule: impl Into<Cow<'static, str>>,
@@ -160,7 +160,7 @@ impl Finding {
         self
     }
 
-    /// The finding as it stands in a record.
+    /// The finding as written to a record.
     pub fn to_json(&self) -> Json<'static> {
         let mut json = Json::object([
             ("layer", self.layer.word().into()),

@@ -38,7 +38,7 @@ pub(crate) const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
 /// Clients that were seen to check a call against its schema before they run it, and to report the
 /// error to the model: Claude Code and opencode.
 const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
-/// Variables that are no settings of the file.
+/// Variables that are not settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
     "HOLDGATE_STATE_DIR",
@@ -374,7 +374,7 @@ fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
 fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
     let name = key.strip_prefix(VARIABLES).unwrap_or(key).to_lowercase();
     let (section, field) = name.split_once('_').unwrap_or((&name, ""));
-    // A value that is no TOML by itself, such as `10s`, is a text.
+    // A value that is not TOML by itself, such as `10s`, is a string.
     let quoted = toml::Value::from(value).to_string();
     let plain = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
     let value = if plain { value } else { &quoted };

@@ -72,7 +72,7 @@ pub enum Ruling {
         /// Its reason, one line without control characters.
         reason: String,
     },
-    /// It gave none. That is no denial: nobody has judged.
+    /// There is no ruling. This is not a denial: nobody has judged.
     Down {
         /// What is wrong with it, as a phrase.
         why: String,
@@ -112,8 +112,8 @@ struct Door {
 }
 
 impl Judge {
-    /// A judge whose key is in [`OWN_KEY`], or else, if somebody has chosen it, in the variable that
-    /// the settings name.
+    /// A judge whose key is in [`OWN_KEY`], or else, if somebody has chosen it, in the variable
+    /// that the settings name.
     pub fn new(settings: JudgeSettings) -> anyhow::Result<Judge> {
         let named = settings.chosen.then_some(settings.api_key_env.as_str());
         let variables = [Some(OWN_KEY), named].into_iter().flatten();

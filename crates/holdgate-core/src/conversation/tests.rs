@@ -228,7 +228,7 @@ fn a_call_that_cannot_be_understood_may_have_done_anything() {
 #[test]
 fn what_was_refused_is_known_once() {
     let text = "[holdgate] The call to `Bash` was blocked and did not run.\nRule: r (gate)\n\
-                Why: no.\nDo not repeat the call as it was. (incident 0a-1-2)";
+                Why: no.\nDo not repeat the call unchanged. (incident 0a-1-2)";
     let inert =
         json!({"type": "tool_use", "id": "toolu_holdgate_0a_1_2", "name": "Bash", "input": {}});
     let notice = json!({"type": "text", "text": text});

@@ -1,4 +1,4 @@
-//! How a response ends: well, cut off, or stopped by us.
+//! How a response ends: complete, cut off, or stopped by us.
 
 use super::sink::Sink;
 use super::{Output, State, StreamGuard};
@@ -10,7 +10,7 @@ impl StreamGuard {
     pub fn finish(&mut self, out: &mut Vec<Output>) {
         let all_said = self.state == State::Ending && self.hold.is_empty();
         if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // Only the very last event is missing, which some servers forget.
+            // Only the last event is missing; some servers do not send it.
             self.state = State::Complete;
             let mut sink = Sink::new(&Bytes::new(), out);
             sink.send(self.writer.end());
@@ -31,8 +31,8 @@ impl StreamGuard {
         );
     }
 
-    /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
-    /// success.
+    /// The upstream cannot be read further, because of `why`. The client gets an error: it would
+    /// take a plain end for success.
     pub fn cut(&mut self, why: &str, out: &mut Vec<Output>) {
         if self.is_over() {
             return;
@@ -44,7 +44,7 @@ impl StreamGuard {
             sink.send(protocol.error_event(&format!("[holdgate] {why}")));
             sink.finish();
         } else {
-            // Without a first event, clients try again as they would without us.
+            // Without a first event, clients retry as they would without us.
             out.push(Output::Abort);
         }
         self.state = State::Failed;
@@ -60,7 +60,7 @@ impl StreamGuard {
         }
     }
 
-    /// Forgets all that waits. A question is no longer open, and a verdict no longer awaited.
+    /// Drops everything that waits, including an open question or an awaited verdict.
     pub(super) fn let_go(&mut self) {
         self.hold.take();
         self.question = None;

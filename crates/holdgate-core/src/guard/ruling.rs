@@ -16,7 +16,7 @@ use holdgate_effects::json::shorten;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Refusals in a row that an agent may answer on its own before a person has to look.
+/// Refusals in a row after which an agent may still continue on its own.
 const CONTINUES_IN_A_ROW: u32 = 3;
 
 /// The rulings of one response.
@@ -46,7 +46,7 @@ impl Ruling {
         }
     }
 
-    /// Takes note of a call that begins.
+    /// Counts a call that begins, and checks its id.
     pub(super) fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
@@ -242,7 +242,7 @@ pub(super) struct Judged {
     pub(super) incident: String,
     /// The id of the call that keeps the agent going, if one is sent.
     pub(super) inert_call: Option<String>,
-    /// Whether the explanation stands elsewhere.
+    /// Whether the explanation is written elsewhere.
     pub(super) notice_apart: bool,
     /// When the call began.
     since: Duration,
@@ -260,7 +260,7 @@ impl Judged {
         Some(refusal.notice(&self.incident, answer))
     }
 
-    /// The part of a refusal that explains it, to be written apart.
+    /// The explanation of a refusal, to be written separately.
     pub(super) fn split_notice(&mut self) -> Option<Judged> {
         let refusal = self.judgement.outcome.as_ref().err()?;
         self.notice_apart = true;

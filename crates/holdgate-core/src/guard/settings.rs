@@ -55,7 +55,7 @@ pub struct ResponseContext {
     pub session_id: String,
     /// This response's id: incidents are numbered below it.
     pub response_id: String,
-    /// What the request told.
+    /// What the request says.
     pub request: Arc<RequestFacts>,
     /// How responses are guarded.
     pub settings: Arc<GuardSettings>,

@@ -1,6 +1,6 @@
 //! The gate: is this call dangerous in itself? (Inspired by the "Action Gate".)
 //!
-//! Rules over what the call does, and rate limits, which stop agents that run in circles.
+//! It has rules about what a call does, and rate limits, which stop agents that loop.
 
 use crate::call::{Executor, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
@@ -10,7 +10,7 @@ use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
 
-/// The gate's limits. A limit of 0 is no limit.
+/// The gate's limits. 0 means no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimits {
     /// Calls that may be cleared in a minute, per session.
@@ -27,7 +27,7 @@ impl RateLimits {
     };
 }
 
-/// What holds unless the settings say otherwise.
+/// The defaults of the settings.
 impl Default for RateLimits {
     fn default() -> Self {
         RateLimits {
@@ -50,8 +50,8 @@ impl Gate {
         Gate { limits, rules }
     }
 
-    /// Expert mode: what is found is noted. What protects Holdgate itself stays, or the exception
-    /// could be made the rule.
+    /// Expert mode: findings are only recorded, except those that protect Holdgate itself.
+    /// Otherwise an agent could make the exception permanent.
     fn only_note(&self, findings: &mut [Finding]) {
         for finding in findings {
             if !self.rules.protects_holdgate(&finding.rule) {

@@ -1,4 +1,4 @@
-//! The layers: ways of looking at a call.
+//! The layers that judge calls.
 
 mod gate;
 mod policy;

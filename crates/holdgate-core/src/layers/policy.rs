@@ -1,8 +1,7 @@
 //! The policy: what does the operator want, also over time? (Inspired by the "Safety DSL".)
 //!
-//! Rules as in the gate, and besides: what must have been done before, what is forbidden after
-//! something was done, what a person must agree to, and what is allowed though another rule of the
-//! policy speaks against it.
+//! It has rules like the gate's. They can also require an earlier call, forbid a call after another
+//! one, need a person's approval, or make an exception from another rule of the policy.
 
 use crate::call::ToolCall;
 use crate::rules::{RuleLayer, RuleSet};

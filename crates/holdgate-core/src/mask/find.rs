@@ -1,5 +1,5 @@
-//! Where secrets are in a text: private keys by their frame, tokens by their form, all others by
-//! what stands before them. Every pass is linear in the text.
+//! Finds secrets in a text: private keys by their frame, tokens by their form, all others by what
+//! comes before them. Every pass is linear in the text.
 
 use super::MASK;
 use super::names::{self, Strength};
@@ -57,7 +57,7 @@ const KEY_HEADERS: &[&str] = &["Proc-Type:", "Version:", "Comment:", "Charset:"]
 /// Words of which one is in every name that counts.
 const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|\bpat)[A-Za-z0-9_-]*";
 
-/// So often a text that was changed is read again.
+/// How often a changed text is searched again.
 const MAX_ROUNDS: usize = 4;
 
 /// The forms of secrets, ready to look.
@@ -104,7 +104,7 @@ impl Finder {
 
     pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        // What one secret hid, such as a second that stood right behind it, shows once it is gone.
+        // Masking one secret can reveal another, such as one directly behind it.
         for _ in 0..MAX_ROUNDS {
             if !self.once(&mut text) {
                 break;
@@ -274,7 +274,7 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
         if run.take(16).count() < 16 && !headed {
             continue;
         }
-        // Once there is no end, there is none for later keys either.
+        // If this key has no end, later keys do not have one either.
         let end = ends.then(|| rest.find("-----END ")).flatten();
         ends = end.is_some();
         let len = end.unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! Finds the parts of a request's body without reading them.
 //!
-//! A conversation is sent whole with each turn, and most of it has been read before. Only the
-//! shape is looked at here: strings are skipped, brackets counted. Whatever is used of a part is
-//! read strictly before, so a text that only looks like JSON misleads nobody.
+//! A conversation is sent as a whole with each turn, and most of it has been read before. Here only
+//! the structure is examined: strings are skipped and brackets counted. Every part is read strictly
+//! before it is used, so text that only looks like JSON does no harm.
 
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ const MAX_MEMBERS: usize = 1_000;
 /// Messages of one request, as many as the API takes.
 const MAX_MESSAGES: usize = 100_000;
 
-/// Where the parts of a body stand.
+/// Where the parts of a body are.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     /// The members of the body but its messages: names and places.
@@ -68,8 +68,8 @@ pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outli
     Ok(outline)
 }
 
-/// The beginning of a message's text, which stands in `content`: `most` bytes as they are written at the most. What cannot be
-/// read is left out: whoever reads the whole message will say so.
+/// The beginning of a message's text, which is in the member `content`: at most `most` bytes as
+/// they are written. Unreadable parts are left out; reading the whole message will report them.
 pub(super) fn beginning(message: &[u8], content: &str, most: usize) -> String {
     let mut skimmer = Skimmer {
         body: message,
@@ -196,7 +196,7 @@ impl Skimmer<'_> {
     }
 
     /// Looks at the member `wanted` of an object that stands `outer` deep, and skips all others;
-    /// skips what is no object.
+    /// skips a value that is not an object.
     fn member(
         &mut self,
         outer: usize,
@@ -301,7 +301,7 @@ impl Skimmer<'_> {
             if rest.get(next) == Some(&b'"') {
                 return Ok(());
             }
-            // Whatever is escaped, a quote or a backslash too, ends nothing.
+            // An escaped character does not end the string.
             self.at += 1;
         }
     }

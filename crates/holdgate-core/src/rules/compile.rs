@@ -1,4 +1,4 @@
-//! Rules from their written form: everything is checked here, so that matching has nothing to ask.
+//! Rules from their written form. Everything is checked here, so that matching cannot fail.
 
 use super::condition::{Each, Reader, is_name};
 use super::report::{Mark, RuleError, Source};
@@ -20,13 +20,13 @@ const VERDICTS: [(&str, Verdict); 5] = [
     ("DENY", Verdict::Block),
     (REQUIRE, Verdict::Block),
 ];
-/// What is required and has not been done is denied, or asked about.
+/// A call that lacks what is required is denied, or asked about.
 pub(super) const REQUIRE: &str = "REQUIRE";
 
 /// Nesting of a file: a condition in conditions, an example's input.
 const MAX_DEPTH: usize = 48;
 /// Rules and changes of rules in a project's file, and characters of a text in it: a stranger may
-/// have written it, and each call that its rules fire on tells these texts.
+/// have written it, and these texts are shown for each call that its rules match.
 const MAX_PROJECT_RULES: usize = 200;
 const MAX_PROJECT_TEXT: usize = 400;
 
@@ -36,14 +36,14 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     found.map_or("DENY", |(word, _)| word)
 }
 
-/// What one file says.
+/// The content of one file.
 #[derive(Debug, Default)]
 pub(super) struct FileRules {
     pub(super) rules: Vec<Rule>,
     pub(super) adjusted: Vec<Adjustment>,
 }
 
-/// Another verdict for a rule that is there already.
+/// A new verdict for an existing rule.
 #[derive(Debug)]
 pub(super) struct Adjustment {
     pub(super) rule: String,
@@ -195,8 +195,8 @@ impl Reader<'_> {
         Verdict::Block
     }
 
-    /// What is denied whatever the intent is the gate's; what needs a person's word, or a look
-    /// back, is policy.
+    /// The gate has the rules that deny regardless of intent. Rules that need a person or the
+    /// history belong to the policy.
     fn layer_of(&self, usual: Verdict) -> RuleLayer {
         if self.tier == Tier::BuiltIn && usual < Verdict::Block {
             RuleLayer::Policy
@@ -205,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A rule that allows takes effects out of the sight of other rules.
+    /// A rule that allows hides effects from other rules.
     fn allowing(&mut self, word: &Spanned<String>, has_timing: bool, when: &Call) {
         let what = if self.layer == RuleLayer::Gate {
             "a gate rule that allows in every profile has no effect: write DENY, ASK or AUDIT"
@@ -285,9 +285,9 @@ impl Reader<'_> {
                 let (expect, count) = match key {
                     "allow" if !allows => (Expect::Allow, &mut others),
                     _ if allows && key != verb => (Expect::Untouched, &mut others),
-                    _ => (Expect::Fire, &mut meets),
+                    _ => (Expect::Match, &mut meets),
                 };
-                if expect == Expect::Fire && key != verb {
+                if expect == Expect::Match && key != verb {
                     let what = format!("this rule's verdict is `{verb}`, so write `{verb}:` here");
                     self.error(list.referenced.into(), what);
                 }
@@ -376,8 +376,8 @@ impl Verdicts {
         }
     }
 
-    /// The profile that the examples are tried in, and the word for what they meet there: the
-    /// usual profile, unless the rule is off in it.
+    /// The profile in which the examples are tried, and the word for the verdict there: the usual
+    /// profile, unless the rule is off in it.
     fn tried(self) -> (Profile, String) {
         let off = Profile::ALL.map(|profile| self.in_profile(profile) == Verdict::Allow);
         let profile = if self.workstation != Verdict::Allow || off == [true; 3] {

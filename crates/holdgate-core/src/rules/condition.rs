@@ -67,7 +67,7 @@ impl Reader<'_> {
             return Call::All(parts.value.iter().map(|p| self.part(p)).collect());
         }
         match &condition.any {
-            Some(parts) if parts.value.iter().any(|p| speaks_of_call(&p.value)) => {
+            Some(parts) if parts.value.iter().any(|p| is_about_call(&p.value)) => {
                 self.alone(condition, at, "any");
                 Call::Any(parts.value.iter().map(|p| self.part(p)).collect())
             }
@@ -296,9 +296,9 @@ impl Reader<'_> {
 }
 
 /// Whether a condition is about several effects.
-fn speaks_of_call(condition: &ConditionSpec) -> bool {
+fn is_about_call(condition: &ConditionSpec) -> bool {
     let any = |parts: &Spanned<Vec<Spanned<ConditionSpec>>>| {
-        parts.value.iter().any(|p| speaks_of_call(&p.value))
+        parts.value.iter().any(|p| is_about_call(&p.value))
     };
     condition.all.is_some() || condition.any.as_ref().is_some_and(any)
 }

@@ -1,4 +1,4 @@
-//! Rules are tried on their own examples, through the same reading as any call.
+//! Tries rules on their own examples, which are read like any call.
 
 use super::report::{Mark, RuleError};
 use super::when::Met;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// Work for one example: more than any call gets.
 const FUEL: u64 = 10_000_000;
 /// Work for all examples of a project's file together: enough for 200 rules with ten each, and done
-/// in less than a second, whoever wrote it.
+/// in less than a second, whatever the file contains.
 const PROJECT_FUEL: u64 = 5_000_000;
-/// Where the examples play.
+/// The project folder of the examples.
 const PROJECT: &str = "/home/dev/project";
 
 /// An example that was tried.
@@ -28,7 +28,7 @@ pub struct Tried {
     pub rule: String,
     /// The command, or the tool and its input.
     pub text: String,
-    /// What must become of it.
+    /// The expected result.
     pub expect: Expect,
     /// What is wrong, if it does not hold.
     pub error: Option<RuleError>,
@@ -85,7 +85,7 @@ impl Trial<'_> {
         let Ok((effects, findings)) = self.sequence(example) else {
             return self.error(example.at, "judging this example takes too much work");
         };
-        let fired = if self.rule.allows {
+        let matched = if self.rule.allows {
             let fuel = Fuel::new(FUEL);
             let met = self.rule.met(&effects, &History::default(), &fuel);
             matches!(met, Ok(Met::Yes(_)))
@@ -93,25 +93,25 @@ impl Trial<'_> {
             findings.iter().any(|f| f.rule == *id)
         };
         match example.expect {
-            Expect::Untouched if fired => {
+            Expect::Untouched if matched => {
                 self.error(example.at, &format!("`{id}` allows this example too"))
             }
-            Expect::Fire if !fired => {
+            Expect::Match if !matched => {
                 let what = format!(
                     "`{id}` does not match this example, which does: {}",
                     summary(&effects)
                 );
                 self.error(example.at, &what)
             }
-            Expect::Allow if fired => {
+            Expect::Allow if matched => {
                 let found = findings.iter().find(|f| f.rule == *id);
                 let evidence = found.and_then(|f| f.evidence.as_deref()).unwrap_or("");
                 let what = format!("`{id}` matches this example because of `{evidence}`");
                 self.error(example.at, &what)
             }
-            Expect::Fire if self.rule.allows => self.passes(example.at, &findings),
-            // The strictest verdict wins, so a rule that fires gets at least its own.
-            Expect::Fire | Expect::Untouched => None,
+            Expect::Match if self.rule.allows => self.passes(example.at, &findings),
+            // The strictest verdict wins, so a rule that matches gets at least its own.
+            Expect::Match | Expect::Untouched => None,
             Expect::Allow => self.passes(example.at, &findings),
         }
     }
@@ -175,7 +175,7 @@ impl Trial<'_> {
         let call = ToolCall::alone("example", tool, input.clone());
         let own = Fuel::new(FUEL);
         let fuel = self.shared.unwrap_or(&own);
-        // Also what is found out at no cost: reading it, telling it.
+        // For work that is not counted: reading the example and reporting on it.
         fuel.spend(100)?;
         let effects = holdgate_effects::understand(call.invocation(), world, self.know, fuel)?;
         let mut findings = Vec::new();
@@ -187,7 +187,7 @@ impl Trial<'_> {
 
     #[expect(
         clippy::unnecessary_wraps,
-        reason = "every caller has nothing to say otherwise"
+        reason = "callers return None when there is no error"
     )]
     fn error(&self, at: Mark, what: &str) -> Option<RuleError> {
         Some(RuleError::new(&self.rule.source, at, what))
@@ -215,7 +215,7 @@ fn refused_by(findings: &[Finding]) -> Option<&Finding> {
     (strictest.verdict > Verdict::Audit).then_some(strictest)
 }
 
-/// The effects in a line, for whoever must find out why a rule did not fire.
+/// The effects in one line, to find out why a rule did not match.
 fn summary(effects: &[Effect]) -> String {
     let mut parts: Vec<String> = effects.iter().take(6).map(one).collect();
     if effects.len() > 6 {

@@ -1,4 +1,5 @@
-//! A file of rules or of patterns: a list of them, or a list beside changes to those that are there.
+//! A file of rules or of patterns: a list of them, or a map of such a list and of changes to
+//! existing ones.
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -44,7 +45,7 @@ where
     }
 
     fn visit_unit<F: de::Error>(self) -> Result<Self::Value, F> {
-        // Half a file looks like that, too.
+        // A file that was cut off can be empty, too.
         let what = format!("the file is empty: write `[]` for no {}", E::NAME);
         Err(F::custom(what))
     }

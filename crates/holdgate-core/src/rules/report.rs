@@ -1,4 +1,4 @@
-//! What is wrong with a rule file, said so that its author can put it right.
+//! Errors in a rule file, reported so that its author can fix them.
 
 use holdgate_effects::worded::suggestion;
 use serde_saphyr::{Error, Location};
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// Characters of a line that are shown.
 const SHOWN: usize = 160;
-/// Errors that are told at once.
-const MAX_TOLD: usize = 20;
+/// Errors that are shown at once.
+const MAX_SHOWN: usize = 20;
 
 /// A rule file.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl From<Location> for Mark {
     }
 }
 
-/// One thing that is wrong: where, what, and the way out.
+/// One error: where it is, what is wrong, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct RuleError {
     source: Arc<Source>,
@@ -52,7 +52,7 @@ impl RuleError {
         }
     }
 
-    /// What the reader of YAML has against the file.
+    /// An error of the YAML parser.
     pub(crate) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
         let error = error.without_snippet();
         let at = error.location().map(Mark::from).unwrap_or_default();
@@ -84,7 +84,7 @@ impl fmt::Display for RuleError {
         // Tabs stay tabs, so that the caret stands below its place in any terminal.
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
         let before = column.saturating_sub(1);
-        // Of a long line, what stands around the place.
+        // Of a long line, only the part around the error.
         let skipped = before.saturating_sub(SHOWN / 2);
         let line: String = line.chars().skip(skipped).take(SHOWN).collect();
         let line = harmless(&line);
@@ -99,8 +99,8 @@ impl fmt::Display for RuleError {
     }
 }
 
-/// Without what would move a terminal's cursor or turn its text around: a rule file may be a
-/// stranger's.
+/// Replaces characters that would move a terminal's cursor or reverse its text: a stranger may have
+/// written the rule file.
 fn harmless(text: &str) -> String {
     let plain = |c: char| match c {
         '\t' => c,
@@ -114,17 +114,17 @@ fn harmless(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// All that is wrong with some rule files.
+/// All errors in some rule files.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct RuleErrors(pub Vec<RuleError>);
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, error) in self.0.iter().take(MAX_TOLD).enumerate() {
+        for (number, error) in self.0.iter().take(MAX_SHOWN).enumerate() {
             let gap = if number == 0 { "" } else { "\n\n" };
             write!(f, "{gap}{error}")?;
         }
-        match self.0.len().saturating_sub(MAX_TOLD) {
+        match self.0.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
             more => write!(f, "\n\n… and {more} more"),
         }
@@ -133,7 +133,7 @@ impl fmt::Display for RuleErrors {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "the parser's other errors are told in its own words"
+    reason = "the parser's other errors keep its words"
 )]
 fn reason(error: &Error) -> String {
     match error {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Characters of evidence that a finding shows.
 const MAX_EVIDENCE: usize = 300;
 
-/// The layer that a rule speaks for.
+/// The layer that a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleLayer {
     /// What is dangerous in itself.
@@ -36,14 +36,14 @@ impl RuleLayer {
     }
 }
 
-/// Whose rule it is. A later one may only do more than an earlier one lets it.
+/// Where a rule comes from. A later tier may only change what an earlier one permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// It comes with Holdgate.
+    /// Built into Holdgate.
     BuiltIn,
-    /// The operator's.
+    /// From the operator.
     Operator,
-    /// The project's own, which can only tighten.
+    /// From the project; it can only tighten.
     Project,
 }
 
@@ -84,22 +84,22 @@ pub struct Rule {
     pub id: String,
     /// The family that it belongs to.
     pub category: String,
-    /// Why it is there, as a phrase.
+    /// The reason for it, as a clause.
     pub because: String,
-    /// A safer way, as a phrase.
+    /// A safer way, as a clause.
     pub instead: Option<String>,
-    /// Where it stands in OWASP's list for agents.
+    /// Its ids in OWASP's list for agents.
     pub owasp: Vec<String>,
     /// How far it has come.
     pub stage: Stage,
-    /// The layer that it speaks for.
+    /// The layer that it belongs to.
     pub layer: RuleLayer,
-    /// Whose rule it is.
+    /// Where it comes from.
     pub tier: Tier,
-    /// What it was tried on.
+    /// Its examples.
     pub examples: Arc<[Example]>,
     pub(super) requires: bool,
-    /// It takes effects out of the sight of other rules.
+    /// It hides effects from other rules.
     pub(super) allows: bool,
     /// From which rules; from all, if none is named.
     pub(super) only: Vec<String>,
@@ -115,14 +115,14 @@ pub struct Rule {
     pub(super) instead_at: Option<Mark>,
 }
 
-/// What must become of an example.
+/// The expected result of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// The rule fires, and the call gets at least its verdict.
-    Fire,
-    /// The rule does not fire, and the call passes.
+    /// The rule matches, and the call gets at least its verdict.
+    Match,
+    /// The rule does not match, and the call passes.
     Allow,
-    /// The rule, which allows, does not speak about it.
+    /// The rule allows, and does not match.
     Untouched,
 }
 
@@ -149,7 +149,7 @@ fn text_of(tool: &str, input: &Json<'static>) -> String {
 /// A call that a rule is tried on.
 #[derive(Debug)]
 pub struct Example {
-    /// What must become of it.
+    /// The expected result.
     pub expect: Expect,
     /// The tool.
     pub tool: String,
@@ -157,7 +157,7 @@ pub struct Example {
     pub input: Json<'static>,
     /// What was done before.
     pub(super) first: Vec<ExampleCall>,
-    /// Files that are there.
+    /// Files that exist.
     pub(super) files: Vec<String>,
     pub(super) at: Mark,
 }
@@ -193,7 +193,7 @@ impl Rule {
         }
     }
 
-    /// Whether it speaks about a call with these effects.
+    /// Whether it matches a call with these effects.
     pub(super) fn met<'e>(
         &self,
         effects: &'e [Effect],
@@ -206,12 +206,12 @@ impl Rule {
         }
     }
 
-    /// The file and line where it stands.
+    /// The file and line of its definition.
     pub fn place(&self) -> String {
         format!("{}:{}", self.source.name, self.at.line)
     }
 
-    /// Its condition as written, with what must come before.
+    /// Its condition as written, including the conditions on earlier calls.
     pub fn condition(&self) -> String {
         const KEYS: [&str; 8] = [
             "when:",
@@ -252,7 +252,7 @@ impl Rule {
             .to_owned()
     }
 
-    /// What it says about a call that it fires on.
+    /// The finding about a call that it matches.
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
         let evidence = effect.map(|effect| Masked::start(&shown(effect), MAX_EVIDENCE));
         Finding {
@@ -267,7 +267,7 @@ impl Rule {
     }
 }
 
-/// The part of the call that says so. A tool's name alone says little: its path says more.
+/// The evidence to show. A tool's name alone says little, so its path is added.
 fn shown(effect: &Effect) -> Cow<'_, str> {
     match &effect.path {
         Some(path) if effect.evidence == effect.program => Cow::Owned(format!(

@@ -1,4 +1,4 @@
-//! Rules over time: what must have been done before, or what a rule speaks after.
+//! Rules over time: what must have been done before a call, or after what a rule applies.
 
 use super::condition::Reader;
 use super::reach;
@@ -12,18 +12,18 @@ use holdgate_effects::value::HOLE;
 use holdgate_effects::worded::suggestion;
 use serde_saphyr::Spanned;
 
-/// Work on the whole of a history: a long one must not use up what the call itself may take.
+/// Fuel for the whole history: a long one must not use up the fuel of the call itself.
 const FUEL: u64 = 1_000_000;
 
 /// How a rule depends on what was done before.
 #[derive(Debug)]
 pub(super) struct Timing {
     /// What must have been done before; `None` for a rule that only a person can satisfy, and for
-    /// one that is no REQUIRE.
+    /// one that is not a REQUIRE.
     before: Option<Pattern>,
-    /// What makes it stale: it counts only if it came later than this.
+    /// What makes `before` stale: it counts only if it came later than this.
     since: Option<Pattern>,
-    /// The rule speaks only after this.
+    /// The rule applies only after this.
     after: Option<Pattern>,
     /// How many calls back.
     within: usize,
@@ -107,7 +107,7 @@ impl Reader<'_> {
 }
 
 impl Timing {
-    /// Whether a rule with this condition and this timing speaks.
+    /// Whether a rule with this condition and this timing matches.
     pub(super) fn met<'e>(
         &self,
         when: &Call,
@@ -119,7 +119,7 @@ impl Timing {
         if let Call::Some(pattern) = when {
             for (at, effect) in effects.iter().enumerate() {
                 if pattern.matches(effect, fuel)?
-                    && self.speaks(effects.get(..at).unwrap_or(&[]), effect, history, &past)?
+                    && self.applies(effects.get(..at).unwrap_or(&[]), effect, history, &past)?
                 {
                     return Ok(Met::Yes(Some(effect)));
                 }
@@ -127,15 +127,15 @@ impl Timing {
             return Ok(Met::No);
         }
         match when.met(effects, fuel)? {
-            Met::Yes(Some(effect)) if self.speaks(&[], effect, history, &past)? => {
+            Met::Yes(Some(effect)) if self.applies(&[], effect, history, &past)? => {
                 Ok(Met::Yes(Some(effect)))
             }
             Met::Yes(_) | Met::No => Ok(Met::No),
         }
     }
 
-    /// Whether it speaks about `effect`, which comes after those in `so_far` in the same call.
-    fn speaks(
+    /// Whether it applies to `effect`, which follows those in `so_far` in the same call.
+    fn applies(
         &self,
         so_far: &[Effect],
         effect: &Effect,
@@ -155,7 +155,7 @@ impl Timing {
             return Ok(false);
         }
         match &self.before {
-            Some(before) => Ok(!past.surely_has(before, self.since.as_ref())?),
+            Some(before) => Ok(!past.certainly_has(before, self.since.as_ref())?),
             None => Ok(true),
         }
     }
@@ -172,7 +172,7 @@ struct Past<'a> {
 
 impl Past<'_> {
     /// What was tried, looking back from now; `None` where a step's effects were too many to keep
-    /// or are not known. The flag says whether it surely was done.
+    /// or are not known. The flag says whether it was certainly done.
     fn tried(&self) -> impl Iterator<Item = (Option<&Effect>, &[Kind], bool)> {
         let here = if self.timing.earlier_call {
             &[]
@@ -214,8 +214,8 @@ impl Past<'_> {
         Ok(false)
     }
 
-    /// Whether `wanted` surely was done; what lies before `stale` does not count.
-    fn surely_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
+    /// Whether `wanted` was certainly done; what came before `stale` does not count.
+    fn certainly_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
         for (effect, cut, unconditional) in self.tried() {
             self.fuel.spend(1)?;
             let Some(effect) = effect else {
@@ -243,7 +243,7 @@ impl Past<'_> {
         match self.timing.same {
             None => true,
             Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(earlier), Some(now)) => reach::surely_was(&earlier.text, &now.text),
+                (Some(earlier), Some(now)) => reach::certainly_was(&earlier.text, &now.text),
                 _ => false,
             },
             Some(Same::Host) => match (&earlier.host, &self.effect.host) {

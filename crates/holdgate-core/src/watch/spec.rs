@@ -31,7 +31,7 @@ struct PatternSpec {
     #[serde(default)]
     command: bool,
     regex: Option<Spanned<String>>,
-    /// One of these stands in all that the expression finds: only lines with one are read.
+    /// Every match contains one of these words: only lines with one are examined.
     #[serde(default)]
     words: Vec<Spanned<String>>,
     /// Only what these rules say about a command.
@@ -48,7 +48,7 @@ impl Entry for PatternSpec {
     const FIELDS: &'static [&'static str] = &["patterns", "adjust"];
 }
 
-/// What is otherwise about a pattern that is there already.
+/// A change to an existing pattern.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a pattern's name and its changes")]
 struct AdjustSpec {
@@ -84,7 +84,7 @@ pub struct Example {
     pub(super) at: Mark,
 }
 
-/// A change to a pattern that is there already.
+/// A change to an existing pattern.
 #[derive(Debug)]
 pub(super) struct Adjustment {
     pub(super) pattern: String,
@@ -137,7 +137,7 @@ impl Reader<'_> {
             .push(RuleError::new(self.source, at.into(), what));
     }
 
-    /// `None` if there is nothing that it could find; then the error is noted.
+    /// `None` if it could not match anything; the error is noted.
     fn pattern(&mut self, spec: PatternSpec) -> Option<Pattern> {
         for name in [&spec.id, &spec.family] {
             if !is_name(&name.value) {
@@ -304,8 +304,8 @@ impl Reader<'_> {
     }
 }
 
-/// With edges of words as ASCII knows them. Those of Unicode cannot be told by an automaton, so that a
-/// text with a single letter beyond ASCII would be searched a hundred times slower.
+/// Makes word boundaries ASCII-only. An automaton cannot recognise those of Unicode, so a text with
+/// a single non-ASCII letter would be searched a hundred times more slowly.
 fn with_plain_edges(regex: &str) -> String {
     let mut out = String::with_capacity(regex.len());
     let mut rest = regex;

@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// However the bytes are cut and whenever the answers come: the same calls leave, in order, and
-    /// none that was asked about without an answer that lets it pass.
+    /// none of those that were asked about without an approval.
     #[test]
     fn an_asked_call_never_leaves_before_an_answer(
         hold_all: bool,

@@ -1,4 +1,4 @@
-//! Single tricks and limits, each with what must come of it.
+//! Single tricks and limits, each with the expected result.
 
 use crate::client::summary;
 use crate::frames::{LS, bash, check, check_ended, frame, input, message, start, stop, text};
@@ -132,7 +132,7 @@ fn no_reader_finds_a_call_in_what_was_read_as_text() {
         format!(
             "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\ndata: \"x\":[\ndata: {call}\ndata: ],{rest}\n\n"
         ),
-        // What is no field to us may be one to others.
+        // A line that is not a field for us may be one for other readers.
         format!(
             "event: content_block_delta\n data: {call}\ndata: {{\"type\":\"content_block_delta\",{rest}\n\n"
         ),

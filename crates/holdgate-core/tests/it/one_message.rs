@@ -1,4 +1,5 @@
-//! Calls of one message see what those before them will have done, though none has run.
+//! A call is judged by what earlier calls of the same message will have done, although none has
+//! run.
 
 use crate::client::calls;
 use crate::guarding::{Seen, judge, settings};
@@ -233,7 +234,7 @@ fn what_has_run_is_left_to_the_disk() {
     history.push(Arc::new(step));
     judge.history = Arc::new(history);
     assert_eq!(sent(judge.clone(), &[bash("rm -rf b/*")]).len(), 1);
-    // An id that was used before tells nothing about the call that has it now.
+    // An id that was used before says nothing about the call that has it now.
     let pair = [bash("ln -s ~ b"), bash("rm -rf b/*")];
     assert_eq!(sent(judge, &pair), ["call0"]);
 }

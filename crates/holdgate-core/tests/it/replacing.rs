@@ -173,7 +173,7 @@ fn a_gap_in_the_numbers_is_closed() {
 }
 
 #[test]
-fn what_the_provider_ran_passes_and_is_no_tool_use() {
+fn what_the_provider_ran_passes_and_does_not_count_as_tool_use() {
     let block =
         json!({"type": "mcp_tool_use", "id": "x", "name": "q", "server_name": "s", "input": {}});
     let result = start(
@@ -244,7 +244,7 @@ fn a_last_event_that_the_server_forgets_is_added() {
 }
 
 #[test]
-fn a_broken_upstream_is_told_loudly() {
+fn a_broken_upstream_is_an_error_for_the_client() {
     let seen = run(settings(), &[]);
     assert!(seen.aborted && seen.bytes.is_empty());
     let open = message(&bash(0, "t", LS));

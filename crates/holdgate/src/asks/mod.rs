@@ -81,7 +81,7 @@ struct Open {
     answer: oneshot::Sender<Answer>,
 }
 
-/// A question as a person sees it.
+/// A question as it is shown to a person.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// The incident.
@@ -94,7 +94,7 @@ pub struct Shown {
     pub input: String,
     /// Rule, layer, reason and what matched, of each finding.
     pub findings: Vec<[String; 4]>,
-    /// The rule that would let the same pass from now on, or why there is none.
+    /// The rule that would allow the same call from now on, or why there is none.
     pub rule: Result<String, String>,
     /// It is about output, for which no call waits: a no ends the agent.
     pub output: bool,
@@ -240,7 +240,7 @@ impl Asks {
         self.screens.load(Ordering::Acquire) > 0
     }
 
-    /// From now on whoever knows the PIN can answer.
+    /// From now on, anyone who knows the PIN can answer.
     pub(crate) fn take_pin(&self) {
         self.takes_pin.store(true, Ordering::Release);
     }
@@ -308,7 +308,7 @@ impl Asks {
         self.changes.subscribe()
     }
 
-    /// Answers a question, once: whoever comes second is told so.
+    /// Answers a question, once: a second answer is an error.
     pub fn answer(&self, id: &str, answer: Answer) -> Result<(), String> {
         let closed = || closed(id);
         if answer == Answer::Rule {

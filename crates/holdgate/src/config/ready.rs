@@ -98,7 +98,7 @@ pub struct ProxySettings {
     pub idle_timeout: Duration,
     /// For a client to send or take a piece.
     pub client_timeout: Duration,
-    /// For open streams, once told to stop.
+    /// For open streams, after a signal to stop.
     pub shutdown_grace: Duration,
 }
 

@@ -149,7 +149,7 @@ fn a_rule_on_trial_only_audits() {
 }
 
 #[test]
-fn the_operators_slips_stop_the_start() {
+fn an_error_of_the_operator_prevents_the_start() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("rules")).unwrap();
     let check = |text: &str, expected: &str| {
@@ -181,7 +181,7 @@ fn the_operators_slips_stop_the_start() {
     );
 }
 
-/// A file with so many rules that all fire on `touch a`.
+/// A file with this many rules that all match `touch a`.
 fn many(rules: usize) -> String {
     let rule = |n| rule("a", "DENY").replace("touch-a", &format!("touch-a-{n}"));
     (0..rules).map(rule).collect()

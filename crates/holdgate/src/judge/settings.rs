@@ -6,14 +6,14 @@ use std::time::Duration;
 /// The variable for a key of the judge's own.
 pub const OWN_KEY: &str = "HOLDGATE_JUDGE_API_KEY";
 
-/// Whose API the judge speaks.
+/// The API that the judge uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// Gemini's `generateContent`.
     Gemini,
     /// Anthropic's Messages.
     Anthropic,
-    /// Chat completions, by `OpenAI` or any server that speaks as it does.
+    /// Chat completions, by `OpenAI` or a compatible server.
     OpenAi,
     /// Nobody is asked: the severity decides.
     Nobody,
@@ -40,7 +40,7 @@ impl Provider {
         })
     }
 
-    /// A small and quick model of it. Servers that speak as `OpenAI` have models of their own.
+    /// A small and fast model of it. Compatible servers have models of their own.
     pub fn usual_model(self) -> Option<&'static str> {
         match self {
             Provider::Gemini => Some("gemini-3.5-flash-lite"),
@@ -66,7 +66,7 @@ pub struct JudgeSettings {
     /// Whether somebody has chosen it. Otherwise only a key of its own makes it a judge: a key that
     /// is there for something else must not send output anywhere.
     pub chosen: bool,
-    /// Whose API it speaks.
+    /// The API that it uses.
     pub provider: Provider,
     /// The model's name.
     pub model: String,
@@ -76,7 +76,7 @@ pub struct JudgeSettings {
     pub api_key_env: String,
     /// For a ruling, with all waiting and asking again.
     pub timeout: Duration,
-    /// Requests within an hour; 0 is no limit.
+    /// Requests within an hour; 0 means no limit.
     pub budget_per_hour: usize,
     /// Whether the agent stands still while the judge thinks.
     pub freeze: bool,

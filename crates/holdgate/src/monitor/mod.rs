@@ -1,9 +1,9 @@
 //! The monitor: an agent's output passes through, is watched, and what is suspicious is asked about
 //! while the agent stands still.
 //!
-//! One thread carries each stream, so that the byte that completes a certain pattern and the kill are
-//! in the same hands; one more asks about the rest, one hit after the other. The agent goes on when no
-//! question is open.
+//! One thread carries each stream, so that the byte that completes a certain pattern and the kill
+//! are in the same hands; one more asks about the rest, one hit after the other. The agent goes on
+//! when no question is open.
 
 mod carry;
 pub mod cgroup;
@@ -222,8 +222,8 @@ impl StreamMonitor {
         self.shared.lock().killed
     }
 
-    /// The agent has ended. Waits until all output has passed, and what was found is decided; that the
-    /// judge is asked about only for a while.
+    /// The agent has ended. Waits until all output has passed, and what was found is decided; that
+    /// the judge is asked about only for a while.
     pub fn finish(&mut self) {
         self.shared.lock().ended = Some(Instant::now());
         for carrier in self.carriers.drain(..) {
@@ -353,7 +353,7 @@ impl State {
         (self.killed, self.ended.is_some_and(late))
     }
 
-    /// Kills the tree, and tells also when the first round of it was done.
+    /// Kills the tree, and also returns when the first round was done.
     fn kill(&mut self) -> (Done, Instant) {
         self.killed = true;
         let begin = Instant::now();
@@ -403,7 +403,7 @@ fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Ru
     }
 }
 
-/// Of several hits of a family on the same text, the gravest: one question is enough.
+/// Of several hits of a family on the same text, the most severe: one question is enough.
 fn gravest(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| std::cmp::Reverse(hit.severity));
     let mut seen = HashSet::new();

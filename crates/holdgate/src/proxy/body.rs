@@ -29,7 +29,7 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 /// Why a stream ends that finds no room in the budget.
 const NO_ROOM: &str = "the proxy has used up its memory budget";
 
-/// A body that is there already.
+/// A body that is already complete.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     let body = http_body_util::Full::new(bytes.into());
     body.map_err(|never| match never {}).boxed_unsync()
@@ -331,7 +331,7 @@ impl HttpBody for GuardedBody {
     }
 }
 
-/// A timer that is set anew for every event at no cost: it is moved only when it fires too early.
+/// A timer that is cheap to reset for every event: it is moved only when it fires too early.
 #[derive(Default)]
 struct Timer(Option<(Duration, Pin<Box<Sleep>>)>);
 

@@ -1,4 +1,4 @@
-//! Judging, or recording, that takes for ever stops nobody but its own response.
+//! Judging or recording that never ends stops only its own response.
 
 use super::*;
 use crate::config::Flags;
@@ -11,7 +11,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Says when it begins, and judges on when it is told to.
+/// Signals when it begins, and waits for a signal to continue.
 struct Waits {
     began: Sender<()>,
     go_on: Mutex<Receiver<()>>,

@@ -13,7 +13,7 @@ use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
 
-/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
+/// A message that is not streamed: read as a whole, judged, and rewritten if it contains calls.
 pub(super) async fn guard_whole(
     app: &Arc<App>,
     judge: ResponseContext,
@@ -74,7 +74,8 @@ enum Next {
     Unjudged(JobDone),
 }
 
-/// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
+/// Records the decisions among `outputs`, asks the question and has the call judged, if there is
+/// one.
 async fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
     let mut next = Next::Nothing;
     for output in outputs {

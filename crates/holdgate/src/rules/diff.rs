@@ -144,7 +144,7 @@ fn cases(files: &[PathBuf], sets: [&Arc<RuleSet>; 2]) -> anyhow::Result<Vec<Case
     Ok(cases)
 }
 
-/// The strictest rule that speaks on the stricter side.
+/// The strictest rule that matches on the stricter side.
 fn cause(before: &Outcome, after: &Outcome) -> String {
     let stricter = if after.verdict > before.verdict {
         after

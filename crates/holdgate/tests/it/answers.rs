@@ -1,4 +1,4 @@
-//! No call that the agent could make answers a question or lifts the gate, however it is spelt.
+//! No call of an agent answers a question or lifts the gate, however it is written.
 
 use holdgate::judging;
 use holdgate_core::rules::{Profile, RuleSet};

@@ -1,4 +1,4 @@
-//! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
+//! Turns frames into events. Inert kinds are listed; everything else is held or ends the stream.
 
 use super::super::{Declared, Reader, carries_calls, is_call};
 use super::BlockKind;
@@ -122,7 +122,7 @@ impl EventReader {
         }
         match (std::mem::replace(&mut self.started, true), self.last_block) {
             (false, _) => Ok(Event::Inert(Part::MessageStart)),
-            // Some gateways say it twice.
+            // Some gateways send it twice.
             (true, None) => Ok(Event::Stray("a second message_start")),
             (true, Some(_)) => Err(Violation::OutOfOrder("a second message_start")),
         }

@@ -1,4 +1,4 @@
-//! What a request tells about the session and the tools.
+//! What a request says about the session and the tools.
 
 use super::history::mentions;
 use crate::request::{Layout, ProviderTools, Request, RequestFacts};
@@ -82,8 +82,8 @@ fn session(metadata: &Json<'_>) -> Option<String> {
     Some(session.to_owned())
 }
 
-/// Claude Code says where it works in its system prompt. What users and tools say is not asked:
-/// whoever moves the project moves what may be deleted.
+/// Claude Code names its working folder in its system prompt. What users and tools say is ignored:
+/// the project decides what may be deleted.
 fn working_dir(system: &Json<'_>) -> Option<String> {
     let mut texts: Vec<&str> = system.as_str().into_iter().collect();
     let blocks = system.as_array().unwrap_or(&[]);
@@ -92,7 +92,7 @@ fn working_dir(system: &Json<'_>) -> Option<String> {
             .iter()
             .filter_map(|b| b.get("text").and_then(Json::as_str)),
     );
-    // The first one counts: further down stand texts from the repository, such as commit messages.
+    // The first one counts: later lines contain text from the repository, such as commit messages.
     let mut lines = texts.iter().flat_map(|text| text.lines());
     lines.find_map(|line| {
         let line = line.trim_start_matches([' ', '-', '*']);

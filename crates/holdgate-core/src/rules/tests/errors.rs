@@ -2,6 +2,8 @@
 
 use super::*;
 
+/// The file has one error with this message, which points at `marked`.
+#[track_caller]
 fn wrong(text: &str, message: &str, marked: &str) {
     let Err(RuleErrors(errors)) = read(text) else {
         panic!("nothing wrong with:\n{text}");
