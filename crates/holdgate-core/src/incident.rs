@@ -5,6 +5,7 @@ use crate::mask::Masked;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::{Json, write_string};
+use holdgate_effects::worded;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,33 +57,16 @@ pub enum Subject {
     Response,
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// The call went to the client.
-    Sent,
-    /// A text that explains went in its place.
-    Explained,
-    /// The same, and an empty call that keeps the agent's loop alive.
-    ExplainedAndContinued,
-    /// The response ended with an error.
-    ResponseEnded,
-    /// A part that would repeat something was left out.
-    LeftOut,
-    /// A person was asked; another record has the answer.
-    Asked,
-}
-
-impl Action {
-    fn word(self) -> &'static str {
-        match self {
-            Action::Sent => "sent",
-            Action::Explained => "explained",
-            Action::ExplainedAndContinued => "explained-and-continued",
-            Action::ResponseEnded => "response-ended",
-            Action::LeftOut => "left-out",
-            Action::Asked => "asked",
-        }
+worded! {
+    /// What was done.
+    pub enum Action as "action" {
+        Sent = "sent": "The call went to the client.",
+        Explained = "explained": "A text that explains went in its place.",
+        ExplainedAndContinued = "explained-and-continued":
+            "The same, and an empty call that keeps the agent's loop alive.",
+        ResponseEnded = "response-ended": "The response ended with an error.",
+        LeftOut = "left-out": "A part that would repeat something was left out.",
+        Asked = "asked": "A person was asked; another record has the answer.",
     }
 }
 

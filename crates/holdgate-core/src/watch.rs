@@ -26,6 +26,7 @@ pub use patterns::{Pattern, PatternFile, Patterns};
 pub use spec::Example;
 
 use command::Judged;
+use holdgate_effects::worded;
 use memchr::{memchr, memrchr};
 use reported::Reported;
 use scan::{Reading, Scan};
@@ -42,15 +43,13 @@ const OVERLAP: usize = 4 << 10;
 /// Raw bytes from which the context is made.
 const HISTORY: usize = 16 << 10;
 
-/// How bad a hit is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth a note.
-    Low,
-    /// Worth a judge's look.
-    Medium,
-    /// If no judge can be asked, it is stopped.
-    High,
+worded! {
+    /// How bad a hit is.
+    pub enum Severity as "severity" {
+        Low = "low": "It is recorded.",
+        Medium = "medium": "The judge is asked.",
+        High = "high": "The judge is asked; if there is none, harm in progress is stopped.",
+    }
 }
 
 /// How much a match says about what happens.
@@ -73,17 +72,6 @@ impl Hit {
     /// Whether harm is in progress, rather than mentioned.
     pub fn is_harm(&self) -> bool {
         HARM.contains(&&*self.family) && self.severity == Severity::High && !self.quoted
-    }
-}
-
-impl Severity {
-    /// The word for it in patterns and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-        }
     }
 }
 

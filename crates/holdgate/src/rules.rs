@@ -270,7 +270,7 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     if let Some(instead) = &rule.instead {
         writeln!(out, "  instead   {}", shorten(instead, 1000))?;
     }
-    let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
+    let verdicts = Profile::ALL.map(|p| format!("{} in {p}", rule.word(p)));
     writeln!(out, "  verdict   {}", verdicts.join(", "))?;
     let (layer, from) = (rule.layer.name().word(), rule.tier.word());
     writeln!(out, "  layer     {layer}, {from}")?;

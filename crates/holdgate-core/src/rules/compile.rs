@@ -1,7 +1,7 @@
 //! Rules from their written form. Everything is checked here, so that matching cannot fail.
 
-use super::condition::{Each, Reader, is_name};
-use super::report::{Mark, RuleError, Source};
+use super::condition::{Each, Reader};
+use super::report::{Mark, Report, RuleError, Source};
 use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
@@ -56,67 +56,40 @@ pub(super) struct Adjustment {
 
 /// The rules of one file.
 pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
-    let (text, tier) = (file.text, file.tier);
-    let source = Arc::new(Source {
-        name: file.name.to_owned(),
-        text: text.to_owned(),
-    });
-    let options = serde_saphyr::options! {
-        with_snippet: false,
-        // `yes` is a program.
-        strict_booleans: true,
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
-    };
-    let specs: RuleFileSpec = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
-    let mut errors = Vec::new();
+    let report = Report::new(file.name, file.text);
+    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH)?;
     let mut reader = Reader {
-        source: &source,
-        errors: &mut errors,
-        tier,
+        report,
+        tier: file.tier,
         layer: file.layer,
         regexes: 0,
     };
-    if tier == Tier::Project && specs.entries.len() + specs.adjust.len() > MAX_PROJECT_RULES {
-        let what = format!(
-            "a project's file can have at most {MAX_PROJECT_RULES} rules and \
-                            adjustments"
-        );
+    let entries = specs.entries.len() + specs.adjust.len();
+    if file.tier == Tier::Project && entries > MAX_PROJECT_RULES {
+        let what =
+            format!("a project's file can have at most {MAX_PROJECT_RULES} rules and adjustments");
         reader.error(Mark::default(), what);
-        return Err(errors);
+        return Err(reader.report.errors);
     }
-    let rules = specs.entries.into_iter().map(|spec| reader.rule(spec));
-    let rules = rules.collect();
-    let adjusted = specs.adjust.iter().map(|spec| reader.adjustment(spec));
-    let adjusted = adjusted.collect();
-    if errors.is_empty() {
-        Ok(FileRules { rules, adjusted })
-    } else {
-        Err(errors)
-    }
+    let rules = specs.entries.into_iter();
+    let rules = rules.map(|spec| reader.rule(spec)).collect();
+    let adjusted = specs.adjust.iter();
+    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
+    reader.report.finish(FileRules { rules, adjusted })
 }
 
-impl Reader<'_> {
+impl Reader {
     fn rule(&mut self, spec: RuleSpec) -> Rule {
         let at = Mark::from(spec.id.referenced);
         for name in [&spec.id, &spec.category] {
-            if !is_name(&name.value) {
-                let what = format!(
-                    "`{}` is not a valid name: names look like `force-push`",
-                    name.value
-                );
-                self.error(name.referenced.into(), what);
-            }
+            self.report.check_name(name);
             self.check_length(name);
         }
         for text in [Some(&spec.because), spec.instead.as_ref()]
             .into_iter()
             .flatten()
         {
-            if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-                let what = "write a clause without a full stop";
-                self.error(text.referenced.into(), what);
-            }
+            self.report.check_clause(text);
             self.check_length(text);
         }
         let profiles = spec.profiles.clone().unwrap_or_default();
@@ -131,16 +104,14 @@ impl Reader<'_> {
         };
         let usual = verdict(&spec.verdict);
         let mut other = |word: Option<&Spanned<String>>| word.map_or(usual, &mut verdict);
-        let verdicts = Verdicts {
-            workstation: usual,
-            container: other(profiles.container.as_ref()),
-            strict: other(profiles.strict.as_ref()),
-        };
-        let stage = self.stage(spec.stage.as_ref());
+        let container = other(profiles.container.as_ref());
+        let verdicts = [usual, container, other(profiles.strict.as_ref())];
+        let stage = spec.stage.as_ref();
+        let stage = stage.and_then(|word| self.report.word(word, Stage::read));
         let owasp = spec.owasp.iter().map(|word| self.owasp(word)).collect();
         let when = self.when(&spec.when);
         let needs = when.needs().unwrap_or_default();
-        let (tried_in, verb) = verdicts.tried();
+        let (tried_in, verb) = tried(verdicts);
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
@@ -164,13 +135,13 @@ impl Reader<'_> {
             instead: spec.instead.as_ref().map(|i| i.value.trim().to_owned()),
             instead_at: spec.instead.map(|i| i.referenced.into()),
             owasp,
-            stage,
+            stage: stage.unwrap_or(Stage::Stable),
             verdicts,
             tried_in,
             examples,
             when,
             needs,
-            source: self.source.clone(),
+            source: self.report.source.clone(),
             at,
             when_at: spec.when.referenced.into(),
         }
@@ -179,7 +150,7 @@ impl Reader<'_> {
     fn check_length(&mut self, text: &Spanned<String>) {
         if self.tier == Tier::Project && text.value.len() > MAX_PROJECT_TEXT {
             let what = format!("write at most {MAX_PROJECT_TEXT} characters");
-            self.error(text.referenced.into(), what);
+            self.error(text.referenced, what);
         }
     }
 
@@ -191,7 +162,7 @@ impl Reader<'_> {
         let known = VERDICTS.map(|(word, _)| word);
         let nearest = suggestion(&text.to_uppercase(), &known);
         let what = format!("`{text}` is not a valid verdict, {nearest}");
-        self.error(word.referenced.into(), what);
+        self.error(word.referenced, what);
         Verdict::Block
     }
 
@@ -219,43 +190,26 @@ impl Reader<'_> {
         } else {
             return;
         };
-        self.error(word.referenced.into(), what);
+        self.error(word.referenced, what);
     }
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
         if spec.because.value.trim().is_empty() {
-            self.error(
-                spec.because.referenced.into(),
-                "give the reason, as a clause",
-            );
+            let what = "give the reason, as a clause";
+            self.error(spec.because.referenced, what);
         }
         if spec.verdict.value == REQUIRE {
             let what = "a verdict can be changed to DENY, ASK, AUDIT or ALLOW";
-            self.error(spec.verdict.referenced.into(), what);
+            self.error(spec.verdict.referenced, what);
         }
         Adjustment {
             rule: spec.rule.value.clone(),
             verdict: self.verdict(&spec.verdict),
             tier: self.tier,
-            source: self.source.clone(),
+            source: self.report.source.clone(),
             rule_at: spec.rule.referenced.into(),
             verdict_at: spec.verdict.referenced.into(),
         }
-    }
-
-    fn stage(&mut self, word: Option<&Spanned<String>>) -> Stage {
-        let Some(word) = word else {
-            return Stage::Stable;
-        };
-        match word.value.as_str() {
-            "stable" => return Stage::Stable,
-            "trial" => return Stage::Trial,
-            _ => {}
-        }
-        let known = suggestion(&word.value, &["stable", "trial"]);
-        let what = format!("unknown stage `{}`, {known}", word.value);
-        self.error(word.referenced.into(), what);
-        Stage::Stable
     }
 
     fn owasp(&mut self, word: &Spanned<String>) -> String {
@@ -263,7 +217,7 @@ impl Reader<'_> {
         let known = number.len() == 2 && number.parse().is_ok_and(|n: u8| (1..=10).contains(&n));
         if !known {
             let what = format!("`{}` is not an OWASP id, write ASI01 to ASI10", word.value);
-            self.error(word.referenced.into(), what);
+            self.error(word.referenced, what);
         }
         word.value.clone()
     }
@@ -289,7 +243,7 @@ impl Reader<'_> {
                 };
                 if expect == Expect::Match && key != verb {
                     let what = format!("this rule's verdict is `{verb}`, so write `{verb}:` here");
-                    self.error(list.referenced.into(), what);
+                    self.error(list.referenced, what);
                 }
                 *count += list.value.len();
                 examples.extend(list.value.iter().map(|e| self.example(e, expect)));
@@ -350,43 +304,28 @@ impl Reader<'_> {
     }
 }
 
-/// What a rule does in each profile.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Verdicts {
-    workstation: Verdict,
-    container: Verdict,
-    strict: Verdict,
+/// The verdicts of a rule in the profiles, in their order.
+pub(super) type Verdicts = [Verdict; Profile::ALL.len()];
+
+/// The verdict in a profile.
+pub(super) fn in_profile([workstation, container, strict]: Verdicts, profile: Profile) -> Verdict {
+    match profile {
+        Profile::Workstation => workstation,
+        Profile::Container => container,
+        Profile::Strict => strict,
+    }
 }
 
-impl Verdicts {
-    /// The same in every profile.
-    pub(super) fn all(verdict: Verdict) -> Self {
-        Verdicts {
-            workstation: verdict,
-            container: verdict,
-            strict: verdict,
-        }
-    }
-
-    pub(super) fn in_profile(self, profile: Profile) -> Verdict {
-        match profile {
-            Profile::Workstation => self.workstation,
-            Profile::Container => self.container,
-            Profile::Strict => self.strict,
-        }
-    }
-
-    /// The profile in which the examples are tried, and the word for the verdict there: the usual
-    /// profile, unless the rule is off in it.
-    fn tried(self) -> (Profile, String) {
-        let off = Profile::ALL.map(|profile| self.in_profile(profile) == Verdict::Allow);
-        let profile = if self.workstation != Verdict::Allow || off == [true; 3] {
-            Profile::Workstation
-        } else if self.container > self.strict {
-            Profile::Container
-        } else {
-            Profile::Strict
-        };
-        (profile, word(self.in_profile(profile)).to_lowercase())
-    }
+/// The profile in which the examples are tried, and the word for the verdict there: the usual
+/// profile, unless the rule is off in it.
+fn tried(verdicts: Verdicts) -> (Profile, String) {
+    let [workstation, container, strict] = verdicts;
+    let profile = if workstation != Verdict::Allow || verdicts == [Verdict::Allow; 3] {
+        Profile::Workstation
+    } else if container > strict {
+        Profile::Container
+    } else {
+        Profile::Strict
+    };
+    (profile, word(in_profile(verdicts, profile)).to_lowercase())
 }

@@ -1,7 +1,7 @@
 //! Conditions from their written form.
 
 use super::reach::Sample;
-use super::report::{Mark, RuleError, Source};
+use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
@@ -12,7 +12,6 @@ use holdgate_effects::path::{self, PathClass};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use serde_saphyr::Spanned;
-use std::sync::Arc;
 
 /// Regular expressions in a project's file: building one takes up to a millisecond.
 const MAX_PROJECT_REGEXES: usize = 400;
@@ -22,33 +21,32 @@ const NOTHING_DONE: &str =
 
 /// Reads the conditions of one file and gathers what is wrong with them.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Arc<Source>,
-    pub(super) errors: &'a mut Vec<RuleError>,
+pub(super) struct Reader {
+    pub(super) report: Report,
     pub(super) tier: Tier,
     pub(super) layer: RuleLayer,
     /// Regular expressions so far.
     pub(super) regexes: usize,
 }
 
-impl Reader<'_> {
-    pub(super) fn error(&mut self, at: Mark, what: impl Into<String>) {
-        self.errors.push(RuleError::new(self.source, at, what));
+impl Reader {
+    pub(super) fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        self.report.error(at, what);
     }
 
     /// A rule's whole condition.
     pub(super) fn when(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
-        let before = self.errors.len();
+        let before = self.report.errors.len();
         let call = self.call(spec);
-        if self.errors.len() > before {
+        if self.report.errors.len() > before {
             return call;
         }
-        let only_not = spec.value.not.is_some() && spec.value.keys() == 1;
+        let only_not = spec.value.is_only_not();
         match call.needs() {
-            Some(_) if only_not => self.error(spec.referenced.into(), NOTHING_DONE),
-            None => self.error(spec.referenced.into(), NOTHING_DONE),
+            Some(_) if only_not => self.error(spec.referenced, NOTHING_DONE),
+            None => self.error(spec.referenced, NOTHING_DONE),
             Some(kinds) if kinds.is_empty() => self.error(
-                spec.referenced.into(),
+                spec.referenced,
                 "no single effect can meet all of this; to match several effects of a call, \
                  write `all: [{…}, {…}]`",
             ),
@@ -62,13 +60,31 @@ impl Reader<'_> {
         let at = Mark::from(spec.referenced);
         let condition = &spec.value;
         if let Some(parts) = &condition.all {
-            self.alone(condition, at, "all");
+            let all = condition.all.clone();
+            self.alone(
+                condition,
+                ConditionSpec {
+                    all,
+                    ..Default::default()
+                },
+                at,
+                "all",
+            );
             self.not_empty(parts, "all");
             return Call::All(parts.value.iter().map(|p| self.part(p)).collect());
         }
         match &condition.any {
             Some(parts) if parts.value.iter().any(|p| is_about_call(&p.value)) => {
-                self.alone(condition, at, "any");
+                let any = condition.any.clone();
+                self.alone(
+                    condition,
+                    ConditionSpec {
+                        any,
+                        ..Default::default()
+                    },
+                    at,
+                    "any",
+                );
                 Call::Any(parts.value.iter().map(|p| self.part(p)).collect())
             }
             _ => Call::Some(Box::new(self.pattern(spec))),
@@ -78,13 +94,14 @@ impl Reader<'_> {
     /// A part of an `all`: here, a `not` that stands alone is about the whole call.
     fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
         match &spec.value.not {
-            Some(not) if spec.value.keys() == 1 => Call::Not(Box::new(self.call(not))),
+            Some(not) if spec.value.is_only_not() => Call::Not(Box::new(self.call(not))),
             _ => self.call(spec),
         }
     }
 
-    fn alone(&mut self, condition: &ConditionSpec, at: Mark, key: &str) {
-        if condition.keys() > 1 {
+    /// Checks that a condition has no other keys than `only`.
+    fn alone(&mut self, condition: &ConditionSpec, only: ConditionSpec, at: Mark, key: &str) {
+        if *condition != only {
             self.error(
                 at,
                 format!(
@@ -97,25 +114,22 @@ impl Reader<'_> {
 
     fn not_empty<T>(&mut self, parts: &Spanned<Vec<T>>, key: &str) {
         if parts.value.is_empty() {
-            self.error(
-                parts.referenced.into(),
-                format!("`{key}` needs a condition"),
-            );
+            self.error(parts.referenced, format!("`{key}` needs a condition"));
         }
     }
 
     /// A condition on one effect.
     pub(super) fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
         let condition = &spec.value;
-        if condition.keys() == 0 {
+        if *condition == ConditionSpec::default() {
             self.error(
-                spec.referenced.into(),
+                spec.referenced,
                 "an empty condition matches everything: say which effect to match",
             );
         }
         if let Some(all) = &condition.all {
             self.error(
-                all.referenced.into(),
+                all.referenced,
                 "`all` matches several effects, but the condition around it matches one effect",
             );
         }
@@ -257,16 +271,10 @@ impl Reader<'_> {
                     "a project's file can have at most {MAX_PROJECT_REGEXES} \
                                     regular expressions"
                 );
-                self.error(pattern.referenced.into(), what);
+                self.error(pattern.referenced, what);
             }
         } else if let Err(error) = regex.try_out(self.tier) {
-            let message = error.to_string();
-            let last = message.lines().last().unwrap_or_default();
-            let why = last.trim().trim_start_matches("error: ");
-            self.error(
-                pattern.referenced.into(),
-                format!("this is not a valid regular expression: {why}"),
-            );
+            self.report.regex_error(pattern, &error);
         }
         Some(regex)
     }
@@ -287,7 +295,7 @@ impl Reader<'_> {
         }
         if words.value.is_empty() {
             self.error(
-                words.referenced.into(),
+                words.referenced,
                 format!("the list of {what} words is empty"),
             );
         }
@@ -301,12 +309,6 @@ fn is_about_call(condition: &ConditionSpec) -> bool {
         parts.value.iter().any(|p| is_about_call(&p.value))
     };
     condition.all.is_some() || condition.any.as_ref().is_some_and(any)
-}
-
-/// Whether `name` looks like `recursive-delete`.
-pub(crate) fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
-    !name.is_empty() && name.chars().all(plain)
 }
 
 pub(super) trait Each {

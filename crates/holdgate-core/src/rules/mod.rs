@@ -34,42 +34,23 @@ mod spec;
 mod timing;
 mod when;
 
-pub(crate) use condition::is_name;
 pub use examples::{Tried, try_examples};
 pub(crate) use file::{Entry, FileSpec};
-pub(crate) use report::{Mark, Source};
+pub(crate) use report::{Mark, Report, Source};
 pub use report::{RuleError, RuleErrors};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};
 pub use set::{RuleFile, RuleSet};
 
-/// What kind of machine the agent works on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
-    /// A developer's own machine.
-    #[default]
-    Workstation,
-    /// A disposable machine.
-    Container,
-    /// A machine where nobody can be asked, or where much is at stake.
-    Strict,
-}
+use holdgate_effects::worded;
 
-impl Profile {
-    /// All profiles.
-    pub const ALL: [Profile; 3] = [Profile::Workstation, Profile::Container, Profile::Strict];
-
-    /// The word for it in rules, settings and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Profile::Workstation => "workstation",
-            Profile::Container => "container",
-            Profile::Strict => "strict",
-        }
-    }
-
-    /// The profile that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Profile::ALL.into_iter().find(|p| p.word() == word)
+worded! {
+    /// What kind of machine the agent works on.
+    #[derive(Default)]
+    pub enum Profile as "profile" {
+        #[default]
+        Workstation = "workstation": "A developer's own machine.",
+        Container = "container": "A disposable machine.",
+        Strict = "strict": "A machine where nobody can be asked, or where much is at stake.",
     }
 }
 

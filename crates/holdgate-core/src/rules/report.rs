@@ -1,7 +1,7 @@
 //! Errors in a rule file, reported so that its author can fix them.
 
 use holdgate_effects::worded::suggestion;
-use serde_saphyr::{Error, Location};
+use serde_saphyr::{Error, Location, Spanned};
 use std::fmt;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl RuleError {
     }
 
     /// An error of the YAML parser.
-    pub(crate) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
+    pub(super) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
         let error = error.without_snippet();
         let at = error.location().map(Mark::from).unwrap_or_default();
         RuleError::new(source, at, reason(error))
@@ -62,6 +62,77 @@ impl RuleError {
     /// What is wrong, without the place.
     pub fn what(&self) -> &str {
         &self.what
+    }
+}
+
+/// Collects the errors of one file while it is read.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) source: Arc<Source>,
+    pub(crate) errors: Vec<RuleError>,
+}
+
+impl Report {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
+        let source = Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        };
+        Report {
+            source: Arc::new(source),
+            errors: Vec::new(),
+        }
+    }
+
+    pub(crate) fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        self.errors
+            .push(RuleError::new(&self.source, at.into(), what));
+    }
+
+    /// Names look like `recursive-delete`.
+    pub(crate) fn check_name(&mut self, name: &Spanned<String>) {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
+        let text = &name.value;
+        if text.is_empty() || !text.chars().all(plain) {
+            let what = format!("`{text}` is not a valid name: names look like `force-push`");
+            self.error(name.referenced, what);
+        }
+    }
+
+    pub(crate) fn check_clause(&mut self, text: &Spanned<String>) {
+        if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
+            self.error(text.referenced, "write a clause without a full stop");
+        }
+    }
+
+    /// One word out of a closed set.
+    pub(crate) fn word<T>(
+        &mut self,
+        word: &Spanned<String>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let read = read(&word.value);
+        if let Err(error) = &read {
+            self.error(word.referenced, error);
+        }
+        read.ok()
+    }
+
+    pub(crate) fn regex_error(&mut self, regex: &Spanned<String>, error: &regex::Error) {
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default();
+        let why = last.trim().trim_start_matches("error: ");
+        let what = format!("this is not a valid regular expression: {why}");
+        self.error(regex.referenced, what);
+    }
+
+    /// `value`, unless there are errors.
+    pub(crate) fn finish<T>(self, value: T) -> Result<T, Vec<RuleError>> {
+        if self.errors.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.errors)
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::json::Json;
 use holdgate_effects::value::HOLE;
+use holdgate_effects::worded;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -36,44 +37,20 @@ impl RuleLayer {
     }
 }
 
-/// Where a rule comes from. A later tier may only change what an earlier one permits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Built into Holdgate.
-    BuiltIn,
-    /// From the operator.
-    Operator,
-    /// From the project; it can only tighten.
-    Project,
-}
-
-impl Tier {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Tier::BuiltIn => "built-in",
-            Tier::Operator => "operator",
-            Tier::Project => "project",
-        }
+worded! {
+    /// Where a rule comes from. A later tier may only change what an earlier one permits.
+    pub enum Tier as "tier" {
+        BuiltIn = "built-in": "Built into Holdgate.",
+        Operator = "operator": "From the operator.",
+        Project = "project": "From the project; it can only tighten.",
     }
 }
 
-/// How far a rule has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It does what it says.
-    Stable,
-    /// It only audits.
-    Trial,
-}
-
-impl Stage {
-    /// The word for it in rules.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stage::Stable => "stable",
-            Stage::Trial => "trial",
-        }
+worded! {
+    /// How far a rule has come.
+    pub enum Stage as "stage" {
+        Stable = "stable": "It does what it says.",
+        Trial = "trial": "It only audits.",
     }
 }
 
@@ -176,7 +153,7 @@ impl Example {
 impl Rule {
     /// What it does in a profile: as written, or an audit while it is on trial.
     pub fn verdict(&self, profile: Profile) -> Verdict {
-        let verdict = self.verdicts.in_profile(profile);
+        let verdict = compile::in_profile(self.verdicts, profile);
         match self.stage {
             Stage::Stable => verdict,
             Stage::Trial => verdict.min(Verdict::Audit),
@@ -185,7 +162,7 @@ impl Rule {
 
     /// The word for what it does in a profile: `DENY`, `ASK`, `AUDIT`, `ALLOW` or `REQUIRE`.
     pub fn word(&self, profile: Profile) -> &'static str {
-        let verdict = self.verdicts.in_profile(profile);
+        let verdict = compile::in_profile(self.verdicts, profile);
         if self.requires && !verdict.lets_pass() {
             compile::REQUIRE
         } else {

@@ -1,6 +1,6 @@
 //! The built-in rules, the operator's and the project's, ready to match in one profile.
 
-use super::compile::{self, Adjustment, Verdicts};
+use super::compile::{self, Adjustment};
 use super::index::Index;
 use super::when::{Kinds, Met};
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
@@ -278,7 +278,7 @@ fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleEr
         }
     }
     let mut changed = Rule::clone(rule);
-    changed.verdicts = Verdicts::all(adjustment.verdict);
+    changed.verdicts = [adjustment.verdict; Profile::ALL.len()];
     *rule = Arc::new(changed);
     Ok(())
 }

@@ -79,7 +79,7 @@ pub(super) struct ExamplesSpec {
 }
 
 /// What a call must do.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition")]
 pub(super) struct ConditionSpec {
     pub(super) effect: Option<Spanned<Words>>,
@@ -102,54 +102,18 @@ pub(super) struct ConditionSpec {
 }
 
 impl ConditionSpec {
-    /// How many keys are set.
-    pub(super) fn keys(&self) -> usize {
-        let ConditionSpec {
-            effect,
-            program,
-            recursive,
-            force,
-            is,
-            is_any,
-            is_not,
-            path,
-            host,
-            from,
-            not_from,
-            text,
-            not_text,
-            evidence,
-            any,
-            all,
-            not,
-        } = self;
-        [
-            effect.is_some(),
-            program.is_some(),
-            recursive.is_some(),
-            force.is_some(),
-            is.is_some(),
-            is_any.is_some(),
-            is_not.is_some(),
-            path.is_some(),
-            host.is_some(),
-            from.is_some(),
-            not_from.is_some(),
-            text.is_some(),
-            not_text.is_some(),
-            evidence.is_some(),
-            any.is_some(),
-            all.is_some(),
-            not.is_some(),
-        ]
-        .into_iter()
-        .filter(|set| *set)
-        .count()
+    /// Whether `not` is the only key.
+    pub(super) fn is_only_not(&self) -> bool {
+        let only = ConditionSpec {
+            not: self.not.clone(),
+            ..ConditionSpec::default()
+        };
+        self.not.is_some() && *self == only
     }
 }
 
 /// Which path.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition on a path")]
 pub(super) struct PathSpec {
     #[serde(rename = "in")]
@@ -160,7 +124,7 @@ pub(super) struct PathSpec {
 }
 
 /// Which host.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition on a host")]
 pub(super) struct HostSpec {
     #[serde(rename = "in")]
@@ -170,7 +134,7 @@ pub(super) struct HostSpec {
 }
 
 /// One word or a list of them.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Words {
     One(String),
     Many(Vec<Spanned<String>>),

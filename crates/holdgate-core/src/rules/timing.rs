@@ -9,7 +9,7 @@ use crate::history::{History, Outcome};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::value::HOLE;
-use holdgate_effects::worded::suggestion;
+use holdgate_effects::worded;
 use serde_saphyr::Spanned;
 
 /// Fuel for the whole history: a long one must not use up the fuel of the call itself.
@@ -31,14 +31,15 @@ pub(super) struct Timing {
     earlier_call: bool,
 }
 
-/// What the earlier effect has in common with the one that is judged.
-#[derive(Clone, Copy, Debug)]
-enum Same {
-    Path,
-    Host,
+worded! {
+    /// What the earlier effect has in common with the one that is judged.
+    enum Same as "value of `same`" {
+        Path = "path": "Their path.",
+        Host = "host": "Their host.",
+    }
 }
 
-impl Reader<'_> {
+impl Reader {
     /// The rule's timing, if it has one.
     pub(super) fn timing(&mut self, spec: &RuleSpec, requires: bool) -> Option<Timing> {
         let at = Mark::from(spec.verdict.referenced);
@@ -53,7 +54,7 @@ impl Reader<'_> {
         }
         if let Some(since) = spec.since.as_ref().filter(|_| spec.before.is_none()) {
             let what = "`since` says when `before` no longer counts: add `before`";
-            self.error(since.referenced.into(), what);
+            self.error(since.referenced, what);
         }
         let past = spec.before.is_some() || spec.after.is_some();
         let refers = spec.within.is_some() || spec.same.is_some() || spec.earlier_call;
@@ -62,14 +63,15 @@ impl Reader<'_> {
                         `before` or `after`";
             self.error(at, what);
         }
-        let same = spec.same.as_ref().and_then(|word| self.same(word));
+        let same = spec.same.as_ref();
+        let same = same.and_then(|word| self.report.word(word, Same::read));
         if let Some(word) = spec.same.as_ref().filter(|_| spec.when.value.all.is_some()) {
             let what = "`same` needs a `when` that matches one effect, without `all`";
-            self.error(word.referenced.into(), what);
+            self.error(word.referenced, what);
         }
         if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
             self.error(
-                within.referenced.into(),
+                within.referenced,
                 "`within` is a number of calls, at least 1",
             );
         }
@@ -90,19 +92,6 @@ impl Reader<'_> {
 
     fn past(&mut self, spec: Option<&Spanned<ConditionSpec>>) -> Option<Pattern> {
         Some(self.pattern(spec?))
-    }
-
-    fn same(&mut self, word: &Spanned<String>) -> Option<Same> {
-        match word.value.as_str() {
-            "path" => Some(Same::Path),
-            "host" => Some(Same::Host),
-            other => {
-                let known = suggestion(other, &["path", "host"]);
-                let what = format!("`{other}` is not a valid value for `same`, {known}");
-                self.error(word.referenced.into(), what);
-                None
-            }
-        }
     }
 }
 

@@ -57,7 +57,8 @@ impl Peer {
             }
             // Once more: who was in the foreground may no longer be.
             "answer" => check().map_err(error).and_then(|()| {
-                let answer = Answer::from_word(text("answer"));
+                let answer =
+                    Answer::from_word(text("answer")).filter(|answer| answer.is_of_person());
                 let answer = answer
                     .ok_or_else(|| error("an answer is once, session, rule or deny".into()))?;
                 self.prove(Some(text("id")), proof, shared)?;

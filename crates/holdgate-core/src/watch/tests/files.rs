@@ -77,12 +77,12 @@ fn an_error_is_reported_with_its_place() {
     );
     wrong(
         &with("low", "lo"),
-        "t.yaml:3:13: `lo` is not a valid severity, did you mean `low`?",
+        "t.yaml:3:13: unknown severity `lo`, did you mean `low`?",
     );
     wrong(&with("a-b", "A B"), "t.yaml:1:7: `A B` is not a valid name");
     wrong(
         &with("regex: abc", "regex: '(abc'"),
-        "t.yaml:5:10: not a valid regular expression: unclosed group",
+        "t.yaml:5:10: this is not a valid regular expression: unclosed group",
     );
     wrong(&with("regex: abc", "regex: 'x*'"), "matches the empty text");
     wrong(&with("  words: [abc]\n", ""), "a `regex` needs `words`");
