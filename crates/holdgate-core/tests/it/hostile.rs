@@ -30,11 +30,7 @@ fn calls_inside_of_other_blocks_are_refused() {
             &[message(&(start(0, block) + &stop(0))).as_bytes()],
         );
         assert_eq!(seen.decisions(), ["unreadable-call Explained"]);
-        assert!(
-            String::from_utf8(seen.bytes)
-                .unwrap()
-                .contains("the block contains a tool call")
-        );
+        assert!(seen.text().contains("the block contains a tool call"));
     }
 }
 
@@ -210,7 +206,7 @@ fn strays_are_left_out_and_recorded_once() {
     let seen = run(settings(), &[message(&strays).as_bytes()]);
     assert_eq!(summary(&seen.bytes), ["0 text: a", "stop end_turn"]);
     assert_eq!(seen.decisions(), ["stray-event LeftOut"]);
-    assert!(!String::from_utf8(seen.bytes).unwrap().contains("DONE"));
+    assert!(!seen.text().contains("DONE"));
     check_ended(&stop(7).repeat(101), "too many events");
 }
 
