@@ -299,7 +299,7 @@ impl StreamGuard {
     /// Sends a keep-alive while a call is held, and stops waiting for an overdue answer or verdict.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
         if self.ruling.verdict_due().is_some_and(|due| due <= now) {
-            return self.unjudged(Unjudged::Late, now, out);
+            return self.judged(Err(Unjudged::Late), now, out);
         }
         let overdue = |asked: &&Asked| asked.deadline <= now;
         if let Some(asked) = self.question.as_ref().filter(overdue) {

@@ -79,41 +79,31 @@ impl Record {
         action: Action,
         held: Duration,
     ) -> Self {
-        let (tool, call, runs, input, findings, verdict) = match &judgement.outcome {
+        let (tool, call, runs, input) = match &judgement.outcome {
             Ok(cleared) => {
                 let call = cleared.call();
-                (
-                    Some(call.name.clone()),
-                    Some(call.id.clone()),
-                    call.runs.word(),
-                    Some(call.text.clone()),
-                    cleared.findings(),
-                    cleared.verdict(),
-                )
+                let text = Some(call.text.clone());
+                (Some(&*call.name), Some(&*call.id), &call.runs, text)
             }
-            Err(refusal) => (
-                refusal.tool().map(str::to_owned),
-                refusal.id().map(str::to_owned),
-                refusal.runs().word(),
-                refusal.input().cloned(),
-                refusal.findings(),
-                refusal.verdict(),
-            ),
+            Err(refusal) => {
+                let input = refusal.input().cloned();
+                (refusal.tool(), refusal.id(), refusal.runs(), input)
+            }
         };
         Record {
             id,
             session,
             door: "proxy",
             subject: Subject::Call {
-                tool,
-                call,
-                runs,
+                tool: tool.map(str::to_owned),
+                call: call.map(str::to_owned),
+                runs: runs.word(),
                 input,
                 held,
                 judged: judgement.took,
             },
-            findings: findings.to_vec(),
-            verdict,
+            findings: judgement.findings().to_vec(),
+            verdict: judgement.verdict(),
             action,
             expert: false,
             answer: None,

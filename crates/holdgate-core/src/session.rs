@@ -97,14 +97,18 @@ impl Session {
     /// How many calls have come, this one included, which is not understood yet if it has no
     /// fingerprint.
     pub(crate) fn counts(&self, print: Option<Fingerprint>, now: Duration) -> Counts {
-        let again = print.is_some() && self.last == print;
         Counts {
             in_last_minute: self.calls_in_last_minute(now),
-            in_a_row: if again {
-                self.in_a_row.saturating_add(1)
-            } else {
-                1
-            },
+            in_a_row: self.times_in_a_row(print),
+        }
+    }
+
+    /// How often a call has come in a row, this time included.
+    fn times_in_a_row(&self, print: Option<Fingerprint>) -> u32 {
+        if print.is_some() && self.last == print {
+            self.in_a_row.saturating_add(1)
+        } else {
+            1
         }
     }
 
@@ -243,11 +247,7 @@ impl Session {
     /// Remembers a judged call; `None` stands for one that was not understood.
     pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
         if print.is_some() {
-            self.in_a_row = if self.last == print {
-                self.in_a_row.saturating_add(1)
-            } else {
-                1
-            };
+            self.in_a_row = self.times_in_a_row(print);
             self.last = print;
         }
         if cleared {

@@ -53,24 +53,17 @@ impl StreamGuard {
         self.hold.put_judged(at, judged);
     }
 
-    /// Takes the verdict of a [`Job`](super::Job). One that is not waited for any more changes
-    /// nothing.
-    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused. A
+    /// verdict that is no longer awaited has no effect.
+    pub fn judged(
+        &mut self,
+        done: Result<JobDone, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
         let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.judged(done, now, &mut sink);
-        self.settle(judged, now, sink);
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
-        let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.unjudged(why, now, &mut sink);
-        self.settle(judged, now, sink);
-    }
-
-    fn settle(&mut self, judged: Option<(usize, Judged)>, now: Duration, mut sink: Sink<'_>) {
-        if judged.is_some() {
-            self.put(judged);
+        if let Some(judged) = self.ruling.judged(done, now, &mut sink) {
+            self.put(Some(judged));
             self.release(now, &mut sink);
         }
         if sink.finish() {

@@ -82,26 +82,22 @@ impl Ruling {
         Some(self.rule(away, job.run().judgement, now, sink))
     }
 
-    /// Takes a verdict of the shell's, if it is the one that is awaited.
+    /// Takes a verdict of the shell's, if it is the one that is awaited. Without one, the call that is
+    /// away is refused.
     pub(super) fn judged(
         &mut self,
-        done: JobDone,
+        done: Result<JobDone, Unjudged>,
         now: Duration,
         sink: &mut Sink<'_>,
     ) -> Option<(usize, Judged)> {
-        let away = self.away.take_if(|away| away.number == done.number)?;
-        Some(self.rule(away, done.judgement, now, sink))
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub(super) fn unjudged(
-        &mut self,
-        why: Unjudged,
-        now: Duration,
-        sink: &mut Sink<'_>,
-    ) -> Option<(usize, Judged)> {
-        let away = self.away.take()?;
-        Some(self.rule(away, Err(why), now, sink))
+        let (away, judgement) = match done {
+            Ok(done) => {
+                let away = self.away.take_if(|away| away.number == done.number);
+                (away?, done.judgement)
+            }
+            Err(why) => (self.away.take()?, Err(why)),
+        };
+        Some(self.rule(away, judgement, now, sink))
     }
 
     /// Until when a verdict is awaited, if a call is away.

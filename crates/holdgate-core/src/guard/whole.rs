@@ -79,17 +79,15 @@ impl<'b> MessageGuard<'b> {
         Ok(Progress::Waiting)
     }
 
-    /// Takes the verdict of a [`Job`](super::Job).
-    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused.
+    pub fn judged(
+        &mut self,
+        done: Result<JobDone, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
         let mut sink = Sink::new(&Bytes::new(), out);
         let judged = self.ruling.judged(done, now, &mut sink);
-        self.put(judged);
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
-        let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.unjudged(why, now, &mut sink);
         self.put(judged);
     }
 

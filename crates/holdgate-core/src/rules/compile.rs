@@ -272,11 +272,9 @@ impl Reader {
             files.clone_from(&sequence.files);
             call = then;
         }
-        let ExampleCall { tool, input } = self.step(call, at);
         Example {
             expect,
-            tool,
-            input,
+            call: self.step(call, at),
             first,
             files,
             at,
@@ -284,23 +282,19 @@ impl Reader {
     }
 
     fn step(&mut self, spec: &ExampleSpec, at: Mark) -> ExampleCall {
-        let (tool, input) = match spec {
-            ExampleSpec::Command(command) => {
-                let input = Json::object([("command", command.clone().into())]);
-                ("Bash".to_owned(), input)
-            }
-            ExampleSpec::Call(call) => {
-                let tool = call.tool.clone().unwrap_or_default();
-                let input = call.input.as_ref().map_or(Json::Null, |i| i.0.clone());
-                (tool, input)
-            }
+        let call = match spec {
+            ExampleSpec::Command(command) => ExampleCall::command(command),
+            ExampleSpec::Call(call) => ExampleCall {
+                tool: call.tool.clone().unwrap_or_default(),
+                input: call.input.as_ref().map_or(Json::Null, |i| i.0.clone()),
+            },
         };
-        if tool.is_empty() || input.as_object().is_none() {
+        if call.tool.is_empty() || call.input.as_object().is_none() {
             let what = "a call has a tool and a map as its input, `{tool: …, input: {…}}`; a \
                         sequence of calls is `{first: […], then: …}`";
             self.error(at, what);
         }
-        ExampleCall { tool, input }
+        call
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tries rules on their own examples, which are read like any call.
 
 use super::report::{Mark, RuleError};
+use super::rule::ExampleCall;
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
 use crate::call::ToolCall;
@@ -8,7 +9,7 @@ use crate::history::{History, Outcome, Step};
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
-use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::json::shorten;
 use holdgate_effects::path::{self, Facts, Real, World};
 use holdgate_effects::{self, Knowledge};
 use std::sync::Arc;
@@ -137,7 +138,7 @@ impl Trial<'_> {
         }
         let mut history = History::default();
         for step in &example.first {
-            let (effects, _) = self.judge(&step.tool, &step.input, &world, &history)?;
+            let (effects, _) = self.judge(step, &world, &history)?;
             history.push(Arc::new(Step::new(
                 "first",
                 &step.tool,
@@ -145,13 +146,13 @@ impl Trial<'_> {
                 effects,
             )));
         }
-        self.judge(&example.tool, &example.input, &world, &history)
+        self.judge(&example.call, &world, &history)
     }
 
     fn instead(&self, command: &str) -> Option<RuleError> {
         let at = self.rule.instead_at.unwrap_or(self.rule.at);
-        let input = Json::object([("command", command.to_owned().into())]);
-        let what = match self.judge("Bash", &input, self.world, &History::default()) {
+        let call = ExampleCall::command(command);
+        let what = match self.judge(&call, self.world, &History::default()) {
             Err(OutOfFuel) => format!("judging `{command}` takes too much work"),
             Ok((_, findings)) => {
                 let other = refused_by(&findings)?;
@@ -167,12 +168,11 @@ impl Trial<'_> {
 
     fn judge(
         &self,
-        tool: &str,
-        input: &Json<'static>,
+        call: &ExampleCall,
         world: &World,
         history: &History,
     ) -> Result<Judged, OutOfFuel> {
-        let call = ToolCall::alone("example", tool, input.clone());
+        let call = ToolCall::alone("example", &call.tool, call.input.clone());
         let own = Fuel::new(FUEL);
         let fuel = self.shared.unwrap_or(&own);
         // For work that is not counted: reading the example and reporting on it.

@@ -105,21 +105,27 @@ pub enum Expect {
 
 /// A call of an example.
 #[derive(Clone, Debug)]
-pub(super) struct ExampleCall {
-    pub(super) tool: String,
-    pub(super) input: Json<'static>,
+pub struct ExampleCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub input: Json<'static>,
 }
 
 impl ExampleCall {
-    fn text(&self) -> String {
-        text_of(&self.tool, &self.input)
+    pub(super) fn command(command: &str) -> Self {
+        ExampleCall {
+            tool: "Bash".to_owned(),
+            input: Json::object([("command", command.to_owned().into())]),
+        }
     }
-}
 
-fn text_of(tool: &str, input: &Json<'static>) -> String {
-    match input.get("command").and_then(Json::as_str) {
-        Some(command) if tool == "Bash" => command.to_owned(),
-        _ => format!("{tool} {input}"),
+    /// The command, or the tool and its input.
+    fn text(&self) -> String {
+        match self.input.get_str("command") {
+            Some(command) if self.tool == "Bash" => command.to_owned(),
+            _ => format!("{} {}", self.tool, self.input),
+        }
     }
 }
 
@@ -128,10 +134,8 @@ fn text_of(tool: &str, input: &Json<'static>) -> String {
 pub struct Example {
     /// The expected result.
     pub expect: Expect,
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub input: Json<'static>,
+    /// The call.
+    pub call: ExampleCall,
     /// What was done before.
     pub(super) first: Vec<ExampleCall>,
     /// Files that exist.
@@ -142,11 +146,9 @@ pub struct Example {
 impl Example {
     /// The command, or the tool and its input, after what was done before.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for step in &self.first {
-            text.push_str(&format!("{} → ", step.text()));
-        }
-        text + &text_of(&self.tool, &self.input)
+        let calls = self.first.iter().chain([&self.call]);
+        let calls: Vec<String> = calls.map(ExampleCall::text).collect();
+        calls.join(" → ")
     }
 }
 

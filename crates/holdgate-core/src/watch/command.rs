@@ -2,7 +2,7 @@
 
 use super::Weight;
 use super::listing::Listing;
-use crate::call::{Executor, ToolCall};
+use crate::call::ToolCall;
 use crate::history::History;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -26,9 +26,9 @@ const MAX_REMEMBERED: usize = 1 << 10;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯]))\s+(?P<command>\S.*)$";
+const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯]))\s+(?P<typed>\S.*)$";
 /// What `set -x` prints.
-const TRACE: &str = r"^\++ (?P<command>\S.*)$";
+const TRACE: &str = r"^\++ (?P<typed>\S.*)$";
 /// A program that says what it runs.
 const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
@@ -45,11 +45,7 @@ const EXEC: &str = r"^(?:\[[0-9T:.Z -]+\] )?exec (?P<command>\S.*?) in /\S*$";
 
 /// How commands look.
 #[derive(Debug)]
-pub(super) struct Shapes {
-    prompt: Regex,
-    trace: Regex,
-    others: Vec<(Regex, Weight)>,
-}
+pub(super) struct Shapes(Vec<(Regex, Weight)>);
 
 /// A call that the output shows.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,8 +94,9 @@ impl SeenCommand {
 
 impl Shapes {
     pub(super) fn new() -> Result<Shapes, String> {
-        let regex = |text: &&str| Regex::new(text).map_err(|e| e.to_string());
-        let others = [
+        let shapes = [
+            (PROMPT, Weight::Said),
+            (TRACE, Weight::Said),
             (SAID, Weight::Said),
             (MARKED, Weight::Done),
             (ANNOUNCED, Weight::Said),
@@ -107,14 +104,9 @@ impl Shapes {
             (MARKED_CALL, Weight::Done),
             (EXEC, Weight::Done),
         ];
-        let others = others
-            .iter()
-            .map(|(shape, weight)| Ok((regex(shape)?, *weight)));
-        Ok(Shapes {
-            prompt: regex(&PROMPT)?,
-            trace: regex(&TRACE)?,
-            others: others.collect::<Result<_, String>>()?,
-        })
+        let shapes = shapes.map(|(shape, weight)| Ok((Regex::new(shape)?, weight)));
+        let shapes: Result<_, regex::Error> = shapes.into_iter().collect();
+        shapes.map(Shapes).map_err(|error| error.to_string())
     }
 
     /// The command on this line, if it is one that runs, and its weight. `listing` follows all
@@ -135,29 +127,23 @@ impl Shapes {
     }
 
     fn shaped(&self, line: &str) -> Option<(SeenCommand, Weight)> {
-        if let Some(found) = self.prompt.captures(line) {
-            // Documents show commands like this; the prompt of a shell usually contains more.
-            let weight = match found.name("bare") {
-                Some(_) => Weight::Shown,
-                None => Weight::Said,
-            };
-            return Some((SeenCommand::typed(found.name("command")?.as_str()), weight));
-        }
-        if let Some(found) = self.trace.captures(line) {
-            return Some((
-                SeenCommand::typed(found.name("command")?.as_str()),
-                Weight::Said,
-            ));
-        }
-        let mut shapes = self.others.iter();
+        let mut shapes = self.0.iter();
         let (found, weight) =
             shapes.find_map(|(shape, weight)| Some((shape.captures(line)?, *weight)))?;
-        let weight = match found.name("mark") {
-            Some(_) => Weight::Done,
-            None => weight,
+        let group = |name: &str| found.name(name).map(|group| group.as_str());
+        let weight = if group("mark").is_some() {
+            Weight::Done
+        } else if group("bare").is_some() {
+            // Documents show commands like this; the prompt of a shell usually contains more.
+            Weight::Shown
+        } else {
+            weight
         };
-        let command = unquoted(found.name("command")?.as_str());
-        let said = match found.name("tool").map(|tool| tool.as_str()) {
+        if let Some(command) = group("typed") {
+            return Some((SeenCommand::typed(command), weight));
+        }
+        let command = unquoted(group("command")?);
+        let said = match group("tool") {
             Some("Read" | "Search" | "Write" | "Update" | "Edit") => {
                 let path = ("file_path", command.to_owned().into());
                 SeenCommand::new("Read", Json::object([path]))
@@ -264,14 +250,7 @@ impl Commands {
 
     /// What the gate denies about a call. What takes too much work to read is denied as such.
     pub(super) fn denied(&self, said: &SeenCommand) -> Vec<Finding> {
-        let call = ToolCall {
-            id: "output".to_owned(),
-            name: said.tool.clone(),
-            runs: Executor::AtClient,
-            text: Arc::new(said.input.text()),
-            input: said.input.clone(),
-            envelope: Json::Null,
-        };
+        let call = ToolCall::alone("output", &said.tool, said.input.clone());
         let fuel = Fuel::new(FUEL);
         let mut findings = self.findings(&call, &fuel).unwrap_or_else(|OutOfFuel| {
             let why = "analysing it takes too much work";

@@ -81,7 +81,7 @@ enum Kind {
 
 impl Voice {
     fn within(self, object: &Json<'_>) -> Voice {
-        let kinds = ["type", "role"].map(|key| object.get(key).and_then(Json::as_str));
+        let kinds = ["type", "role"].map(|key| object.get_str(key));
         let is = |parts: &[&str]| {
             let mut kinds = kinds.iter().flatten();
             kinds.any(|kind| parts.iter().any(|part| kind.contains(part)))
@@ -191,7 +191,7 @@ impl Part<'_> {
 
 /// The call that an object is, and the member that holds its input.
 fn call(object: &Json<'_>) -> Option<(&'static str, SeenCommand)> {
-    let text = |key: &str| object.get(key).and_then(Json::as_str);
+    let text = |key: &str| object.get_str(key);
     if let Some(tool) = NAMES.iter().find_map(|key| text(key)) {
         let input = INPUTS
             .iter()

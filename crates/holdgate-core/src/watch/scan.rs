@@ -69,9 +69,7 @@ impl Scan<'_> {
     /// A whole line.
     pub(super) fn line(&mut self, line: &[u8], reading: &mut Reading) {
         if let Some(event) = event::read(line) {
-            reading.listing.pass_quiet(b"\n");
-            reading.warm = false;
-            reading.previous = Some(String::new());
+            reading.leave_text();
             self.event(&event, &mut reading.said);
             return;
         }
@@ -82,9 +80,7 @@ impl Scan<'_> {
                 self.lines(Before::default(), text, reading, true, Weight::Done);
             }
             Cow::Owned(text) => {
-                reading.listing.pass_quiet(b"\n");
-                reading.warm = false;
-                reading.previous = Some(String::new());
+                reading.leave_text();
                 self.document(&text, "", true, Weight::Shown);
             }
         }
@@ -328,6 +324,13 @@ impl Reading {
     /// Whether the next line must be examined because of what came before it.
     pub(super) fn goes_on(&self) -> bool {
         self.warm || !self.said.is_empty()
+    }
+
+    /// A line that is not text: the next one does not continue it.
+    fn leave_text(&mut self) {
+        self.listing.pass_quiet(b"\n");
+        self.warm = false;
+        self.previous = Some(String::new());
     }
 
     /// A text that has nothing to do with what was before it.

@@ -20,7 +20,7 @@ fn apart(settings: GuardSettings) -> Play {
 /// Judges all that is to be judged.
 fn judge_all(play: &mut Play) {
     while let Some(job) = play.seen.job.take() {
-        play.act(|guard, now, out| guard.judged(job.run(), now, out));
+        play.act(|guard, now, out| guard.judged(Ok(job.run()), now, out));
     }
 }
 
@@ -62,9 +62,9 @@ fn a_verdict_that_does_not_come_is_a_refusal_and_a_late_one_changes_nothing() {
     play.act(StreamGuard::tick);
     assert_eq!(play.seen.decisions(), ["judging-too-slow Explained"]);
     let next = play.seen.job.take().unwrap();
-    play.act(|guard, now, out| guard.judged(late.run(), now, out));
+    play.act(|guard, now, out| guard.judged(Ok(late.run()), now, out));
     assert_eq!(play.seen.sent().len(), 0, "the refusal stands");
-    play.act(|guard, now, out| guard.judged(next.run(), now, out));
+    play.act(|guard, now, out| guard.judged(Ok(next.run()), now, out));
     assert_eq!(play.seen.sent(), ["call1"]);
 }
 
@@ -77,7 +77,7 @@ fn a_call_that_cannot_be_judged_is_refused() {
         let mut play = apart(settings());
         play.feed(message(&["ls"]).as_bytes());
         let job = play.seen.job.take().unwrap();
-        play.act(|guard, now, out| guard.judged(job.give_up(why), now, out));
+        play.act(|guard, now, out| guard.judged(Ok(job.give_up(why)), now, out));
         assert_eq!(play.seen.sent().len(), 0);
         assert_eq!(play.seen.decisions(), [rule]);
         assert_eq!(
@@ -161,10 +161,10 @@ fn a_whole_message_waits_for_each_verdict() {
             match output {
                 Output::Judge(job) if jobs == 0 => {
                     jobs += 1;
-                    guard.judged(job.run(), Duration::ZERO, &mut out);
+                    guard.judged(Ok(job.run()), Duration::ZERO, &mut out);
                 }
                 Output::Judge(_) => {
-                    guard.unjudged(Unjudged::Late, Duration::ZERO, &mut out);
+                    guard.judged(Err(Unjudged::Late), Duration::ZERO, &mut out);
                 }
                 Output::Record(record) => records.push(record.action),
                 Output::Send(_) | Output::Ask(_) | Output::Abort => panic!("no such output"),

@@ -51,14 +51,13 @@ pub(super) async fn guard_whole(
             Next::Verdict(verdict) => {
                 let due = guard.verdict_due().unwrap_or_default();
                 let left = due.saturating_sub(app.now());
-                let verdict = tokio::time::timeout(left, verdict).await;
-                match verdict {
-                    Ok(Ok(done)) => guard.judged(done, app.now(), &mut outputs),
-                    Ok(Err(_)) => guard.unjudged(Unjudged::Failed, app.now(), &mut outputs),
-                    Err(_) => guard.unjudged(Unjudged::Late, app.now(), &mut outputs),
-                }
+                let verdict = match tokio::time::timeout(left, verdict).await {
+                    Ok(verdict) => verdict.map_err(|_| Unjudged::Failed),
+                    Err(_) => Err(Unjudged::Late),
+                };
+                guard.judged(verdict, app.now(), &mut outputs);
             }
-            Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
+            Next::Unjudged(done) => guard.judged(Ok(done), app.now(), &mut outputs),
         }
     }
     Ok(guard.finish())

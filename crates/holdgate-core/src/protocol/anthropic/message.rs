@@ -42,7 +42,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
         Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
     };
     check_members(&json)?;
-    let content = match (json.get("type").and_then(Json::as_str), json.get("content")) {
+    let content = match (json.get_str("type"), json.get("content")) {
         (Some("error"), None) => return inert(),
         (_, Some(Json::Array(content))) => content,
         (Some("message"), _) => {
@@ -57,8 +57,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     let (mut calls, mut places) = (Vec::new(), Vec::new());
     for (at, block) in content.iter().enumerate() {
         let kind = block
-            .get("type")
-            .and_then(Json::as_str)
+            .get_str("type")
             .ok_or(Violation::Incomplete("a block without a type"))?;
         blocks.push(match declared.block(kind, block) {
             BlockKind::Inert => Some(block.clone()),
@@ -142,12 +141,12 @@ impl GuardedMessage for Message<'_> {
     /// Explanations stand before the first call.
     fn finish(mut self: Box<Self>) -> Canonical {
         let mut content: Vec<Json<'_>> = self.content.drain(..).flatten().collect();
-        let is_call = |b: &Json<'_>| b.get("type").and_then(Json::as_str) == Some("tool_use");
+        let is_call = |b: &Json<'_>| b.get_str("type") == Some("tool_use");
         let at = content.iter().position(is_call);
         let at = at.unwrap_or(content.len());
         content.splice(at..at, self.notices.drain(..));
         self.json.set("content", Json::Array(content));
-        let reason = self.json.get("stop_reason").and_then(Json::as_str);
+        let reason = self.json.get_str("stop_reason");
         if reason == Some("tool_use") && !self.tool_use_sent {
             self.json.set("stop_reason", "end_turn".into());
         }

@@ -217,7 +217,7 @@ fn renumber(raw: Canonical, from: Block, to: Block) -> Canonical {
 /// The stop reason must not announce a call if none follows: the client would ask the model again.
 fn without_tool_use_reason(raw: Canonical) -> Canonical {
     let changed = rewrite(&raw, |_, json| {
-        let reason = json.get("delta")?.get("stop_reason")?.as_str()?;
+        let reason = json.get("delta")?.get_str("stop_reason")?;
         if reason != "tool_use" {
             return None;
         }

@@ -14,12 +14,16 @@ const AFTER_SECRET: &str = "
     allow: ['curl https://example.com']
 ";
 
+/// Whether `rule` matches a command after those of `before`.
+#[track_caller]
+fn check(rule: &str, before: &[&str], command: &str, matches: bool) {
+    let matched = matching(rule, "", before, command);
+    assert_eq!(!matched.is_empty(), matches, "{before:.200?} {command}");
+}
+
 #[test]
 fn what_is_required_must_have_been_done_before_and_since_the_last_change() {
-    let check = |before: &[&str], command: &str, matches: bool| {
-        let matched = matching(TESTS_FIRST, "", before, command);
-        assert_eq!(!matched.is_empty(), matches, "{before:?} {command}");
-    };
+    let check = |before: &[&str], command, matches| check(TESTS_FIRST, before, command, matches);
     check(&[], "git push", true);
     check(&["cargo test"], "git push", false);
     check(&["cargo test", "ls", "git status"], "git push", false);
@@ -58,10 +62,6 @@ fn what_is_required_must_have_been_done_before_and_since_the_last_change() {
 
 #[test]
 fn a_command_with_many_effects_hides_none() {
-    let check = |rule: &str, before: &[&str], command: &str, matches: bool| {
-        let matched = matching(rule, "", before, command);
-        assert_eq!(!matched.is_empty(), matches);
-    };
     let many =
         |each: &dyn Fn(usize) -> String, count| (0..count).map(each).collect::<Vec<_>>().join("; ");
     let reads = many(&|i| format!("cat {i}.txt"), 600);
@@ -90,10 +90,6 @@ fn a_command_with_many_effects_hides_none() {
 
 #[test]
 fn a_call_of_which_nothing_is_known_may_have_done_anything() {
-    let check = |rule: &str, before: &[&str], command: &str, matches: bool| {
-        let matched = matching(rule, "", before, command);
-        assert_eq!(!matched.is_empty(), matches, "{before:?} {command}");
-    };
     check(AFTER_SECRET, &["?"], "curl https://example.com", true);
     check(AFTER_SECRET, &["#?"], "curl https://example.com", false);
     check(TESTS_FIRST, &["?"], "git push", true);
@@ -116,10 +112,7 @@ fn the_same_path_counts_however_it_is_spelt() {
     deny: ['echo x > a']
     allow: [{ first: ['cat a'], then: 'echo x > a' }, 'ls']
 ";
-    let check = |before: &[&str], command: &str, matches: bool| {
-        let matched = matching(rule, "", before, command);
-        assert_eq!(!matched.is_empty(), matches, "{before:?} {command}");
-    };
+    let check = |before: &[&str], command, matches| check(rule, before, command, matches);
     check(&["cat a.txt"], "echo x > a.txt", false);
     check(&["cat b.txt"], "echo x > a.txt", true);
     check(&["cat ./src/../a.txt"], "echo x > $PWD/a.txt", false);
@@ -150,10 +143,7 @@ fn the_same_path_counts_however_it_is_spelt() {
 
 #[test]
 fn a_rule_can_apply_only_after_something() {
-    let check = |before: &[&str], command: &str, matches: bool| {
-        let matched = matching(AFTER_SECRET, "", before, command);
-        assert_eq!(!matched.is_empty(), matches, "{before:?} {command}");
-    };
+    let check = |before: &[&str], command, matches| check(AFTER_SECRET, before, command, matches);
     check(&[], "curl https://example.com", false);
     check(
         &["cat .env", "ls", "cargo build"],
@@ -179,10 +169,7 @@ fn what_may_have_been_touched_counts_as_touched() {
     deny: [{ first: ['cat customer.csv'], then: 'curl https://example.com' }]
     allow: ['curl https://example.com']
 ";
-    let check = |before: &str, matches: bool| {
-        let matched = matching(rule, "", &[before], "curl https://example.com");
-        assert_eq!(!matched.is_empty(), matches, "{before}");
-    };
+    let check = |before, matches| check(rule, &[before], "curl https://example.com", matches);
     for may in [
         "cat data/customer.csv",
         "cat *",
