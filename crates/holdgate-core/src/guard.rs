@@ -6,6 +6,7 @@
 
 mod asking;
 mod ending;
+mod hold;
 mod job;
 mod ruling;
 mod settings;
@@ -21,7 +22,6 @@ use crate::answer::Answer;
 use crate::call::Executor;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
-use crate::hold::{Hold, Waiting};
 use crate::incident::{Action, Record};
 use crate::protocol::{Protocol, Reader, Writer};
 use crate::question::Question;
@@ -29,6 +29,7 @@ use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
 use asking::Asked;
 use bytes::Bytes;
+use hold::{Hold, Waiting};
 use ruling::{Judged, Ruling};
 use sink::Sink;
 use std::time::Duration;
@@ -64,7 +65,7 @@ pub struct StreamGuard {
     writer: Box<dyn Writer>,
     /// What the last frame meant. Kept for its memory.
     events: Vec<Event>,
-    hold: Hold<Judged>,
+    hold: Hold,
     state: State,
     seen_frame: bool,
     strays: usize,
@@ -259,7 +260,7 @@ impl StreamGuard {
             match self.hold.pop() {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
                 Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
-                Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
+                Some(Waiting::Notice(text)) => sink.send(self.writer.notice(&text)),
                 Some(Waiting::Call(_) | Waiting::Away(_)) | None => return,
             }
         }
@@ -269,19 +270,13 @@ impl StreamGuard {
         match &judged.judgement.outcome {
             Ok(cleared) => sink.send(self.writer.call(cleared)),
             Err(refusal) => {
-                if !judged.notice_apart {
-                    self.write_notice(judged, sink);
+                if let Some(notice) = judged.notice().filter(|_| !judged.notice_apart) {
+                    sink.send(self.writer.notice(&notice));
                 }
                 if let Some(id) = &judged.inert_call {
                     sink.send(self.writer.inert_call(refusal, id));
                 }
             }
-        }
-    }
-
-    fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
-        if let Some(notice) = judged.notice() {
-            sink.send(self.writer.notice(&notice));
         }
     }
 

@@ -8,7 +8,6 @@ mod conversation;
 mod event;
 mod guard;
 mod history;
-mod hold;
 mod incident;
 mod layers;
 mod mask;

@@ -1,10 +1,10 @@
 //! Calls that wait for their verdict, or for a person.
 
+use super::hold::Waiting;
 use super::ruling::Judged;
 use super::sink::Sink;
 use super::{JobDone, Output, StreamGuard, Unjudged};
 use crate::answer::Answer;
-use crate::hold::Waiting;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -97,8 +97,9 @@ impl StreamGuard {
         let mut rest = VecDeque::new();
         for mut waiting in self.hold.take() {
             if let Waiting::Judged(judged, _) = &mut waiting
-                && let Some(notice) = judged.split_notice()
+                && let Some(notice) = judged.notice()
             {
+                judged.notice_apart = true;
                 notices.push_back(Waiting::Notice(notice));
             }
             rest.push_back(waiting);

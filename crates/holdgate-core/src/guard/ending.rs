@@ -8,21 +8,20 @@ use bytes::Bytes;
 impl StreamGuard {
     /// The upstream has ended the body.
     pub fn finish(&mut self, out: &mut Vec<Output>) {
-        let all_said = self.state == State::Ending && self.hold.is_empty();
-        if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
+        let between = !self.reader.is_mid_block() && !self.decoder.is_mid_frame();
+        let waiting = self.is_waiting();
+        if self.state == State::Ending && between && (self.hold.is_empty() || waiting) {
             // Only the last event is missing; some servers do not send it.
             self.state = State::Complete;
-            let mut sink = Sink::new(&Bytes::new(), out);
-            sink.send(self.writer.end());
-            sink.finish();
-            return;
-        }
-        let all_come = self.state == State::Ending && self.is_waiting();
-        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // The same, behind a call that waits for its verdict or an answer.
-            self.state = State::Complete;
-            let stop = self.writer.end();
-            self.hold.push_frame(&stop, Part::MessageStop);
+            let end = self.writer.end();
+            if waiting {
+                // It waits behind the call that waits for its verdict or an answer.
+                self.hold.push_frame(&end, Part::MessageStop);
+            } else {
+                let mut sink = Sink::new(&Bytes::new(), out);
+                sink.send(end);
+                sink.finish();
+            }
             return;
         }
         self.cut(

@@ -2,7 +2,7 @@
 
 use super::job::Away;
 use super::sink::Sink;
-use super::{Job, JobDone, OnBlock, ResponseContext, Unjudged};
+use super::{Job, JobDone, OnBlock, Output, ResponseContext, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
@@ -76,7 +76,7 @@ impl Ruling {
         let away = Away::new(&job, place);
         if self.apart {
             self.away = Some(away);
-            sink.judge(job);
+            sink.push(Output::Judge(Box::new(job)));
             return None;
         }
         Some(self.rule(away, job.run().judgement, now, sink))
@@ -132,7 +132,7 @@ impl Ruling {
         match self.question(&judged, now) {
             Some(question) => {
                 judged.question = Some((now, question.deadline));
-                sink.ask(question);
+                sink.push(Output::Ask(Box::new(question)));
             }
             None => self.record(&mut judged, now, sink),
         }
@@ -254,24 +254,5 @@ impl Judged {
         let refusal = self.judgement.outcome.as_ref().err()?;
         let answer = self.answer.map(|(answer, _)| answer);
         Some(refusal.notice(&self.incident, answer))
-    }
-
-    /// The explanation of a refusal, to be written separately.
-    pub(super) fn split_notice(&mut self) -> Option<Judged> {
-        let refusal = self.judgement.outcome.as_ref().err()?;
-        self.notice_apart = true;
-        Some(Judged {
-            judgement: Judgement {
-                outcome: Err(refusal.clone()),
-                effects: Vec::new(),
-                took: self.judgement.took,
-            },
-            incident: self.incident.clone(),
-            inert_call: None,
-            notice_apart: false,
-            since: self.since,
-            question: None,
-            answer: self.answer,
-        })
     }
 }

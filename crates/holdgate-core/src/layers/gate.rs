@@ -98,31 +98,27 @@ impl Layer for Gate {
 impl RateLimits {
     fn findings(self, counts: &Counts) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let (calls, times) = (counts.in_last_minute, counts.in_a_row);
-        if self.calls_per_minute > 0 && calls >= self.calls_per_minute {
-            let finding = Finding::block(
-                LayerName::Gate,
+        let mut exceeded = |rule, reason, instead| {
+            findings.push(Finding::block(LayerName::Gate, rule, reason).instead(instead));
+        };
+        let (calls, limit) = (counts.in_last_minute, self.calls_per_minute);
+        if limit > 0 && calls >= limit {
+            exceeded(
                 "call-rate",
                 format!(
-                    "the session has made {calls} tool calls within a minute, and the limit is {}",
-                    self.calls_per_minute
+                    "the session has made {calls} tool calls within a minute, and the limit is {limit}"
                 ),
+                "wait, then continue in fewer and larger steps",
             );
-            findings.push(finding.instead("wait, then continue in fewer and larger steps"));
         }
-        if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
-            let finding = Finding::block(
-                LayerName::Gate,
+        let (times, limit) = (counts.in_a_row, self.identical_in_a_row);
+        if limit > 0 && times > limit {
+            exceeded(
                 "repeated-call",
-                format!(
-                    "the same call was made {times} times in a row, and the limit is {}",
-                    self.identical_in_a_row
-                ),
+                format!("the same call was made {times} times in a row, and the limit is {limit}"),
+                "check what the earlier calls returned and try another approach, or tell the user \
+                 what does not work",
             );
-            findings.push(finding.instead(
-                "check what the earlier calls returned and try another approach, or tell the \
-                 user what does not work",
-            ));
         }
         findings
     }

@@ -14,16 +14,11 @@ pub(super) enum Strength {
 
 /// Words that mean a secret at the end of a name.
 const STRONG: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
     "passcode",
-    "pwd",
     "secret",
     "secrets",
     "credential",
     "credentials",
-    "apikey",
     "secretkey",
     "accesskey",
     "privatekey",
@@ -128,10 +123,7 @@ const WORDS: &[&str] = &[
     "api_key",
     "api-key",
     "credentials",
-    "changeme",
     "change_me",
-    "change-me",
-    "redacted",
     "hidden",
     "test",
     "foo",
@@ -242,20 +234,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     refers
         || WORDS.contains(&lower.as_str())
         || is_path(value)
-        || [
-            "example",
-            "placeholder",
-            "xxxx",
-            "your-",
-            "your_",
-            "your ",
-            "redacted",
-            "dummy",
-            "changeme",
-            "change-me",
-        ]
-        .iter()
-        .any(|word| lower.contains(word))
+        || is_example(&lower)
+        || ["xxxx", "your ", "dummy", "changeme", "change-me"]
+            .iter()
+            .any(|word| lower.contains(word))
         || lower.starts_with("your")
         || (value.len() > 1 && value.chars().all(|c| c == first))
 }
@@ -266,17 +248,13 @@ pub(super) fn is_sample(token: &str) -> bool {
     let mut kinds: Vec<u8> = lower.bytes().collect();
     kinds.sort_unstable();
     kinds.dedup();
-    kinds.len() <= 3
-        || [
-            "example",
-            "xxxxxx",
-            "placeholder",
-            "redacted",
-            "your_",
-            "your-",
-        ]
-        .iter()
-        .any(|w| lower.contains(w))
+    kinds.len() <= 3 || is_example(&lower) || lower.contains("xxxxxx")
+}
+
+/// Whether a value says that it is an example.
+fn is_example(lower: &str) -> bool {
+    let words = ["example", "placeholder", "redacted", "your_", "your-"];
+    words.iter().any(|word| lower.contains(word))
 }
 
 /// `ghp_`, before a mask.

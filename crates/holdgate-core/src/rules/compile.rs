@@ -1,6 +1,6 @@
 //! Rules from their written form. Everything is checked here, so that matching cannot fail.
 
-use super::condition::{Each, Reader};
+use super::condition::{Reader, each};
 use super::report::{Mark, Report, RuleError, Source};
 use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
@@ -115,7 +115,7 @@ impl Reader {
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
-        let only = spec.only.as_ref().map(Each::each).unwrap_or_default();
+        let only = spec.only.as_ref().map(each).unwrap_or_default();
         if let Some((_, at)) = only.first().filter(|_| verb != "allow") {
             self.error(*at, "`only` belongs to ALLOW");
         }

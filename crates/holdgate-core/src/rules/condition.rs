@@ -134,8 +134,8 @@ impl Reader {
             );
         }
         let mut kinds = Kinds::ALL;
-        if let Some(words) = &condition.effect {
-            let found = self.words(words, "effect", Kind::read);
+        if condition.effect.is_some() {
+            let found = self.words(condition.effect.as_ref(), "effect", Kind::read);
             kinds = Kinds::of(found.into_iter());
         }
         let any: Vec<Pattern> = match &condition.any {
@@ -181,52 +181,40 @@ impl Reader {
 
     fn path(&mut self, spec: &PathSpec) -> PathTest {
         PathTest {
-            within: self.path_classes(spec.within.as_ref()),
-            outside: self.path_classes(spec.outside.as_ref()),
+            within: self.words(spec.within.as_ref(), "path class", PathClass::read),
+            outside: self.words(spec.outside.as_ref(), "path class", PathClass::read),
             globs: self.path_globs(spec.glob.as_ref()),
             not_globs: self.path_globs(spec.not_glob.as_ref()),
             samples: spec.glob.as_ref().map_or_else(Vec::new, |words| {
-                let each = words.each().into_iter();
+                let each = each(words).into_iter();
                 each.map(|(glob, _)| Sample::of(&glob)).collect()
             }),
         }
     }
 
-    fn path_classes(&mut self, words: Option<&Spanned<Words>>) -> Vec<PathClass> {
-        words.map_or_else(Vec::new, |words| {
-            self.words(words, "path class", PathClass::read)
-        })
-    }
-
     fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<GlobSet> {
-        self.globs(words?.each(), path::glob)
+        self.globs(each(words?), path::glob)
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {
-        let mut classes = |words: &Option<Spanned<Words>>| {
-            words.as_ref().map_or_else(Vec::new, |words| {
-                self.words(words, "host class", HostClass::read)
-            })
-        };
         HostTest {
-            within: classes(&spec.within),
-            outside: classes(&spec.outside),
+            within: self.words(spec.within.as_ref(), "host class", HostClass::read),
+            outside: self.words(spec.outside.as_ref(), "host class", HostClass::read),
             names: spec.name.as_ref().map(|w| self.names(w)),
         }
     }
 
     fn origins(&mut self, words: Option<&Spanned<Words>>) -> Option<Origins> {
-        let found = self.words(words?, "origin", Origins::read);
+        let found = self.words(Some(words?), "origin", Origins::read);
         Some(found.into_iter().fold(Origins::NONE, |all, o| all | o))
     }
 
     fn tags(&mut self, words: Option<&Spanned<Words>>) -> Vec<Tag> {
-        words.map_or_else(Vec::new, |words| self.words(words, "tag", Tag::read))
+        self.words(words, "tag", Tag::read)
     }
 
     fn names(&mut self, words: &Spanned<Words>) -> Names {
-        let (globs, exact): (Vec<_>, Vec<_>) = words
-            .each()
+        let (globs, exact): (Vec<_>, Vec<_>) = each(words)
             .into_iter()
             .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
         let glob = |pattern: &str| GlobBuilder::new(pattern).build();
@@ -279,25 +267,27 @@ impl Reader {
         Some(regex)
     }
 
-    /// Words out of a closed set.
+    /// Words out of a closed set; none, if there is no list.
     fn words<T>(
         &mut self,
-        words: &Spanned<Words>,
+        words: Option<&Spanned<Words>>,
         what: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Vec<T> {
         let mut found = Vec::new();
-        for (word, at) in words.each() {
+        let Some(words) = words else {
+            return found;
+        };
+        let each = each(words);
+        if each.is_empty() {
+            let what = format!("the list of {what} words is empty");
+            self.error(words.referenced, what);
+        }
+        for (word, at) in each {
             match read(&word) {
                 Ok(value) => found.push(value),
                 Err(error) => self.error(at, error),
             }
-        }
-        if words.value.is_empty() {
-            self.error(
-                words.referenced,
-                format!("the list of {what} words is empty"),
-            );
         }
         found
     }
@@ -311,25 +301,13 @@ fn is_about_call(condition: &ConditionSpec) -> bool {
     condition.all.is_some() || condition.any.as_ref().is_some_and(any)
 }
 
-pub(super) trait Each {
-    /// The words, each with its place.
-    fn each(&self) -> Vec<(String, Mark)>;
-}
-
-impl Each for Spanned<Words> {
-    fn each(&self) -> Vec<(String, Mark)> {
-        match &self.value {
-            Words::One(word) => vec![(word.clone(), self.referenced.into())],
-            Words::Many(words) => words
-                .iter()
-                .map(|w| (w.value.clone(), w.referenced.into()))
-                .collect(),
-        }
-    }
-}
-
-impl Words {
-    fn is_empty(&self) -> bool {
-        matches!(self, Words::Many(words) if words.is_empty())
+/// The words, each with its place.
+pub(super) fn each(words: &Spanned<Words>) -> Vec<(String, Mark)> {
+    match &words.value {
+        Words::One(word) => vec![(word.clone(), words.referenced.into())],
+        Words::Many(words) => words
+            .iter()
+            .map(|w| (w.value.clone(), w.referenced.into()))
+            .collect(),
     }
 }

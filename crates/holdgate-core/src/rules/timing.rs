@@ -194,7 +194,7 @@ impl Past<'_> {
                 }
                 continue;
             };
-            if (!shares || self.may_be_about_the_same(effect))
+            if (!shares || self.shares(effect, PathMatch::Possible))
                 && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
                 return Ok(true);
@@ -214,7 +214,7 @@ impl Past<'_> {
                 continue;
             };
             if unconditional
-                && self.is_about_the_same(effect)
+                && self.shares(effect, PathMatch::Said)
                 && wanted.matches(effect, self.fuel)?
             {
                 return Ok(true);
@@ -228,31 +228,27 @@ impl Past<'_> {
         Ok(false)
     }
 
-    fn is_about_the_same(&self, earlier: &Effect) -> bool {
+    /// Whether `earlier` shares what `same` names with the effect that is judged: certainly, or possibly.
+    fn shares(&self, earlier: &Effect, how: PathMatch) -> bool {
+        let now = self.effect;
         match self.timing.same {
             None => true,
-            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(earlier), Some(now)) => reach::certainly_was(&earlier.text, &now.text),
+            Some(Same::Path) => match (&earlier.path, &now.path, how) {
+                (Some(before), Some(now), PathMatch::Said) => {
+                    reach::certainly_was(&before.text, &now.text)
+                }
+                (Some(before), Some(now), PathMatch::Possible) => {
+                    reach::may_be(earlier, before, now)
+                }
                 _ => false,
             },
-            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
-                (Some(earlier), Some(now)) => earlier.name == now.name && !now.name.contains(HOLE),
-                _ => false,
-            },
-        }
-    }
-
-    fn may_be_about_the_same(&self, earlier: &Effect) -> bool {
-        match self.timing.same {
-            None => true,
-            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(place), Some(now)) => reach::may_be(earlier, place, now),
-                _ => false,
-            },
-            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
-                (Some(earlier), Some(now)) => {
-                    let unknown = earlier.name.contains(HOLE) || now.name.contains(HOLE);
-                    unknown || earlier.name == now.name
+            Some(Same::Host) => match (&earlier.host, &now.host) {
+                (Some(before), Some(now)) => {
+                    let unknown = before.name.contains(HOLE) || now.name.contains(HOLE);
+                    match how {
+                        PathMatch::Said => before.name == now.name && !unknown,
+                        PathMatch::Possible => before.name == now.name || unknown,
+                    }
                 }
                 _ => false,
             },

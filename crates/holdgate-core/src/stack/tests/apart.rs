@@ -75,16 +75,11 @@ impl Clock for Moving {
 }
 
 fn on_time(layers: Vec<Box<dyn Layer>>) -> Stack {
-    let limits = JudgeLimits {
-        call: CallLimits {
-            max_bytes: 1 << 20,
-            max_depth: 64,
-        },
-        fuel: u64::MAX / 2,
-        deadline: Duration::from_millis(50),
-    };
-    let know = Knowledge::built_in().unwrap();
-    Stack::new(layers, know, Arc::new(Moving::default()), limits)
+    let mut stack = stack(layers, Arc::default());
+    stack.clock = Arc::new(Moving::default());
+    stack.limits.call.max_bytes = 1 << 20;
+    stack.limits.fuel = u64::MAX / 2;
+    stack
 }
 
 #[test]
@@ -149,17 +144,10 @@ fn where_the_disk_is_silent_nothing_is_harmless() {
 /// Many costly calls must not keep those who judge from other responses.
 #[test]
 fn a_session_of_costly_calls_gets_less_work_done() {
-    let clock: Arc<TestClock> = Arc::default();
-    let limits = JudgeLimits {
-        call: CallLimits {
-            max_bytes: 1 << 20,
-            max_depth: 64,
-        },
-        fuel: 64_000,
-        deadline: Duration::from_mins(1),
-    };
-    let know = Knowledge::built_in().unwrap();
-    let stack = Stack::new(vec![says(|_| Ok(Vec::new()))], know, clock, limits);
+    let mut stack = stack(vec![says(|_| Ok(Vec::new()))], Arc::default());
+    stack.limits.call.max_bytes = 1 << 20;
+    stack.limits.fuel = 64_000;
+    stack.limits.deadline = Duration::from_mins(1);
     let session = SharedSession::default();
     let history = History::default();
     let is_judged = |command: &str, now: u64| {
