@@ -3,7 +3,7 @@
 //! It contains only calls whose result has come back, so the same conversation always gives the
 //! same history.
 
-use holdgate_effects::effect::{Effect, Kind, allocated};
+use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -116,22 +116,7 @@ impl Step {
 fn forget_repeated(effects: &mut Vec<Effect>) {
     let mut known = HashSet::new();
     effects.reverse();
-    effects.retain(|effect| {
-        let place = effect.path.as_ref().map(|place| place.text.clone());
-        let host = effect.host.as_ref().map(|host| host.name.clone());
-        let tags = effect.tags.clone();
-        let said = (effect.program.clone(), effect.text.clone());
-        let data = format!("{:?}", effect.origins);
-        known.insert((
-            effect.kind,
-            place,
-            host,
-            tags,
-            said,
-            data,
-            effect.unconditional,
-        ))
-    });
+    effects.retain(|effect| known.insert((EffectKey::of(effect), effect.unconditional)));
     effects.reverse();
 }
 

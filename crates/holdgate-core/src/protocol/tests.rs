@@ -11,7 +11,7 @@ use crate::history::Outcome;
 use crate::layers::Policy;
 use crate::layers::{Gate, RateLimits};
 use crate::rules::{Profile, RuleSet};
-use crate::stack::{Clock, JudgeLimits, Stack};
+use crate::stack::{JudgeLimits, Stack};
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -22,14 +22,6 @@ const LIMITS: CallLimits = CallLimits {
     max_bytes: 1000,
     max_depth: 16,
 };
-
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        NOW
-    }
-}
 
 fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
     let rules = RuleSet::built_in(Profile::default()).unwrap();
@@ -42,7 +34,7 @@ fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
     let stack = Stack::new(
         vec![Box::new(gate), Box::new(Policy::new(rules))],
         Knowledge::built_in().unwrap(),
-        Arc::new(Stopped),
+        Arc::new(NOW),
         limits,
     );
     let mut settings = GuardSettings {

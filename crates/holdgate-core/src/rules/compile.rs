@@ -54,6 +54,12 @@ pub(super) struct Adjustment {
     pub(super) verdict_at: Mark,
 }
 
+impl Adjustment {
+    pub(super) fn error(&self, at: Mark, what: String) -> RuleError {
+        RuleError::new(&self.source, at, what)
+    }
+}
+
 /// The rules of one file.
 pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
     let report = Report::new(file.name, file.text);

@@ -60,31 +60,13 @@ impl Reader {
         let at = Mark::from(spec.referenced);
         let condition = &spec.value;
         if let Some(parts) = &condition.all {
-            let all = condition.all.clone();
-            self.alone(
-                condition,
-                ConditionSpec {
-                    all,
-                    ..Default::default()
-                },
-                at,
-                "all",
-            );
+            self.alone(condition.is_only(|c| c.all = None), at, "all");
             self.not_empty(parts, "all");
             return Call::All(parts.value.iter().map(|p| self.part(p)).collect());
         }
         match &condition.any {
             Some(parts) if parts.value.iter().any(|p| is_about_call(&p.value)) => {
-                let any = condition.any.clone();
-                self.alone(
-                    condition,
-                    ConditionSpec {
-                        any,
-                        ..Default::default()
-                    },
-                    at,
-                    "any",
-                );
+                self.alone(condition.is_only(|c| c.any = None), at, "any");
                 Call::Any(parts.value.iter().map(|p| self.part(p)).collect())
             }
             _ => Call::Some(Box::new(self.pattern(spec))),
@@ -99,9 +81,8 @@ impl Reader {
         }
     }
 
-    /// Checks that a condition has no other keys than `only`.
-    fn alone(&mut self, condition: &ConditionSpec, only: ConditionSpec, at: Mark, key: &str) {
-        if *condition != only {
+    fn alone(&mut self, is_alone: bool, at: Mark, key: &str) {
+        if !is_alone {
             self.error(
                 at,
                 format!(

@@ -254,7 +254,9 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
 fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleError> {
     let id = &adjustment.rule;
     let Some(rule) = rules.iter_mut().find(|rule| rule.id == *id) else {
-        return Err(unknown(rules, adjustment));
+        let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+        let what = format!("there is no rule `{id}`, {}", suggestion(id, &known));
+        return Err(adjustment.error(adjustment.rule_at, what));
     };
     let loosened = Profile::ALL
         .into_iter()
@@ -273,19 +275,11 @@ fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleEr
             String::new()
         };
         if !what.is_empty() {
-            let at = adjustment.verdict_at;
-            return Err(RuleError::new(&adjustment.source, at, what));
+            return Err(adjustment.error(adjustment.verdict_at, what));
         }
     }
     let mut changed = Rule::clone(rule);
     changed.verdicts = [adjustment.verdict; Profile::ALL.len()];
     *rule = Arc::new(changed);
     Ok(())
-}
-
-fn unknown(rules: &[Arc<Rule>], adjustment: &Adjustment) -> RuleError {
-    let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
-    let near = suggestion(&adjustment.rule, &known);
-    let what = format!("there is no rule `{}`, {near}", adjustment.rule);
-    RuleError::new(&adjustment.source, adjustment.rule_at, what)
 }

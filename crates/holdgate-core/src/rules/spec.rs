@@ -102,13 +102,16 @@ pub(super) struct ConditionSpec {
 }
 
 impl ConditionSpec {
+    /// Whether no key is left without the one that `remove` removes.
+    pub(super) fn is_only(&self, remove: impl FnOnce(&mut Self)) -> bool {
+        let mut rest = self.clone();
+        remove(&mut rest);
+        rest == ConditionSpec::default()
+    }
+
     /// Whether `not` is the only key.
     pub(super) fn is_only_not(&self) -> bool {
-        let only = ConditionSpec {
-            not: self.not.clone(),
-            ..ConditionSpec::default()
-        };
-        self.not.is_some() && *self == only
+        self.not.is_some() && self.is_only(|condition| condition.not = None)
     }
 }
 

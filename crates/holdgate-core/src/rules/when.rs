@@ -281,10 +281,6 @@ impl LazyRegex {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Regex, regex::Error> {
-        self.build_within(Self::MAX_SIZE)
-    }
-
     /// Builds it as part of a rule of this tier.
     pub(super) fn try_out(&self, tier: Tier) -> Result<(), regex::Error> {
         let size = match tier {
@@ -301,7 +297,9 @@ impl LazyRegex {
     }
 
     fn get(&self) -> Option<&Regex> {
-        self.built.get_or_init(|| self.build().ok()).as_ref()
+        self.built
+            .get_or_init(|| self.build_within(Self::MAX_SIZE).ok())
+            .as_ref()
     }
 }
 

@@ -103,9 +103,8 @@ pub(super) fn is_quoted(text: &str, found: Range<usize>) -> bool {
         }
         inside
     };
-    let pairs = [('"', '"'), ('\'', '\''), ('`', '`')];
-    pairs
-        .iter()
-        .any(|(open, close)| after.contains(*close) && opens(*open))
+    ['"', '\'', '`']
+        .into_iter()
+        .any(|mark| after.contains(mark) && opens(mark))
         || (before.rfind('“') > before.rfind('”') && after.contains('”'))
 }

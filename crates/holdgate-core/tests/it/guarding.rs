@@ -5,8 +5,8 @@ use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Action, Answer, CallLimits, Clock, Gate, GuardSettings, Job, JudgeLimits, Layer,
-    OnBlock, Output, Policy, Question, RateLimits, Record, RequestFacts, ResponseContext, Stack,
+    ANTHROPIC, Action, Answer, CallLimits, Gate, GuardSettings, Job, JudgeLimits, Layer, OnBlock,
+    Output, Policy, Question, RateLimits, Record, RequestFacts, ResponseContext, Stack,
     StreamGuard, Subject, guard_message,
 };
 use holdgate_effects::Knowledge;
@@ -16,14 +16,6 @@ use std::time::Duration;
 
 /// How long a person may take to answer.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
-
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-}
 
 pub(crate) fn settings() -> GuardSettings {
     GuardSettings {
@@ -58,7 +50,7 @@ pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
         stack: Arc::new(Stack::new(
             layers,
             Knowledge::built_in().unwrap(),
-            Arc::new(Stopped),
+            Arc::new(Duration::ZERO),
             limits,
         )),
         session: Arc::default(),

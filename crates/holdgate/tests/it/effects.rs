@@ -4,7 +4,7 @@ use holdgate::config::{Config, Flags};
 use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::judging;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Clock, Context, Finding, History, RateLimits, Stack, Verdict};
+use holdgate_core::{Context, Finding, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -12,19 +12,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// A clock that stands still: how busy the machine is must not decide a test.
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits);
     let know = holdgate::own::knowledge().unwrap();
-    Stack::new(layers, know, Arc::new(Stopped), judging::LIMITS)
+    Stack::new(layers, know, Arc::new(Duration::ZERO), judging::LIMITS)
 }
 
 static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
