@@ -28,12 +28,12 @@ pub use guard::{
     GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
     StreamGuard, Unjudged, guard_message,
 };
-pub use protocol::{Protocol, anthropic::ANTHROPIC, inert_value};
+pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value};
 pub use request::{Request, RequestFacts};
 
 // A call and what is said about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
-pub use layers::{Gate, Policy, RateLimits};
+pub use layers::{Gate, Policy, RateLimits, layers};
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
 };

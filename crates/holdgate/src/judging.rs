@@ -2,16 +2,13 @@
 
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    CallLimits, Clock, Executor, Gate, HeldCall, JudgeLimits, Layer, LayerName, Policy, RateLimits,
-    Session, Stack,
+    CallLimits, Clock, Executor, HeldCall, JudgeLimits, Layer, LayerName, RateLimits, Session,
+    Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The layers that a stack has.
-pub const LAYERS: [LayerName; 2] = [LayerName::Gate, LayerName::Policy];
 
 /// The bounds on a judgement, unless the settings say otherwise.
 pub const LIMITS: JudgeLimits = JudgeLimits {
@@ -45,10 +42,7 @@ pub fn layers(
     without: &[LayerName],
     limits: RateLimits,
 ) -> Vec<Box<dyn Layer>> {
-    let mut layers: Vec<Box<dyn Layer>> = vec![
-        Box::new(Gate::new(limits, rules.clone())),
-        Box::new(Policy::new(rules)),
-    ];
+    let mut layers = holdgate_core::layers(rules, limits);
     layers.retain(|layer| !without.contains(&layer.name()));
     layers
 }

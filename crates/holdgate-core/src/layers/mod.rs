@@ -1,7 +1,22 @@
-//! The layers that judge calls.
+//! The layers that judge calls. To add one, write a file, name it in [`LayerName`] and list it in
+//! [`layers`].
+//!
+//! [`LayerName`]: crate::LayerName
 
 mod gate;
 mod policy;
 
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
+
+use crate::rules::RuleSet;
+use crate::stack::Layer;
+use std::sync::Arc;
+
+/// All layers, in the order in which they are asked.
+pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
+    vec![
+        Box::new(Gate::new(limits, rules.clone())),
+        Box::new(Policy::new(rules)),
+    ]
+}

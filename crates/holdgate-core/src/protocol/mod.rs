@@ -1,7 +1,7 @@
 //! A protocol is one folder below this one: how it carries requests, responses and tool calls.
 //!
 //! The guard, the queue and the conversation know [`Protocol`] only. To add one, write a folder and
-//! name it where requests are routed.
+//! list it in [`PROTOCOLS`].
 
 pub(crate) mod anthropic;
 #[cfg(test)]
@@ -18,10 +18,16 @@ use holdgate_effects::json::{Json, JsonError, LoneSurrogates, fold};
 use std::fmt::Debug;
 use std::sync::Arc;
 
+/// The protocols that are guarded.
+pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC];
+
 /// How a client and a model API talk to each other.
 pub trait Protocol: Debug + Sync {
     /// Its name in cases and settings.
     fn name(&self) -> &'static str;
+
+    /// Whether a request to this path, in small letters, asks for an answer that can carry calls.
+    fn serves(&self, path: &str) -> bool;
 
     /// Finds the parts of a request, and reads all but its messages.
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError>;

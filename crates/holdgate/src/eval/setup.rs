@@ -3,9 +3,9 @@
 use super::{Bench, Options, PROJECT, Rules};
 use crate::args::WrongUse;
 use crate::config::{Config, Flags};
-use crate::judging::{self, LAYERS};
+use crate::judging;
 use holdgate_core::rules::{RuleFile, RuleSet};
-use holdgate_core::{Context, Counts, Finding, Layer, LayerName, OutOfFuel, ToolCall};
+use holdgate_core::{Context, Counts, Finding, Layer, LayerName, OutOfFuel, RateLimits, ToolCall};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use std::collections::{BTreeSet, HashSet};
@@ -34,9 +34,10 @@ impl SetUp {
     /// everywhere.
     pub(super) fn new(options: &Options) -> anyhow::Result<SetUp> {
         let layer = |name: &String| {
-            let known = LAYERS.into_iter().find(|layer| layer.word() == name);
+            let known = layers().into_iter().find(|layer| layer.word() == name);
             known.ok_or_else(|| {
-                let layers = LAYERS.map(LayerName::word).join(", ");
+                let layers: Vec<_> = layers().into_iter().map(LayerName::word).collect();
+                let layers = layers.join(", ");
                 WrongUse(format!(
                     "--without: `{name}` is not a valid layer, the layers are {layers}"
                 ))
@@ -90,7 +91,7 @@ impl SetUp {
     /// All that can be left out.
     pub(super) fn parts(&self) -> Vec<Part> {
         let there = |layer: &LayerName| !self.without.contains(layer);
-        let layers = LAYERS.into_iter().filter(there).map(Part::Layer);
+        let layers = layers().into_iter().filter(there).map(Part::Layer);
         let rules = self.rules.rules();
         let categories: BTreeSet<&str> = rules.map(|rule| rule.category.as_str()).collect();
         let categories = categories.into_iter().map(str::to_owned);
@@ -106,6 +107,12 @@ impl fmt::Display for Part {
             Part::Category(category) => write!(f, "rules {category}"),
         }
     }
+}
+
+/// The names of all layers.
+fn layers() -> Vec<LayerName> {
+    let layers = judging::layers(Arc::default(), &[], RateLimits::NONE);
+    layers.iter().map(|layer| layer.name()).collect()
 }
 
 fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {

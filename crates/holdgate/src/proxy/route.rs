@@ -1,7 +1,7 @@
 //! What a request asks for, and whose session it belongs to.
 
 use crate::ledger::hex;
-use holdgate_core::{ANTHROPIC, Protocol, RequestFacts};
+use holdgate_core::{ANTHROPIC, PROTOCOLS, Protocol, RequestFacts};
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request};
 use sha2::{Digest as _, Sha256};
@@ -20,14 +20,12 @@ const UNGUARDED: &[&str] = &[
     "/converse-stream",
 ];
 
-/// The APIs that are guarded: how their paths end, and the protocol that they speak.
-const GUARDED: &[(&str, &dyn Protocol)] = &[("/messages", ANTHROPIC)];
 /// The protocol of answers to requests that name no API.
 pub(crate) const DEFAULT: &dyn Protocol = ANTHROPIC;
 
 /// The protocol with this name, if it is guarded.
 pub(crate) fn protocol(name: &str) -> Option<&'static dyn Protocol> {
-    let mut protocols = GUARDED.iter().map(|(_, protocol)| *protocol);
+    let mut protocols = PROTOCOLS.iter().copied();
     protocols.find(|protocol| protocol.name() == name)
 }
 
@@ -51,7 +49,7 @@ impl Route {
             Route::Unguarded
         } else if method != Method::POST {
             Route::Other
-        } else if let Some((_, protocol)) = GUARDED.iter().find(|(api, _)| path.ends_with(api)) {
+        } else if let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.serves(&path)) {
             Route::Guarded(*protocol)
         } else if UNGUARDED.iter().any(|api| path.ends_with(api))
             || path.contains("generatecontent")

@@ -25,6 +25,10 @@ impl Protocol for Anthropic {
         "anthropic"
     }
 
+    fn serves(&self, path: &str) -> bool {
+        path.ends_with("/messages")
+    }
+
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         request::read(body)
     }

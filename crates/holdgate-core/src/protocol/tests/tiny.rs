@@ -30,6 +30,10 @@ impl Protocol for Tiny {
         "tiny"
     }
 
+    fn serves(&self, path: &str) -> bool {
+        path == "/tiny"
+    }
+
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         Request::read(body, &LAYOUT, |facts: &mut RequestFacts, name, value| {
             if name == "session" {
