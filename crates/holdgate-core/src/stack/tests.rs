@@ -3,7 +3,7 @@ mod apart;
 use super::*;
 use crate::answer::Answer;
 use crate::history::History;
-use crate::layers::{Gate, RateLimits};
+use crate::layers::{Gate, RateLimits, layers};
 use crate::session::Session;
 use holdgate_effects::json::Json;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -272,9 +272,7 @@ struct Shell {
 impl Shell {
     fn new() -> Shell {
         let rules = crate::rules::RuleSet::built_in(crate::rules::Profile::default()).unwrap();
-        let gate = Gate::new(RateLimits::NONE, rules.clone());
-        let policy = crate::layers::Policy::new(rules);
-        let mut stack = stack(vec![Box::new(gate), Box::new(policy)], Arc::default());
+        let mut stack = stack(layers(rules, RateLimits::NONE), Arc::default());
         stack.limits.fuel = 100_000;
         Shell {
             stack,

@@ -5,9 +5,9 @@ use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Action, Answer, CallLimits, Gate, GuardSettings, Job, JudgeLimits, Layer, OnBlock,
-    Output, Policy, Question, RateLimits, Record, RequestFacts, ResponseContext, Stack,
-    StreamGuard, Subject, guard_message,
+    ANTHROPIC, Action, Answer, CallLimits, GuardSettings, Job, JudgeLimits, OnBlock, Output,
+    Question, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject,
+    guard_message, layers,
 };
 use holdgate_effects::Knowledge;
 use serde_json::Value;
@@ -41,14 +41,12 @@ pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let gate = Gate::new(RateLimits::default(), rules.clone());
-    let layers: Vec<Box<dyn Layer>> = vec![Box::new(gate), Box::new(Policy::new(rules))];
     ResponseContext {
         protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(
-            layers,
+            layers(rules, RateLimits::default()),
             Knowledge::built_in().unwrap(),
             Arc::new(Duration::ZERO),
             limits,
