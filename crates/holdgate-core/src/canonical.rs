@@ -112,7 +112,7 @@ impl Frames {
 }
 
 /// JSON on one line that means the same. Outside of strings, line ends are white space; inside of
-/// them only those beyond ASCII can stand, and become escapes.
+/// them only non-ASCII ones are possible, which become escapes.
 fn one_line(json: &str) -> Cow<'_, str> {
     if line_end(json.as_bytes()).is_none() {
         return Cow::Borrowed(json);

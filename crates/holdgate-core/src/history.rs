@@ -88,7 +88,7 @@ impl Step {
             effects += effect.bytes(before);
             before = Some(effect);
         }
-        // With the counters of the `Arc` around it, and its place in the lists that it stands in.
+        // With the counters of its `Arc`, and its pointers in two lists.
         let own = allocated(size_of::<Step>() + 16) + 2 * size_of::<Arc<Step>>();
         self.bytes = own + texts + effects + allocated(self.cut.capacity());
     }

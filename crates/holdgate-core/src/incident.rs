@@ -231,7 +231,7 @@ impl Members {
         self.raw(key, &number.to_string());
     }
 
-    /// Adds what layers said.
+    /// Adds findings.
     pub fn findings<'f>(&mut self, findings: impl IntoIterator<Item = &'f Finding>) {
         let findings = findings.into_iter().map(Finding::to_json).collect();
         self.raw("findings", &Json::Array(findings).text());

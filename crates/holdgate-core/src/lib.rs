@@ -31,7 +31,7 @@ pub use guard::{
 pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value};
 pub use request::{Request, RequestFacts};
 
-// A call and what is said about it.
+// A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{Gate, Policy, RateLimits, layers};
 pub use stack::{

@@ -71,7 +71,7 @@ pub struct Session {
     pending: Pending,
 }
 
-/// Calls whose results have not come, and what they leave behind.
+/// Calls without results, and what they will change.
 #[derive(Debug, Default)]
 struct Pending {
     /// Their ids, each with how many results for it had come before: ids can be used again.
@@ -244,7 +244,7 @@ impl Session {
         self.folders.drain(..old);
     }
 
-    /// Remembers a judged call; `None` stands for one that was not understood.
+    /// Records a judged call; `None` for one that was not interpreted.
     pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
         if print.is_some() {
             self.in_a_row = self.times_in_a_row(print);

@@ -107,7 +107,7 @@ impl Judgement {
         }
     }
 
-    /// What the layers said.
+    /// The findings of all layers.
     pub fn findings(&self) -> &[Finding] {
         match &self.outcome {
             Ok(cleared) => cleared.findings(),

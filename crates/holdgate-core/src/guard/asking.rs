@@ -53,8 +53,8 @@ impl StreamGuard {
         self.hold.put_judged(at, judged);
     }
 
-    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused. A
-    /// verdict that is no longer awaited has no effect.
+    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused.
+    /// A verdict that is no longer awaited has no effect.
     pub fn judged(
         &mut self,
         done: Result<JobDone, Unjudged>,
@@ -109,8 +109,8 @@ impl StreamGuard {
         Progress::Decided
     }
 
-    /// What a person says to the question about `incident`, or that nobody does. An answer to a
-    /// question that is not open changes nothing.
+    /// Takes the answer to the question about `incident`. An answer to a question that is not open
+    /// has no effect.
     pub fn answer(&mut self, incident: &str, answer: Answer, now: Duration, out: &mut Vec<Output>) {
         let Some(asked) = self.question.take_if(|asked| asked.incident == incident) else {
             return;

@@ -8,7 +8,7 @@ use crate::stack::Stack;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What stands in a refused call's place.
+/// What replaces a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnBlock {
     /// A text.
@@ -20,7 +20,7 @@ pub enum OnBlock {
 /// How responses are guarded.
 #[derive(Clone, Debug)]
 pub struct GuardSettings {
-    /// What stands in a refused call's place.
+    /// What replaces a refused call.
     pub on_block: OnBlock,
     /// Keep all calls of a message until its end, and release none before all are judged.
     pub hold_all: bool,

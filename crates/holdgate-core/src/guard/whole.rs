@@ -123,7 +123,7 @@ impl<'b> MessageGuard<'b> {
         Some((&asked.incident, asked.question?.1))
     }
 
-    /// What a person says to the question that is open, or that nobody does.
+    /// Takes the answer to the question that is open.
     pub fn answer(&mut self, answer: Answer, now: Duration, out: &mut Vec<Output>) {
         if let Some(mut judged) = self.asked.take() {
             let mut sink = Sink::new(&Bytes::new(), out);
@@ -146,7 +146,7 @@ fn note(ruling: &mut Ruling, violation: &Violation, out: &mut Vec<Output>) {
     out.push(Output::Record(Box::new(record)));
 }
 
-/// One whole response under guard, where nobody can be asked.
+/// Guards one response that is not streamed, where nobody can be asked.
 pub fn guard_message(
     judge: ResponseContext,
     body: &[u8],

@@ -284,8 +284,8 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// What may stand between the lines of a key: white space, its escapes, quotes, and what messages
-/// show for a line's end.
+/// Characters between the lines of a key: white space, its escapes, quotes, and replacements of
+/// line ends.
 fn is_filling(c: char) -> bool {
     c.is_whitespace() || "\\\"'nr+\u{fffd}".contains(c)
 }

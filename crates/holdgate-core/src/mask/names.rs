@@ -1,5 +1,5 @@
-//! What names and values say: which name stands before a secret, and which value is only a
-//! placeholder for one.
+//! Decides by names and values: which name is that of a secret, and which value is only a
+//! placeholder.
 
 use super::MASK;
 
@@ -77,7 +77,7 @@ const HEADERS: &[&str] = &[
     "cookie",
     "set-cookie",
 ];
-/// What stands before the secret in a header.
+/// Words before the secret in a header.
 const SCHEMES: &[&str] = &[
     "bearer",
     "basic",
@@ -89,7 +89,7 @@ const SCHEMES: &[&str] = &[
     "sharedkey",
     "key",
 ];
-/// Values that are none.
+/// Values that are not secrets.
 const WORDS: &[&str] = &[
     "none",
     "null",
@@ -206,7 +206,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a value only stands where a secret will be: `$TOKEN`, `<your key>`, `xxxx`.
+/// Whether a value is only a placeholder for a secret: `$TOKEN`, `<your key>`, `xxxx`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let first = value.chars().next();

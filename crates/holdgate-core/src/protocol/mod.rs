@@ -90,7 +90,7 @@ pub trait Writer: Debug + Send {
     /// A call, written from what was judged.
     fn call(&mut self, cleared: &Cleared) -> Canonical;
 
-    /// The text that stands in a refused call's place.
+    /// The text that replaces a refused call.
     fn notice(&mut self, text: &str) -> Canonical;
 
     /// A call of the refused tool that no client can run: it lacks the arguments that the tool's

@@ -146,8 +146,8 @@ fn whole_characters(text: &[u8], most: usize) -> usize {
     places.next().unwrap_or(at)
 }
 
-/// The next quote or backslash. Escapes often stand close together, where a call for each costs
-/// more than looking.
+/// The next quote or backslash. Escapes are often close together; there a plain loop is faster than
+/// a call of `memchr` for each.
 fn special(text: &[u8]) -> Option<usize> {
     const NEAR: usize = 12;
     let near = text
@@ -168,7 +168,7 @@ struct Skimmer<'a> {
 }
 
 impl Skimmer<'_> {
-    /// What stands between commas, up to `end`; the opening bracket has been taken.
+    /// Calls `item` for each item up to `end`; the opening bracket has been consumed.
     fn items(
         &mut self,
         end: u8,
@@ -195,7 +195,7 @@ impl Skimmer<'_> {
         }
     }
 
-    /// Looks at the member `wanted` of an object that stands `outer` deep, and skips all others;
+    /// Calls `found` at the member `wanted` of an object at depth `outer`, and skips all others;
     /// skips a value that is not an object.
     fn member(
         &mut self,
@@ -232,7 +232,7 @@ impl Skimmer<'_> {
         Ok(name.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Skips one value that stands `outer` deep.
+    /// Skips one value at depth `outer`.
     fn value(&mut self, outer: usize) -> Result<(), JsonError> {
         match self.peek() {
             Some(b'"') => self.string(),

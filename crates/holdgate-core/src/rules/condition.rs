@@ -73,7 +73,7 @@ impl Reader {
         }
     }
 
-    /// A part of an `all`: here, a `not` that stands alone is about the whole call.
+    /// A part of an `all`: here, a `not` on its own is about the whole call.
     fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
         match &spec.value.not {
             Some(not) if spec.value.is_only_not() => Call::Not(Box::new(self.call(not))),

@@ -243,7 +243,7 @@ fn one(effect: &Effect) -> String {
     text
 }
 
-/// What stands in `backticks`.
+/// The parts in `backticks`.
 fn commands_in(text: &str) -> impl Iterator<Item = &str> {
     let ticks = text.matches('`').count();
     text.split('`').skip(1).step_by(2).take(ticks / 2)

@@ -53,7 +53,7 @@ impl Index {
         let mut found = layer.any_program.clone();
         let mut last = "";
         for effect in effects {
-            // What one program does stands together.
+            // The effects of one program are next to each other.
             if &*effect.program != last {
                 last = &effect.program;
                 found.extend(layer.by_program.get(last).into_iter().flatten());

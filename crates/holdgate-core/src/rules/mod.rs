@@ -5,8 +5,8 @@
 //! - A map is about **one effect**: all its keys hold for the same one. `any` in it holds if that
 //!   effect meets one of the list, `not` if that effect does not meet it.
 //! - `all: [A, B]` is about the **call**: some effect meets A and some effect, the same or another,
-//!   meets B. In such a list, `{not: C}` means that no effect of the call meets C. `all` stands
-//!   alone in its map, at the top, in another `all`, or in an `any` that stands alone there.
+//!   meets B. In such a list, `{not: C}` means that no effect of the call meets C. `all` is
+//!   the only key of its map, at the top, in another `all`, or in an `any` that is the only key, too.
 //!
 //! So `{effect: read, not: {path: {in: temp}}}` is "reads something that is not in temp", and
 //! `all: [{effect: read}, {not: {path: {in: temp}}}]` is "reads something, and touches nothing in

@@ -60,7 +60,7 @@ pub(super) fn may_be(effect: &Effect, earlier: &Place, now: &Place) -> bool {
     could_be(effect, &earlier.text, &now.text)
 }
 
-/// Whether `effect` may have been about such a file as `sample`.
+/// Whether `effect` may have been about a file like `sample`.
 pub(super) fn may_include(effect: &Effect, place: &Place, sample: &Sample) -> bool {
     let folder = is_whole_folder(effect, place);
     match sample {

@@ -152,7 +152,7 @@ impl fmt::Display for RuleError {
             return write!(f, "{name}: {what}");
         };
         let gutter = " ".repeat(number.to_string().len());
-        // Tabs stay tabs, so that the caret stands below its place in any terminal.
+        // Tabs stay tabs, so that the caret is at the right position in any terminal.
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
         let before = column.saturating_sub(1);
         // Of a long line, only the part around the error.

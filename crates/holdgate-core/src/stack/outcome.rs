@@ -31,7 +31,7 @@ impl Cleared {
         &self.call
     }
 
-    /// What the layers said.
+    /// The findings of all layers.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -92,7 +92,7 @@ impl Refusal {
         self.input.as_ref()
     }
 
-    /// What the layers said.
+    /// The findings of all layers.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

@@ -159,7 +159,7 @@ impl Shapes {
     }
 }
 
-/// What stands in the brackets of a call: the command, its arguments as JSON, or by their names.
+/// The call with this text in its brackets: the command, its arguments as JSON, or by their names.
 fn call_of(tool: &str, inside: &str) -> SeenCommand {
     if let Some(input) = super::event::read(inside.as_bytes()) {
         return SeenCommand::new(tool, input.into_owned());
@@ -248,7 +248,7 @@ impl Commands {
         Commands { rules, know, world }
     }
 
-    /// What the gate denies about a call. What takes too much work to read is denied as such.
+    /// The gate's denials of a call. A call that takes too much work to read is denied, too.
     pub(super) fn denied(&self, said: &SeenCommand) -> Vec<Finding> {
         let call = ToolCall::alone("output", &said.tool, said.input.clone());
         let fuel = Fuel::new(FUEL);

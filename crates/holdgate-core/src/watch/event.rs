@@ -164,7 +164,7 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
     }
 }
 
-/// The piece of text that an object adds to what was said, and the member that holds it.
+/// The piece of text that an object adds to the previous pieces, and its member.
 fn piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
     let of = |value: &'a Json<'a>| {
         PIECES

@@ -34,7 +34,7 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
                 input: block.get("input").map(Json::text),
             })
         }
-        // The provider's results stand in the model's own message.
+        // The provider's results are in the model's own message.
         kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
             Some(Mention::Result {
                 call: text("tool_use_id")?,
@@ -51,7 +51,7 @@ fn is_providers_result(kind: &str) -> bool {
     kind.ends_with("_tool_result") || kind.ends_with("_tool_result_error")
 }
 
-/// Providers report errors by the type of what stands in the result.
+/// Providers report an error by the type of the result's content.
 fn holds_error(content: &Json<'_>) -> bool {
     is_error(content) || content.as_array().unwrap_or(&[]).iter().any(is_error)
 }

@@ -112,7 +112,7 @@ impl EventReader {
     }
 
     fn message_start(&mut self, json: &Json<'_>) -> Result<Event, Violation> {
-        // Clients start from this object: a block that stands in it would need no block events.
+        // Clients start from this object: a block inside it would need no block events.
         let content = json.get("message").and_then(|m| m.get("content"));
         match content {
             None | Some(Json::Null) => {}
