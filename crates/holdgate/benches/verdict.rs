@@ -8,13 +8,13 @@
     reason = "a benchmark reports on standard output"
 )]
 
-use holdgate::config::{Config, Flags};
+use holdgate::config::Config;
 use holdgate::eval::{Bench, Case, Latency, PROJECT, micros, read, read_file};
 use holdgate::judging;
 use holdgate_core::RateLimits;
 use holdgate_core::rules::Profile;
 use holdgate_effects::json::Json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -270,11 +270,7 @@ fn measure(name: &str, bench: &Bench, cases: &[Case]) {
 
 fn main() -> anyhow::Result<()> {
     let stack = judging::stack(Profile::default(), &[], RateLimits::default())?;
-    let flags = Flags {
-        state_dir: Some(PathBuf::new()),
-        ..Flags::default()
-    };
-    let guard = Config::load(&flags, [])?.guard;
+    let guard = Config::defaults("")?.guard;
     let bench = Bench::new(Arc::new(stack), guard, PROJECT);
     measure("typical calls", &bench, &typical());
     let files = std::env::var("HOLDGATE_BENCH_CASES").unwrap_or_default();

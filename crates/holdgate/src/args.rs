@@ -8,7 +8,6 @@ pub use rules::{DiffArgs, RuleFiles, RulesCommand};
 
 use crate::config::Flags;
 use crate::expert;
-use crate::incidents::{Filter, parse_since};
 use clap::{Parser, Subcommand};
 use holdgate_core::rules::Profile;
 use holdgate_core::{Answer, Verdict};
@@ -229,21 +228,9 @@ impl ApproveArgs {
 /// `holdgate incidents`
 #[derive(Debug, clap::Args)]
 pub struct IncidentArgs {
-    /// Only records since this time: `30m`, `2h`, `2026-11-15T20:00:00Z`.
-    #[arg(long, value_name = "TIME", value_parser = parse_since)]
-    since: Option<SystemTime>,
-    /// Only this session.
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// Only records from this part of Holdgate: proxy, monitor or run.
-    #[arg(long, value_name = "DOOR")]
-    door: Option<String>,
-    /// Only this rule.
-    #[arg(long, value_name = "RULE")]
-    rule: Option<String>,
-    /// Only this verdict: allow, audit, ask, block or kill [default: all except allow].
-    #[arg(long, value_name = "VERDICT", value_parser = parse_verdict)]
-    verdict: Option<Verdict>,
+    /// Which records to show.
+    #[command(flatten)]
+    pub filter: Filter,
     /// Wait for new records.
     #[arg(long)]
     pub follow: bool,
@@ -255,17 +242,39 @@ pub struct IncidentArgs {
     pub place: Place,
 }
 
-impl IncidentArgs {
-    /// Which records to show.
-    pub fn filter(&self) -> Filter {
-        Filter {
-            since: self.since,
-            session: self.session.clone(),
-            door: self.door.clone(),
-            rule: self.rule.clone(),
-            verdict: self.verdict,
-        }
+/// Which records to show.
+#[derive(Debug, Default, clap::Args)]
+pub struct Filter {
+    /// Only records since this time: `30m`, `2h`, `2026-11-15T20:00:00Z`.
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    pub since: Option<SystemTime>,
+    /// Only this session.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only records from this part of Holdgate: proxy, monitor or run.
+    #[arg(long, value_name = "DOOR")]
+    pub door: Option<String>,
+    /// Only this rule.
+    #[arg(long, value_name = "RULE")]
+    pub rule: Option<String>,
+    /// Only this verdict: allow, audit, ask, block or kill [default: all except allow].
+    #[arg(long, value_name = "VERDICT", value_parser = parse_verdict)]
+    pub verdict: Option<Verdict>,
+}
+
+/// `2h` ago, or a time such as `2026-11-15T20:00:00Z`.
+fn parse_since(text: &str) -> Result<SystemTime, String> {
+    if let Ok(ago) = humantime::parse_duration(text) {
+        return SystemTime::now()
+            .checked_sub(ago)
+            .ok_or_else(|| format!("`{text}` is too long ago"));
     }
+    humantime::parse_rfc3339_weak(text).map_err(|_| {
+        format!(
+            "`{text}` is not a valid time, write `30m`, `2h` or \
+                              `2026-11-15T20:00:00Z`"
+        )
+    })
 }
 
 fn parse_verdict(word: &str) -> Result<Verdict, String> {

@@ -4,29 +4,19 @@ mod explain;
 mod judge;
 mod live;
 mod ready;
+mod sections;
 mod values;
 
-use crate::asks::{AskSettings, Operator};
 use explain::{explain, reason};
-use holdgate_core::rules::Profile;
-use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits};
-use hyper::Uri;
-pub use ready::{Config, Flags, LedgerSettings, ProxySettings, RulesSettings};
-use serde::Deserialize;
-use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use holdgate_core::{CallLimits, JudgeLimits};
+pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
+pub use ready::{Config, Flags, Operator};
+pub use sections::{AskSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings};
+use sections::{ConfigFile, SECTIONS};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub(crate) use values::upstream_url;
-use values::{
-    Address, Count, Folder, ModelName, OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span,
-    UpstreamUrl,
-};
 
-/// The sections of the file, which begin the names of variables.
-const SECTIONS: &[&str] = &[
-    "proxy", "upstream", "guard", "gate", "rules", "ask", "project", "sessions", "ledger", "judge",
-];
 /// Rules of this machine, for all its users.
 const MACHINE_RULES: &str = "/etc/holdgate/rules";
 /// The port that the proxy listens on.
@@ -35,138 +25,24 @@ pub(crate) const DEFAULT_PORT: u16 = 8787;
 pub(crate) const VARIABLES: &str = "HOLDGATE_";
 /// Lets `X-Expert-Mode` count, if it is `1`.
 pub(crate) const EXPERT_VARIABLE: &str = "SAFETY_EXPERT_MODE";
-/// Clients that were seen to check a call against its schema before they run it, and to report the
-/// error to the model: Claude Code and opencode.
-const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
+/// Marks what belongs to a run.
+pub(crate) const RUN_VARIABLE: &str = "HOLDGATE_RUN";
+/// The bounds on a judgement, unless the settings say otherwise.
+pub const LIMITS: JudgeLimits = JudgeLimits {
+    call: CallLimits {
+        max_bytes: 16 << 20,
+        max_depth: 64,
+    },
+    fuel: 64_000,
+    deadline: Duration::from_millis(250),
+};
 /// Variables that are not settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
     "HOLDGATE_STATE_DIR",
-    "HOLDGATE_RUN",
-    crate::judge::OWN_KEY,
+    RUN_VARIABLE,
+    JUDGE_KEY,
 ];
-
-/// A section of the file: every setting optional, unknown ones errors.
-macro_rules! section {
-    ($name:ident { $($field:ident: $type:ty),* $(,)? }) => {
-        #[derive(Debug, Default, Deserialize)]
-        #[serde(deny_unknown_fields, expecting = "a section of settings")]
-        struct $name {
-            $($field: Option<$type>,)*
-        }
-
-        impl $name {
-            /// Takes from `over` what it sets.
-            fn overlay(&mut self, over: $name) {
-                $(if over.$field.is_some() { self.$field = over.$field; })*
-            }
-        }
-    };
-}
-
-section!(ProxyFile {
-    listen: Address,
-    workers: Count<1, 256>,
-    hosts: Vec<String>,
-    memory_budget: Count<{ 8 << 20 }, { usize::MAX >> 1 }>,
-    max_connections: Count<1, 1_000_000>,
-    max_connections_per_peer: Count<1, 1_000_000>,
-    max_request_bytes: usize,
-    max_response_bytes: usize,
-    connect_timeout: Span,
-    response_timeout: Span,
-    idle_timeout: Span,
-    client_timeout: Span,
-    shutdown_grace: Span,
-});
-section!(UpstreamFile {
-    anthropic: UpstreamUrl
-});
-section!(GuardFile {
-    on_block: OnBlockWord,
-    continue_clients: Vec<String>,
-    hold_all: bool,
-    keep_alive: Span,
-    inert_blocks: Vec<String>,
-    judge_timeout: Span,
-    max_call_bytes: usize,
-    // Reading is recursive, so the depth has a ceiling.
-    max_call_depth: Count<1, 120>,
-    max_event_bytes: usize,
-    max_held_bytes: usize,
-    max_calls: usize,
-});
-section!(GateFile {
-    profile: ProfileWord,
-    calls_per_minute: Count<0, 4096>,
-    identical_in_a_row: u32,
-});
-section!(RulesFile {
-    dirs: Vec<Folder>,
-    project_files: bool,
-    check_every: Span,
-});
-section!(AskFile {
-    operator: OperatorWord,
-    timeout: Span,
-});
-section!(ProjectFile { dir: Folder });
-section!(SessionsFile {
-    max: Count<1, 1_000_000>,
-    max_idle: Span,
-});
-section!(LedgerFile {
-    max_bytes: u64,
-    keep_bytes: u64,
-    input_bytes: usize,
-    sync: bool,
-});
-section!(JudgeFile {
-    provider: ProviderWord,
-    model: ModelName,
-    base_url: UpstreamUrl,
-    api_key_env: String,
-    // Known so that its value is not repeated in an error.
-    api_key: toml::Value,
-    timeout: Span,
-    budget_per_hour: Count<0, 100_000>,
-    freeze: bool,
-    cache: Count<0, 10_000>,
-    cache_for: Span,
-    breaker_failures: Count<1, 1_000>,
-    breaker_pause: Span,
-});
-
-/// `holdgate.toml` as written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ConfigFile {
-    proxy: ProxyFile,
-    upstream: UpstreamFile,
-    guard: GuardFile,
-    gate: GateFile,
-    rules: RulesFile,
-    ask: AskFile,
-    project: ProjectFile,
-    sessions: SessionsFile,
-    ledger: LedgerFile,
-    judge: JudgeFile,
-}
-
-impl ConfigFile {
-    fn overlay(&mut self, over: ConfigFile) {
-        self.proxy.overlay(over.proxy);
-        self.upstream.overlay(over.upstream);
-        self.guard.overlay(over.guard);
-        self.gate.overlay(over.gate);
-        self.rules.overlay(over.rules);
-        self.ask.overlay(over.ask);
-        self.project.overlay(over.project);
-        self.sessions.overlay(over.sessions);
-        self.ledger.overlay(over.ledger);
-        self.judge.overlay(over.judge);
-    }
-}
 
 /// Settings that cannot be used: where, what, and the way out.
 #[derive(Debug, thiserror::Error)]
@@ -174,6 +50,15 @@ impl ConfigFile {
 pub struct ConfigError(String);
 
 impl Config {
+    /// The defaults, whatever this machine's settings are.
+    pub fn defaults(state_dir: impl Into<PathBuf>) -> Result<Config, ConfigError> {
+        let flags = Flags {
+            state_dir: Some(state_dir.into()),
+            ..Flags::default()
+        };
+        Config::load(&flags, [])
+    }
+
     /// Reads file, environment (given as pairs) and flags.
     pub fn load(
         flags: &Flags,
@@ -231,7 +116,7 @@ impl Config {
                     "there is no folder for the ledger: set HOLDGATE_STATE_DIR or HOME".into(),
                 )
             })?;
-        let mut config = settle(written, state_dir)?;
+        let mut config = written.settle(state_dir)?;
         config.file = file;
         config.config_place = config_place;
         config.pin_file = usual_dir.as_deref().map(|dir| dir.join("pin"));
@@ -255,111 +140,6 @@ impl Config {
         }
         Ok(config)
     }
-}
-
-/// Fills in the defaults.
-fn settle(file: ConfigFile, state_dir: PathBuf) -> Result<Config, ConfigError> {
-    let span = |span: Option<Span>, default: Duration| span.map_or(default, |s| s.0);
-    let secs = Duration::from_secs;
-    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let ConfigFile {
-        proxy,
-        upstream,
-        guard,
-        gate,
-        rules,
-        ask,
-        project,
-        sessions,
-        ledger,
-        judge,
-    } = file;
-    let ask = AskSettings {
-        operator: ask.operator.map_or(Operator::Auto, |w| w.0),
-        timeout: span(ask.timeout, secs(120)),
-    };
-    let max_connections = proxy.max_connections.map_or(2048, |c| c.0);
-    Ok(Config {
-        ask,
-        file: None,
-        ignored: Vec::new(),
-        state_dir,
-        config_place: None,
-        pin_file: None,
-        home: None,
-        proxy: ProxySettings {
-            listen: proxy
-                .listen
-                .map_or_else(|| SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)), |a| a.0),
-            workers: proxy.workers.map_or_else(|| cores().min(4), |c| c.0),
-            hosts: proxy.hosts.unwrap_or_default(),
-            memory_budget: proxy.memory_budget.map_or(1 << 30, |c| c.0),
-            max_connections,
-            // Whoever comes from elsewhere finds some left.
-            max_connections_per_peer: proxy
-                .max_connections_per_peer
-                .map_or(max_connections.div_ceil(2), |c| c.0),
-            max_request_bytes: proxy.max_request_bytes.unwrap_or(64 << 20),
-            max_response_bytes: proxy.max_response_bytes.unwrap_or(64 << 20),
-            connect_timeout: span(proxy.connect_timeout, secs(10)),
-            response_timeout: span(proxy.response_timeout, secs(600)),
-            idle_timeout: span(proxy.idle_timeout, secs(300)),
-            client_timeout: span(proxy.client_timeout, secs(120)),
-            shutdown_grace: span(proxy.shutdown_grace, secs(300)),
-        },
-        upstream: upstream
-            .anthropic
-            .map_or_else(|| Uri::from_static("https://api.anthropic.com"), |u| u.0),
-        continue_clients: guard.continue_clients.unwrap_or_else(|| {
-            let known = CONTINUE_CLIENTS.iter().copied();
-            known.map(str::to_owned).collect()
-        }),
-        guard: GuardSettings {
-            on_block: guard.on_block.map_or(OnBlock::Continue, |w| w.0),
-            hold_all: guard.hold_all.unwrap_or(false),
-            keep_alive: span(guard.keep_alive, secs(10)),
-            ask: (ask.operator != Operator::Never).then_some(ask.timeout),
-            inert_blocks: guard.inert_blocks.unwrap_or_default().into(),
-            max_event_bytes: guard.max_event_bytes.unwrap_or(8 << 20),
-            max_held_bytes: guard.max_held_bytes.unwrap_or(64 << 20),
-            max_calls: guard.max_calls.unwrap_or(256),
-        },
-        judge: JudgeLimits {
-            call: CallLimits {
-                max_bytes: guard.max_call_bytes.unwrap_or(16 << 20),
-                max_depth: guard.max_call_depth.map_or(64, |d| d.0),
-            },
-            fuel: crate::judging::LIMITS.fuel,
-            deadline: span(guard.judge_timeout, Duration::from_millis(250)),
-        },
-        rates: RateLimits {
-            calls_per_minute: gate.calls_per_minute.map_or(60, |c| c.0),
-            identical_in_a_row: gate.identical_in_a_row.unwrap_or(5),
-        },
-        profile: gate.profile.map_or(Profile::default(), |p| p.0),
-        rules: RulesSettings {
-            dirs: rules
-                .dirs
-                .unwrap_or_default()
-                .into_iter()
-                .map(|dir| dir.0)
-                .collect(),
-            project_files: rules.project_files.unwrap_or(true),
-            check_every: span(rules.check_every, Duration::from_millis(500)),
-        },
-        expert_header: false,
-        project: project.dir.map(|dir| dir.0),
-        max_sessions: sessions.max.map_or(10_000, |c| c.0),
-        max_session_idle: span(sessions.max_idle, secs(24 * 3600)),
-        ledger: LedgerSettings {
-            max_bytes: ledger.max_bytes.unwrap_or(64 << 20),
-            keep_bytes: ledger.keep_bytes.unwrap_or(1 << 30),
-            input_bytes: ledger.input_bytes.unwrap_or(4096),
-            sync: ledger.sync.unwrap_or(false),
-        },
-        output_judge: judge.settle()?,
-        origin: live::Origin::default(),
-    })
 }
 
 fn read_text(path: &Path) -> Result<String, ConfigError> {

@@ -58,12 +58,7 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
         slow: SLOW,
         ..Options::default()
     })?;
-    let flags = Flags {
-        state_dir: Some(state_dir.to_owned()),
-        listen: Some(([127, 0, 0, 1], 0).into()),
-        upstream: Some(format!("http://{}", model.address())),
-        ..Flags::default()
-    };
+    let flags = Flags::local(state_dir, model.address());
     // The demo shows the defaults, whatever this machine's settings are.
     let mut config = Config::load(&flags, [])?;
     config.guard.keep_alive = KEEP_ALIVE;

@@ -18,9 +18,8 @@ pub use judge::{Bench, Hit, Outcome};
 pub use stats::{Latency, Rate, micros};
 pub use tally::{Counts, Spoke, Tally};
 
-use crate::args::WrongUse;
+use crate::args::{EvalArgs, WrongUse};
 use anyhow::Context as _;
-use holdgate_core::rules::Profile;
 use setup::{Part, SetUp};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -28,45 +27,6 @@ use std::path::{Path, PathBuf};
 
 /// The project folder of cases that do not name one.
 pub const PROJECT: &str = "/home/dev/project";
-
-/// What to judge, and how.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The files with cases.
-    pub files: Vec<PathBuf>,
-    /// The rules that judge.
-    pub rules: Rules,
-    /// Layers that are left out.
-    pub without: Vec<String>,
-    /// What kind of machine the agent works on.
-    pub profile: Profile,
-    /// Where the agent works.
-    pub project: Option<String>,
-    /// Where each case's verdict is written.
-    pub verdicts: Option<PathBuf>,
-    /// Whether to judge once more for each part that can be left out.
-    pub ablate: bool,
-    /// The share of attacks that must be blocked, in per cent.
-    pub min_block: Option<f64>,
-    /// The share of honest work that may be, in per cent.
-    pub max_fp: Option<f64>,
-    /// For programs.
-    pub json: bool,
-    /// Name the cases that were judged wrongly.
-    pub verbose: bool,
-}
-
-/// The rules that judge.
-#[derive(Clone, Debug, Default)]
-pub enum Rules {
-    /// Those that are built in.
-    #[default]
-    BuiltIn,
-    /// Those of a file besides them.
-    With(PathBuf),
-    /// Those of a file alone.
-    Only(PathBuf),
-}
 
 /// A rate that was asked for and not reached.
 #[derive(Debug, thiserror::Error)]
@@ -81,11 +41,11 @@ pub(crate) struct Ablation {
 }
 
 /// Judges all cases and reports.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let files = read_all(&options.files)?;
-    let set_up = SetUp::new(options)?;
+pub fn run(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    let files = read_all(&args.files)?;
+    let set_up = SetUp::new(args)?;
     let bench = set_up.bench(&Part::Nothing)?;
-    let mut verdicts = options.verdicts.as_deref().map(create).transpose()?;
+    let mut verdicts = args.verdicts.as_deref().map(create).transpose()?;
     let mut tallies = Vec::new();
     let mut total = Tally::default();
     for (name, cases) in &files {
@@ -104,12 +64,12 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
     if let Some((path, mut file)) = verdicts {
         file.flush().with_context(|| path.display().to_string())?;
     }
-    let ablations = if options.ablate {
+    let ablations = if args.ablate {
         Some(ablate(&set_up, &files)?)
     } else {
         None
     };
-    if options.json {
+    if args.json {
         writeln!(
             out,
             "{}",
@@ -117,7 +77,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         )?;
     } else {
         for (name, tally) in &tallies {
-            report::file(out, name, tally, options.verbose)?;
+            report::file(out, name, tally, args.verbose)?;
         }
         report::total(out, tallies.len(), &total)?;
         if let Some(ablations) = &ablations {
@@ -125,7 +85,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
         }
     }
     out.flush()?;
-    check_targets(options, &total)
+    check_targets(args, &total)
 }
 
 type Files = Vec<(String, Vec<Case>)>;
@@ -168,10 +128,10 @@ fn create(path: &Path) -> anyhow::Result<(&Path, BufWriter<File>)> {
     Ok((path, BufWriter::new(file)))
 }
 
-fn check_targets(options: &Options, total: &Tally) -> anyhow::Result<()> {
+fn check_targets(args: &EvalArgs, total: &Tally) -> anyhow::Result<()> {
     let of = |expect| total.of(expect).main_rate(expect).percent();
     let mut missed = Vec::new();
-    if let Some(least) = options.min_block {
+    if let Some(least) = args.min_block {
         match of(Expect::Block) {
             Some(rate) if rate >= least => {}
             Some(rate) => missed.push(format!(
@@ -180,7 +140,7 @@ fn check_targets(options: &Options, total: &Tally) -> anyhow::Result<()> {
             None => missed.push("--min-block: no case expects a block".to_owned()),
         }
     }
-    if let Some(most) = options.max_fp {
+    if let Some(most) = args.max_fp {
         match of(Expect::Allow) {
             Some(rate) if rate <= most => {}
             Some(rate) => missed.push(format!(

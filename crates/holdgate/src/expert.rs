@@ -6,16 +6,11 @@
 //! proxy's terminal shows, or the PIN. Calls judged so are recorded with all their arguments and
 //! told on the terminal.
 
-use crate::args::{ExpertArgs, WrongUse};
-use crate::asks::line::Line;
-use anyhow::bail;
+use crate::threads::lock;
 use holdgate_core::{Finding, LayerName, Masked, Record, Subject};
 use holdgate_effects::json::{Json, shorten};
 use hyper::HeaderMap;
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, IsTerminal as _, Read, Write};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Lifts the gate for one request.
@@ -24,7 +19,6 @@ pub(crate) const HEADER: &str = "x-expert-mode";
 pub const MAX: Duration = Duration::from_hours(1);
 /// What has to be typed.
 pub(crate) const PHRASE: &str = "lift the gate";
-const MAX_LINE: u64 = 4096;
 
 /// Whether a request asks for expert mode.
 pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
@@ -72,12 +66,12 @@ impl Grant {
                 wall: SystemTime::now().checked_add(time)?,
             })
         })();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until.filter(|_| !time.is_zero());
+        *lock(&self.0) = until.filter(|_| !time.is_zero());
     }
 
     /// How long the gate stays lifted.
     pub(crate) fn left(&self) -> Option<Duration> {
-        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = lock(&self.0);
         let end = (*until)?;
         let running = end.running.checked_duration_since(Instant::now());
         let wall = end.wall.duration_since(SystemTime::now()).ok();
@@ -124,59 +118,6 @@ impl Grant {
             .map_or(0, |left| left.as_millis().div_ceil(1000));
         Json::object([("expert", u64::try_from(left).unwrap_or(u64::MAX).into())])
     }
-}
-
-/// `holdgate expert`: from a person's terminal to the proxy.
-pub fn run(args: &ExpertArgs, state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
-    let seconds: Json<'_> = match (args.time, args.off) {
-        (Some(time), _) => {
-            confirm_in_terminal(time)?;
-            time.as_secs().into()
-        }
-        (None, true) => 0.into(),
-        (None, false) => Json::Null,
-    };
-    let answer = Line::to(state_dir)?.request(&Json::object([("expert", seconds)]))?;
-    match answer.get("expert").and_then(Json::as_u64) {
-        Some(0) => writeln!(out, "expert mode is off: the gate blocks calls")?,
-        Some(left) => {
-            let left = humantime::format_duration(Duration::from_secs(left));
-            writeln!(out, "expert mode is on for {left}: the gate only records")?;
-        }
-        None => bail!("the proxy's response cannot be read"),
-    }
-    Ok(())
-}
-
-/// Somebody sits there and means it.
-fn confirm_in_terminal(time: Duration) -> anyhow::Result<()> {
-    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
-    let (Ok(tty), true, true) = (
-        tty,
-        std::io::stdin().is_terminal(),
-        std::io::stdout().is_terminal(),
-    ) else {
-        let what = "only a person at a terminal can switch on expert mode";
-        return Err(WrongUse(what.to_owned()).into());
-    };
-    let answers = tty.try_clone()?;
-    confirm(time, answers, tty)
-}
-
-fn confirm(time: Duration, answers: impl Read, mut questions: impl Write) -> anyhow::Result<()> {
-    write!(
-        questions,
-        "For {}, the gate will not block any call of any agent of this proxy. All calls are \
-         recorded in the ledger.\nType `{PHRASE}` to continue: ",
-        humantime::format_duration(time)
-    )?;
-    questions.flush()?;
-    let mut typed = String::new();
-    BufReader::new(answers.take(MAX_LINE)).read_line(&mut typed)?;
-    if typed.trim() != PHRASE {
-        bail!("nothing was changed");
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -247,19 +188,5 @@ mod tests {
         let said = grant.message(&message, |_| Err(full));
         assert!(said.get("error").is_some(), "{said}");
         assert_eq!(grant.left(), None, "what cannot be recorded does not count");
-    }
-
-    #[test]
-    fn the_phrase_has_to_be_typed() {
-        let typed = |text: &'static str| {
-            let mut asked = Vec::new();
-            let typed = confirm(Duration::from_mins(10), text.as_bytes(), &mut asked);
-            assert!(String::from_utf8(asked).unwrap().starts_with("For 10m,"));
-            typed.is_ok()
-        };
-        assert!(typed("lift the gate\n"));
-        assert!(!typed("y\n"));
-        assert!(!typed("\n"));
-        assert!(!typed(""));
     }
 }

@@ -4,13 +4,14 @@ mod lookups;
 mod walk;
 
 use crate::config::Config;
+use crate::threads::lock;
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::{Facts, Real, World, absolute, is_under};
 use holdgate_effects::value::Value;
 use lookups::{About, Lookups, Said};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 /// The longest that the look-ups of one call take together.
@@ -76,7 +77,7 @@ impl OneCall {
     }
 
     fn ask(&self, about: About, path: &str) -> Option<Said> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let key = (about, path.to_owned());
         if let Some(said) = known.said.get(&key) {
             return said.clone();

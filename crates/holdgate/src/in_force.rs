@@ -6,12 +6,13 @@
 use crate::config::Config;
 use crate::judging;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
+use crate::threads::lock;
 use holdgate_core::rules::RuleSet;
 use holdgate_core::{GuardSettings, OnBlock, Stack};
 use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Projects that are remembered, each with its rules.
 const MAX_PROJECTS: usize = 64;
@@ -100,7 +101,7 @@ impl InForce {
             let project = Project::clone(project);
             (name.clone(), Arc::new(Project { ready, ..project }))
         };
-        *next.projects() = self.projects().iter().map(carried).collect();
+        *lock(&next.projects) = lock(&self.projects).iter().map(carried).collect();
         Ok(next)
     }
 
@@ -110,7 +111,7 @@ impl InForce {
         let Some(project) = project else {
             return Some(self.stack.clone());
         };
-        let known = self.projects().get(project)?.ready.clone();
+        let known = lock(&self.projects).get(project)?.ready.clone();
         known.map(|(stack, _)| stack)
     }
 
@@ -133,21 +134,21 @@ impl InForce {
 
     /// The rules that hold in a project that was looked at.
     pub fn rules(&self, project: Option<&str>) -> Arc<RuleSet> {
-        let known = project.and_then(|p| self.projects().get(p)?.ready.clone());
+        let known = project.and_then(|p| lock(&self.projects).get(p)?.ready.clone());
         known.map_or_else(|| self.rules.clone(), |(_, rules)| rules)
     }
 
     /// The projects that are known.
     pub(crate) fn known_projects(&self) -> Vec<String> {
-        self.projects().keys().cloned().collect()
+        lock(&self.projects).keys().cloned().collect()
     }
 
     /// Reads the rules of `project` if they are new or have changed. Returns what there is to say.
     pub fn look_at(&self, project: &str) -> Option<News> {
-        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = lock(&self.reading);
         let path = Path::new(project).join(PROJECT_FILE);
         let stamp = rulebook::stamp(&path).filter(|_| self.config.rules.project_files);
-        let known = self.projects().get(project).cloned();
+        let known = lock(&self.projects).get(project).cloned();
         let known = known.map(|p| Project::clone(&p)).unwrap_or_default();
         if known.ready.is_some() && known.stamp == stamp {
             return None;
@@ -175,7 +176,7 @@ impl InForce {
             problem,
             ready: Some(ready),
         };
-        let mut projects = self.projects();
+        let mut projects = lock(&self.projects);
         if projects.len() >= MAX_PROJECTS {
             projects.clear();
         }
@@ -205,10 +206,6 @@ impl InForce {
         let config = &self.config;
         let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
         Ok((Arc::new(stack), rules))
-    }
-
-    fn projects(&self) -> MutexGuard<'_, HashMap<String, Arc<Project>>> {
-        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

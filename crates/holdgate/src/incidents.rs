@@ -1,5 +1,6 @@
 //! `holdgate incidents`: what the ledger says, for people and programs.
 
+use crate::args::Filter;
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
 use holdgate_core::{Masked, Verdict};
@@ -8,25 +9,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// How often a followed ledger is looked at.
 const FOLLOW_EVERY: Duration = Duration::from_millis(200);
-
-/// Which records to show.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// Not older than this.
-    pub since: Option<SystemTime>,
-    /// Of this session.
-    pub session: Option<String>,
-    /// From this door: `proxy`, `monitor`, `run`.
-    pub door: Option<String>,
-    /// With a finding of this rule.
-    pub rule: Option<String>,
-    /// With this verdict; without it, all but plain `allow`.
-    pub verdict: Option<Verdict>,
-}
 
 impl Filter {
     fn takes(&self, record: &Json<'_>) -> bool {
@@ -53,21 +39,6 @@ impl Filter {
     }
 }
 
-/// `2h` ago, or a time such as `2026-11-15T20:00:00Z`.
-pub fn parse_since(text: &str) -> Result<SystemTime, String> {
-    if let Ok(ago) = humantime::parse_duration(text) {
-        return SystemTime::now()
-            .checked_sub(ago)
-            .ok_or_else(|| format!("`{text}` is too long ago"));
-    }
-    humantime::parse_rfc3339_weak(text).map_err(|_| {
-        format!(
-            "`{text}` is not a valid time, write `30m`, `2h` or \
-                              `2026-11-15T20:00:00Z`"
-        )
-    })
-}
-
 /// Prints the records of the ledger in `dir` that `filter` takes; with `follow`, also those to
 /// come, until the output is closed.
 pub fn print(
@@ -77,14 +48,9 @@ pub fn print(
     follow: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let files = if dir.exists() {
-        ledger::files(dir)?
-    } else {
-        Vec::new()
-    };
     let mut shown = 0u64;
     let mut last = None;
-    for path in files {
+    for path in ledger::files(dir)? {
         let mut reader = BufReader::new(ledger::readable(&path)?);
         shown += print_lines(&mut reader, filter, json, out)?;
         last = Some((path, reader));

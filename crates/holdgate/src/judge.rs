@@ -11,14 +11,13 @@ mod outcome;
 mod prompt;
 mod provider;
 mod quote;
-mod settings;
 
 pub use outcome::{Outcome, outcome};
-pub use settings::{JudgeSettings, OWN_KEY, Provider};
 
-use crate::judging::SystemClock;
-use crate::proxy::body::full;
-use crate::proxy::upstream;
+use crate::clock::SystemClock;
+use crate::config::{JUDGE_KEY, JudgeSettings, Provider};
+use crate::threads::lock;
+use crate::upstream::{self, full};
 use fault::Fault;
 use holdgate_core::Clock;
 use holdgate_core::watch::Hit;
@@ -28,9 +27,8 @@ use hyper::{Method, Request, StatusCode, Uri};
 use limits::Limits;
 use memory::{Evidence, Memory};
 use prompt::Prompt;
-use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Bytes of an answer, which needs a few hundred.
@@ -112,11 +110,11 @@ struct Door {
 }
 
 impl Judge {
-    /// A judge whose key is in [`OWN_KEY`], or else, if somebody has chosen it, in the variable
-    /// that the settings name.
+    /// A judge whose key is in [`JUDGE_KEY`], or else, if somebody has chosen it, in the variable that
+    /// the settings name.
     pub fn new(settings: JudgeSettings) -> anyhow::Result<Judge> {
         let named = settings.chosen.then_some(settings.api_key_env.as_str());
-        let variables = [Some(OWN_KEY), named].into_iter().flatten();
+        let variables = [Some(JUDGE_KEY), named].into_iter().flatten();
         let set = |name: &str| {
             std::env::var(name)
                 .ok()
@@ -227,14 +225,14 @@ impl Judge {
             headers.insert(*name, value.clone());
         }
         let answer = self.client.request(request).await;
-        let answer = answer.map_err(|e| Fault::Unreachable(causes(&e)))?;
+        let answer = answer.map_err(|e| Fault::Unreachable(upstream::causes(&e)))?;
         let (head, body) = answer.into_parts();
         let body = Limited::new(body, MAX_ANSWER).collect().await;
         let body = body.map_err(|error| {
             if error.is::<http_body_util::LengthLimitError>() {
                 Fault::Oversize(MAX_ANSWER)
             } else {
-                Fault::Unreachable(causes(error.as_ref()))
+                Fault::Unreachable(upstream::causes(error.as_ref()))
             }
         })?;
         let body = self.without_key(&String::from_utf8_lossy(&body.to_bytes()));
@@ -295,24 +293,23 @@ impl Door {
 /// 128 bits that nobody can guess.
 fn boundary() -> Result<String, Fault> {
     let mut bytes = [0; 16];
-    let random = rustls::crypto::aws_lc_rs::default_provider().secure_random;
-    random
-        .fill(&mut bytes)
-        .map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
+    let random = getrandom::fill(&mut bytes);
+    random.map_err(|_| Fault::Unreachable("this machine provides no random numbers".to_owned()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// An error with what caused it.
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
+/// A hit of a pattern of this family.
+#[cfg(test)]
+fn test_hit(family: &str, evidence: &str) -> Hit {
+    Hit {
+        pattern: "p".into(),
+        family: family.into(),
+        severity: holdgate_core::watch::Severity::High,
+        certain: false,
+        call: false,
+        quoted: false,
+        because: String::new(),
+        evidence: evidence.to_owned(),
+        context: String::new(),
     }
-    text
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

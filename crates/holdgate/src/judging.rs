@@ -1,24 +1,14 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
+use crate::clock::SystemClock;
+use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    CallLimits, Clock, Executor, HeldCall, JudgeLimits, Layer, LayerName, RateLimits, Session,
-    Stack,
+    Executor, HeldCall, JudgeLimits, Layer, LayerName, RateLimits, Session, Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// The bounds on a judgement, unless the settings say otherwise.
-pub const LIMITS: JudgeLimits = JudgeLimits {
-    call: CallLimits {
-        max_bytes: 16 << 20,
-        max_depth: 64,
-    },
-    fuel: 64_000,
-    deadline: Duration::from_millis(250),
-};
 
 /// A stack with the built-in rules, without the layers in `without`.
 pub fn stack(profile: Profile, without: &[LayerName], limits: RateLimits) -> anyhow::Result<Stack> {
@@ -65,20 +55,4 @@ pub fn session(world: World) -> Session {
     let mut session = Session::default();
     session.world = Arc::new(world);
     session
-}
-
-/// Time since the clock was made.
-#[derive(Debug)]
-pub struct SystemClock(Instant);
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        SystemClock(Instant::now())
-    }
-}
-
-impl Clock for SystemClock {
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
 }

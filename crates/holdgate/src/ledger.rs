@@ -16,13 +16,14 @@ pub use seal::Seed;
 pub use verify::{Seals, Verified, verify, verify_sealed};
 
 use crate::config::LedgerSettings;
+use crate::threads::{lock, runtime};
 use current::Current;
 use holdgate_core::{Action, Finding, Members, Record, Subject};
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -94,7 +95,7 @@ impl Ledger {
             crate::expert::warn_of(record);
         }
         self.write(&members)?;
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = lock(&self.tally);
         tally.count(record);
         Ok(())
     }
@@ -116,19 +117,19 @@ impl Ledger {
 
     /// What was decided about calls since this was opened.
     pub fn tally(&self) -> Tally {
-        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.tally)
     }
 
     /// Begins an epoch. With its seed, all its records can be checked; nobody else has the seed.
     pub fn seal(&self) -> io::Result<Seed> {
-        let mut current = self.current();
+        let mut current = lock(&self.current);
         let _guard = take_lock(&self.lock)?;
         self.catch_up(&mut current)?;
         current.begin_epoch(&self.dir)
     }
 
     fn write(&self, members: &Members) -> io::Result<()> {
-        let mut current = self.current();
+        let mut current = lock(&self.current);
         let _guard = take_lock(&self.lock)?;
         self.catch_up(&mut current)?;
         current.make_room(&self.dir, self.settings)?;
@@ -138,7 +139,7 @@ impl Ledger {
     /// Nothing is written while this is kept.
     #[cfg(test)]
     pub(crate) fn pause(&self) -> impl Drop + '_ {
-        self.current()
+        lock(&self.current)
     }
 
     fn catch_up(&self, current: &mut Current) -> io::Result<()> {
@@ -148,19 +149,13 @@ impl Ledger {
         let notes = current.catch_up(&self.dir)?;
         current.note(&self.dir, &notes)
     }
-
-    fn current(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// At a limit on the size of files, the system ends a process by SIGXFSZ unless it handles that. With
 /// a handler, the write fails, and the decision is refused as one that cannot be recorded.
 fn outlive_file_size_limit() -> io::Result<()> {
     let number = rustix::process::Signal::XFSZ.as_raw();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
+    let runtime = runtime()?;
     // The handler stays for as long as the process lives.
     let handled = {
         let _context = runtime.enter();

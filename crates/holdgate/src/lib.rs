@@ -1,9 +1,11 @@
 //! The part of Holdgate that does: sockets, files, clock, terminal. What it carries out, the
 //! `holdgate-core` crate decides.
 
+mod agents;
 pub mod args;
 pub mod asks;
 pub mod check;
+pub mod clock;
 pub mod config;
 pub mod demo;
 pub mod eval;
@@ -23,3 +25,5 @@ pub mod rulebook;
 pub mod rules;
 pub mod run;
 pub mod script;
+pub mod threads;
+pub(crate) mod upstream;

@@ -2,10 +2,11 @@
 //!
 //! While an agent runs, messages wait: for the screen of a question, or for the end.
 
+use crate::threads::lock;
 use anstyle::{AnsiColor, Style};
 use holdgate_core::Masked;
 use std::io::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 /// Messages that wait.
@@ -40,7 +41,7 @@ pub fn info(message: &str) {
 
 /// A warning that waits only where an agent draws on the terminal.
 pub(crate) fn warn_now(message: &str) {
-    let drawn_on = held().as_ref().is_some_and(|held| held.drawn_on);
+    let drawn_on = lock(&HELD).as_ref().is_some_and(|held| held.drawn_on);
     if drawn_on {
         warn(message);
     } else {
@@ -50,7 +51,7 @@ pub(crate) fn warn_now(message: &str) {
 
 /// Messages wait from now on, until the result is dropped.
 pub(crate) fn hold(drawn_on: bool) -> Holding {
-    *held() = Some(Held {
+    *lock(&HELD) = Some(Held {
         drawn_on,
         ..Held::default()
     });
@@ -59,7 +60,7 @@ pub(crate) fn hold(drawn_on: bool) -> Holding {
 
 /// Takes the messages that wait, to be shown where the operator looks.
 pub(crate) fn take() -> Vec<String> {
-    let mut held = held();
+    let mut held = lock(&HELD);
     let Some(held) = held.as_mut() else {
         return Vec::new();
     };
@@ -80,7 +81,7 @@ pub(crate) struct Holding;
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        let taken = held().take().unwrap_or_default();
+        let taken = lock(&HELD).take().unwrap_or_default();
         for (kind, text) in taken.texts() {
             write(kind, &text);
         }
@@ -99,7 +100,7 @@ impl Held {
 
 fn say(kind: Kind, message: &str) {
     let message = Masked::of(message);
-    if let Some(held) = held().as_mut() {
+    if let Some(held) = lock(&HELD).as_mut() {
         if held.messages.len() < MAX_HELD {
             held.messages.push((kind, message.into_string()));
         } else {
@@ -117,8 +118,4 @@ fn write(kind: Kind, message: &str) {
         Kind::Warning => writeln!(out, "{WARNING}holdgate:{WARNING:#} {message}"),
         Kind::Info => writeln!(out, "{message}"),
     };
-}
-
-fn held() -> MutexGuard<'static, Option<Held>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }

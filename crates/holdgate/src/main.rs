@@ -6,10 +6,10 @@ use holdgate::args::{
     self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
 use holdgate::config::{Config, ConfigError, Flags};
-use holdgate::expert;
 use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
+use holdgate::threads::runtime;
 use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -57,11 +57,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;
-            incidents::print(dir, &args.filter(), args.json, args.follow, &mut out)?;
+            incidents::print(dir, &args.filter, args.json, args.follow, &mut out)?;
         }
         Command::Expert(args) => {
             let config = load(&args.place.flags())?;
-            expert::run(&args, &config.state_dir, &mut out)?;
+            asks::expert::run(&args, &config.state_dir, &mut out)?;
         }
         Command::Pin(args) => pin::run(&args, &load(&args.place.flags())?, &mut out)?,
         Command::Ledger(command) => {
@@ -76,7 +76,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                 None => writeln!(out, "no settings file: using the defaults")?,
             }
         }
-        Command::Eval(args) => eval::run(&args.options(), &mut out)?,
+        Command::Eval(args) => eval::run(&args, &mut out)?,
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.
         Command::Run(args) => return agent(&args),
@@ -156,10 +156,7 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
         slow: std::time::Duration::from_secs_f64(args.slow_seconds.clamp(0.0, 600.0)),
         ..script::Options::default()
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let model = ScriptedModel::start(options)?;
         log::info(&format!("listening on {}", model.address()));
         wait().await
@@ -167,10 +164,7 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
 }
 
 fn wait_for_signal() -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(wait())
+    runtime()?.block_on(wait())
 }
 
 /// Until SIGINT or SIGTERM.

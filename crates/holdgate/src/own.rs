@@ -1,11 +1,11 @@
 //! The names that Holdgate goes by, taken from the code that defines them: rules protect Holdgate by
 //! these.
 
+use crate::agents::{ADDRESS, ROUTES};
 use crate::args::Args;
 use crate::asks::{desk, socket};
 use crate::config::{DEFAULT_PORT, EXPERT_VARIABLE, VARIABLES};
 use crate::expert;
-use crate::run::environment::{ADDRESS, ROUTES};
 use clap::CommandFactory as _;
 use holdgate_effects::Knowledge;
 use holdgate_effects::own::{OwnCommand, OwnNames, OwnRole};

@@ -1,7 +1,6 @@
 //! `holdgate run`: an agent under guard by one command. Its requests go through a proxy of its own,
 //! its output through the monitor, and nothing that it started outlives it.
 
-mod agents;
 pub mod environment;
 pub mod keeper;
 mod launch;
@@ -16,8 +15,7 @@ pub mod terminal;
 mod way;
 
 use crate::args::{RunArgs, WrongUse};
-use crate::asks::Operator;
-use crate::config::{Config, upstream_url};
+use crate::config::{Config, Operator, upstream_url};
 use crate::judge::{Judge, WorkContext};
 use crate::log;
 use crate::monitor::cgroup::Cgroup;
@@ -25,8 +23,9 @@ use crate::monitor::incident::{Done, Incident};
 use crate::monitor::process::Process;
 use crate::monitor::tree::{Orphans, Tree};
 use crate::monitor::{Agent, Settings, StreamMonitor};
-use crate::proxy::{Proxy, upstream};
+use crate::proxy::Proxy;
 use crate::rulebook;
+use crate::upstream;
 use anyhow::Context as _;
 use environment::Base;
 use holdgate_core::watch::Patterns;
@@ -38,6 +37,7 @@ use screen::Screen;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use terminal::{Raw, Terminal};
@@ -60,13 +60,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // Loaded in the background; code that needs them waits, and reports errors then.
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
-    let freeze = config.output_judge.freeze;
-    let private = config.output_judge.private_variables();
-    let judge = config.output_judge.clone();
+    let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
-    go_on_to(&mut config.upstream, &way)?;
-    way.tell(&config.upstream.to_string());
-    upstream::probe(&config.upstream);
+    choose_upstream(&mut config.upstream, &way)?;
     // The folder may have been removed; the agent can be started anyway.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);
@@ -74,7 +70,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let rule_dirs = config.rules.dirs.clone();
     let ask = config.ask;
     let proxy = Proxy::start(config)?;
-    let judge = Arc::new(Judge::new(judge)?);
+    let judge = Arc::new(Judge::new(output_judge.clone())?);
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;
     let session = session_id();
@@ -86,9 +82,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     set_child_subreaper(Some(getpid())).context("cannot adopt the agent's orphaned processes")?;
     let cgroup = Cgroup::make(&format!("holdgate-{session}"));
     let interactive = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let attended = ask.operator != Operator::Never
-        && (interactive || proxy.takes_answers() && io::stderr().is_terminal());
-    announce(&judge, attended);
+    let asks = interactive || proxy.takes_answers() && io::stderr().is_terminal();
+    announce(&judge, asks && ask.operator != Operator::Never);
     let mut terminal = interactive.then(Terminal::open).transpose()?;
     let screen = interactive.then(Screen::new).transpose()?;
     let shown = terminal.as_ref().zip(screen.as_ref());
@@ -99,17 +94,15 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // Before the agent is there: in the background of a terminal this is where we are stopped.
     let raw = interactive.then(Raw::enter).transpose()?;
     // A script that has become this program may have left children to it.
-    let before = Process::own()
-        .context("/proc is not available")?
-        .children_now();
+    let own = Process::own().context("/proc is not available")?;
+    let before = own.children_now();
+    let private = output_judge.private_variables();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
-    let root = i32::try_from(keeper.id()).ok().and_then(Process::of);
-    let root = root.context("/proc is not available")?;
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
-    let tree = Tree::below(root, orphans).in_cgroup(cgroup);
+    let tree = Tree::below(process_of(&keeper)?, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));
     let settings = Settings {
-        freeze,
+        freeze: output_judge.freeze,
         session,
         ledger: proxy.ledger().clone(),
         patterns,
@@ -120,31 +113,17 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     };
     let mut monitor = StreamMonitor::attach(Agent { tree, outputs }, work, settings)?;
     let watching = way.watch(told.clone(), monitor.killer())?;
-    let steered = steer::to_the_end(
-        &mut keeper,
-        &monitor,
-        questions,
-        terminal.as_ref(),
-        raw.as_ref(),
-    );
+    let ours = terminal.as_ref().zip(raw.as_ref());
+    let steered = steer::to_the_end(&mut keeper, &monitor, questions, ours);
     drop(watching);
     // Also if steering failed, and if the keeper was killed.
-    let killed = monitor.with_tree(Tree::kill);
+    let left = monitor.with_tree(Tree::kill).left;
     let _ = keeper.wait();
     if let Some(terminal) = &mut terminal {
         terminal.close();
     }
     drop(raw);
-    // Whoever reads our output may be slow, and so may the judge.
-    steer::exit_on_signals()?;
-    if let Some(screen) = &screen {
-        screen.give_back();
-    }
-    if killed.left.is_empty() {
-        monitor.finish();
-    } else {
-        tell_left(&killed.left);
-    }
+    finish(&mut monitor, screen.as_ref(), &left)?;
     if interactive && (monitor.has_killed() || steered.as_ref().is_ok_and(|code| *code == KILLED)) {
         terminal::calm_screen();
     }
@@ -154,12 +133,30 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn tell_left(left: &[Process]) {
-    let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
-    log::warn(&format!(
-        "these processes could not be killed: {}",
-        left.join(" ")
-    ));
+/// Waits for what was found to be decided, unless some processes still run.
+fn finish(
+    monitor: &mut StreamMonitor,
+    screen: Option<&Arc<Screen>>,
+    left: &[Process],
+) -> io::Result<()> {
+    // Whoever reads our output may be slow, and so may the judge.
+    steer::exit_on_signals()?;
+    if let Some(screen) = screen {
+        screen.give_back();
+    }
+    if left.is_empty() {
+        monitor.finish();
+    } else {
+        let left: Vec<String> = left.iter().map(|p| p.pid.to_string()).collect();
+        let left = left.join(" ");
+        log::warn(&format!("these processes could not be killed: {left}"));
+    }
+    Ok(())
+}
+
+fn process_of(child: &Child) -> anyhow::Result<Process> {
+    let process = i32::try_from(child.id()).ok().and_then(Process::of);
+    process.context("/proc is not available")
 }
 
 /// The summary at the end.
@@ -172,11 +169,17 @@ fn conclude(code: u8, monitor: &StreamMonitor, proxy: &Proxy, way: &Way, told: &
     sum_up(monitor, proxy, told.count.load(Ordering::Relaxed), asked);
 }
 
-/// Who has come through another gateway so far goes on to do so.
-fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
-    if upstream.host() != Some(VENDOR) {
-        return Ok(());
+/// Says where requests go. Who has come through another gateway so far goes on to do so.
+fn choose_upstream(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
+    if upstream.host() == Some(VENDOR) {
+        go_on_to(upstream, way)?;
     }
+    way.tell(&upstream.to_string());
+    upstream::probe(upstream);
+    Ok(())
+}
+
+fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
     let set = std::env::var("ANTHROPIC_BASE_URL").ok();
     let set = set.filter(|url| !url.is_empty());
     let set = set.map(|url| (url, "the environment".to_owned()));

@@ -1,7 +1,6 @@
 //! `holdgate eval`
 
 use super::parse_profile;
-use crate::eval;
 use holdgate_core::rules::Profile;
 use std::path::PathBuf;
 
@@ -11,63 +10,40 @@ use std::path::PathBuf;
 pub struct EvalArgs {
     /// Files with cases: JSON lines, or one JSON array each.
     #[arg(required = true, value_name = "CASES")]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// Rules in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
+    pub rules: Option<PathBuf>,
     /// Use only the rules of --rules, without the built-in ones.
     #[arg(long, requires = "rules")]
-    alone: bool,
+    pub alone: bool,
     /// Disable this layer; can be repeated.
     #[arg(long, value_name = "LAYER")]
-    without: Vec<String>,
+    pub without: Vec<String>,
     /// The kind of machine that the agent works on: workstation, container or strict.
     #[arg(long, value_name = "PROFILE", value_parser = parse_profile, default_value = "workstation")]
-    profile: Profile,
+    pub profile: Profile,
     /// The project folder, if the case does not name one [default: /home/dev/project].
     #[arg(long, value_name = "DIR")]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Write the verdict of each case to this file, one JSON object per line.
     #[arg(long, value_name = "FILE")]
-    verdicts: Option<PathBuf>,
+    pub verdicts: Option<PathBuf>,
     /// Judge all cases again without each layer and each category of rules.
     #[arg(long)]
-    ablate: bool,
+    pub ablate: bool,
     /// Fail if fewer attacks are blocked.
     #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
-    min_block: Option<f64>,
+    pub min_block: Option<f64>,
     /// Fail if more honest work is blocked.
     #[arg(long, value_name = "PERCENT", value_parser = parse_per_cent)]
-    max_fp: Option<f64>,
+    pub max_fp: Option<f64>,
     /// Print the report as one JSON object.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
     /// List some of the cases that were judged wrongly.
     #[arg(long, short)]
-    verbose: bool,
-}
-
-impl EvalArgs {
-    /// What to judge, and how.
-    pub fn options(self) -> eval::Options {
-        eval::Options {
-            files: self.files,
-            rules: match (self.rules, self.alone) {
-                (None, _) => eval::Rules::BuiltIn,
-                (Some(file), false) => eval::Rules::With(file),
-                (Some(file), true) => eval::Rules::Only(file),
-            },
-            without: self.without,
-            profile: self.profile,
-            project: self.project,
-            verdicts: self.verdicts,
-            ablate: self.ablate,
-            min_block: self.min_block,
-            max_fp: self.max_fp,
-            json: self.json,
-            verbose: self.verbose,
-        }
-    }
+    pub verbose: bool,
 }
 
 fn parse_per_cent(text: &str) -> Result<f64, String> {

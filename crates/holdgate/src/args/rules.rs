@@ -1,7 +1,6 @@
 //! `holdgate rules`
 
-use super::{Place, parse_profile};
-use crate::incidents::parse_since;
+use super::{Place, parse_profile, parse_since};
 use clap::Subcommand;
 use holdgate_core::rules::Profile;
 use std::path::PathBuf;

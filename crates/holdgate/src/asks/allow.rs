@@ -5,13 +5,17 @@ use crate::rulebook::{self, RuleText};
 use anyhow::Context as _;
 use holdgate_core::Allowance;
 use holdgate_core::rules::{Profile, Tier};
+use holdgate_effects::Knowledge;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Where they go: into the last folder of the operator's rules, which is the user's own.
-pub(crate) fn file(config: &Config) -> Option<PathBuf> {
-    Some(config.rules.dirs.last()?.join("approved.yaml"))
+/// Where they go.
+#[derive(Debug)]
+pub struct RulesFile {
+    pub(super) path: PathBuf,
+    pub(super) know: Arc<Knowledge>,
 }
 
 /// One rule for each finding that asked; `incident` makes their names unique.
@@ -96,9 +100,23 @@ fn glob(text: &str) -> String {
     escaped
 }
 
+impl RulesFile {
+    /// In the last folder of the operator's rules, which is the user's own.
+    pub(crate) fn of(config: &Config, know: Arc<Knowledge>) -> Option<RulesFile> {
+        let path = config.rules.dirs.last()?.join("approved.yaml");
+        Some(RulesFile { path, know })
+    }
+
+    /// Adds rules to the file, or says why they were not written.
+    pub(crate) fn append(&self, yaml: &str) -> Result<(), String> {
+        let added = append(&self.path, yaml, &self.know);
+        added.map_err(|e| format!("{}: {e:#}", self.path.display()))
+    }
+}
+
 /// Adds rules to the file, which is created if there is none. Only valid rules are written: an
 /// error in this file would prevent the next start.
-pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
+fn append(file: &Path, yaml: &str, know: &Knowledge) -> anyhow::Result<()> {
     if let Some(dir) = file.parent() {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(dir)?;
@@ -120,8 +138,7 @@ pub(crate) fn append(file: &Path, yaml: &str) -> anyhow::Result<()> {
         text,
         tier: Tier::Operator,
     };
-    let know = crate::own::knowledge()?;
-    rulebook::set(Profile::default(), std::slice::from_ref(&whole), &know)
+    rulebook::set(Profile::default(), std::slice::from_ref(&whole), know)
         .context("the rule would not work and was not written; answer once or session instead")?;
     let new = file.with_extension("yaml.new");
     let mut options = std::fs::OpenOptions::new();
@@ -216,14 +233,18 @@ mod tests {
     fn rules_are_added_to_those_that_are_there() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rules/approved.yaml");
+        let know = Knowledge::built_in().unwrap();
         for id in ["1", "2"] {
             let mut push = allowance("git", "git push -f", None);
             push.rule = "history-rewrite".into();
-            append(&file, &rules(id, &[push])).unwrap();
+            append(&file, &rules(id, &[push]), &know).unwrap();
         }
         let before = std::fs::read_to_string(&file).unwrap();
         let other = rules("3", &[allowance("git", "rm -rf /", None)]);
-        assert!(append(&file, &other).is_err(), "its example does not hold");
+        assert!(
+            append(&file, &other, &know).is_err(),
+            "its example does not hold"
+        );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("# "), "{text}");

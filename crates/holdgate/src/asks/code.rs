@@ -2,8 +2,9 @@
 //! it.
 
 use super::{Asks, Open, Shown, closed};
+use crate::threads::lock;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use subtle::ConstantTimeEq as _;
 
@@ -75,10 +76,7 @@ impl Asks {
     /// only the terminal that shows the question can answer it.
     pub(crate) fn check_code(&self, id: &str, typed: &str) -> Result<(), WrongCode> {
         let refused = |why: String| Err(WrongCode::Refused(why));
-        let mut all = self
-            .wrong_codes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.wrong_codes);
         let now = SystemTime::now();
         if let Some(left) = all.pause(now) {
             return refused(paused(left));

@@ -72,8 +72,7 @@ pub(super) fn run(
                 if since.elapsed() < manner.too_soon {
                     writeln!(
                         out,
-                        "this was typed before the question could be read; please \
-                                   answer again"
+                        "this was typed before the question could be read; please answer again"
                     )?;
                     prompt(shown, out)?;
                     continue;
@@ -82,45 +81,55 @@ pub(super) fn run(
                     Some((word, code)) if manner.codes => (word, Some(code)),
                     _ => (line.trim(), None),
                 };
-                // `ANSWERS` lists those that let a call pass.
-                let given = match (word, &shown.rule) {
-                    ("y" | "yes", Ok(_)) if rule_shown => Answer::Rule,
-                    ("o" | "once", _) => Answer::Once,
-                    ("s" | "session", _) => Answer::Session,
-                    ("d" | "deny", _) => Answer::Deny,
-                    ("r" | "rule", Ok(yaml)) => {
+                let meant = meaning(word, shown, rule_shown);
+                rule_shown = matches!(meant, Meaning::ShowRule(_));
+                match meant {
+                    Meaning::ShowRule(yaml) => {
                         show_rule(yaml, out)?;
                         write!(out, "write this rule? [y]es, or another answer: ")?;
                         out.flush()?;
-                        rule_shown = true;
-                        continue;
                     }
-                    ("r" | "rule", Err(why)) => {
+                    Meaning::NoRule(why) => {
                         writeln!(out, "no rule: {}", shorten(why, 400))?;
                         prompt(shown, out)?;
-                        continue;
                     }
-                    _ => {
-                        rule_shown = false;
-                        prompt(shown, out)?;
-                        continue;
-                    }
-                };
-                match answer(&shown.id, given, code) {
-                    Ok(()) => {
-                        writeln!(out, "{}: {}", shown.id, given.word())?;
-                        current = None;
-                    }
-                    Err(why) => {
-                        writeln!(out, "{}", shorten(&why, 400))?;
-                        prompt(shown, out)?;
-                    }
+                    Meaning::Unclear => prompt(shown, out)?,
+                    Meaning::Answer(given) => match answer(&shown.id, given, code) {
+                        Ok(()) => {
+                            writeln!(out, "{}: {}", shown.id, given.word())?;
+                            current = None;
+                        }
+                        Err(why) => {
+                            writeln!(out, "{}", shorten(&why, 400))?;
+                            prompt(shown, out)?;
+                        }
+                    },
                 }
-                rule_shown = false;
             }
         }
     }
     Ok(())
+}
+
+/// What a typed word means.
+enum Meaning<'a> {
+    Answer(Answer),
+    ShowRule(&'a str),
+    NoRule(&'a str),
+    Unclear,
+}
+
+/// `ANSWERS` lists the words that let a call pass.
+fn meaning<'a>(word: &str, shown: &'a Shown, rule_shown: bool) -> Meaning<'a> {
+    match (word, &shown.rule) {
+        ("y" | "yes", Ok(_)) if rule_shown => Meaning::Answer(Answer::Rule),
+        ("o" | "once", _) => Meaning::Answer(Answer::Once),
+        ("s" | "session", _) => Meaning::Answer(Answer::Session),
+        ("d" | "deny", _) => Meaning::Answer(Answer::Deny),
+        ("r" | "rule", Ok(yaml)) => Meaning::ShowRule(yaml),
+        ("r" | "rule", Err(why)) => Meaning::NoRule(why),
+        _ => Meaning::Unclear,
+    }
 }
 
 /// A question for people. What a model wrote in it cannot steer the terminal.

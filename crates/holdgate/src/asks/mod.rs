@@ -9,58 +9,41 @@ pub(crate) mod allow;
 pub mod approve;
 pub(crate) mod code;
 pub(crate) mod desk;
+pub mod expert;
 pub(crate) mod line;
 pub mod peer;
 pub mod pin;
 mod request;
+mod shown;
 pub mod socket;
 pub(crate) mod terminal;
 #[cfg(test)]
 mod tests;
 pub(crate) mod typed;
 
+use crate::config::Operator;
+use crate::threads::lock;
+use allow::RulesFile;
 use code::{Code, Tries};
-use holdgate_core::{Answer, Masked, Question, Subject};
-use holdgate_effects::json::{Json, shorten};
-use std::path::PathBuf;
+use holdgate_core::{Answer, Question};
+use holdgate_effects::json::shorten;
+pub use shown::Shown;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
 /// Questions that may be open at once: more than anybody can overlook.
 pub const MAX_OPEN: usize = 64;
-/// Characters of a call's arguments that are shown.
-const INPUT_SHOWN: usize = 2000;
-
-/// Whether somebody is there to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// If a terminal shows questions, or `holdgate approve` waits for them.
-    Auto,
-    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
-    Always,
-    /// Nobody is asked.
-    Never,
-}
-
-/// The settings of `[ask]`.
-#[derive(Clone, Copy, Debug)]
-pub struct AskSettings {
-    /// Whether somebody is there.
-    pub operator: Operator,
-    /// How long a person has to answer.
-    pub timeout: Duration,
-}
 
 /// The questions that are open.
 #[derive(Debug)]
 pub struct Asks {
     operator: Operator,
     /// Where rules go that a person writes by an answer.
-    rules_file: Option<PathBuf>,
+    rules_file: Option<RulesFile>,
     open: Mutex<Vec<Open>>,
     /// Counts the changes.
     changes: watch::Sender<u64>,
@@ -81,127 +64,9 @@ struct Open {
     answer: oneshot::Sender<Answer>,
 }
 
-/// A question as it is shown to a person.
-#[derive(Clone, Debug)]
-pub struct Shown {
-    /// The incident.
-    pub id: String,
-    /// Whose call it is.
-    pub session: String,
-    /// The tool.
-    pub tool: String,
-    /// The beginning of the arguments.
-    pub input: String,
-    /// Rule, layer, reason and what matched, of each finding.
-    pub findings: Vec<[String; 4]>,
-    /// The rule that would allow the same call from now on, or why there is none.
-    pub rule: Result<String, String>,
-    /// It is about output, for which no call waits: a no ends the agent.
-    pub output: bool,
-    /// When it is too late.
-    pub deadline: Instant,
-    /// What answers it elsewhere; only where the question is shown by its own process.
-    pub(crate) code: Option<Code>,
-}
-
-impl Shown {
-    fn of(question: &Question, left: Duration) -> Shown {
-        let record = &question.record;
-        let (tool, input) = match &record.subject {
-            Subject::Call { tool, input, .. } => (tool.as_deref(), input.as_deref()),
-            Subject::Response => (None, None),
-        };
-        let text = |text: &str| Masked::start(text, 400).into_string();
-        let findings = record.findings.iter();
-        let findings = findings.filter(|f| !f.verdict.lets_pass()).map(|f| {
-            let evidence = f.evidence.as_deref().unwrap_or_default();
-            [
-                text(&f.rule),
-                text(f.layer.word()),
-                text(&f.reason),
-                text(evidence),
-            ]
-        });
-        Shown {
-            id: record.id.clone(),
-            session: text(&record.session),
-            tool: text(tool.unwrap_or("?")),
-            input: input.map_or(String::new(), |input| {
-                Masked::json_start(input, INPUT_SHOWN).into_string()
-            }),
-            findings: findings.collect(),
-            rule: match &question.allowances {
-                Ok(allowances) => Ok(allow::rules(&record.id, allowances)),
-                Err(reason) => Err(reason.to_string()),
-            },
-            output: false,
-            deadline: Instant::now() + left,
-            code: None,
-        }
-    }
-
-    /// For `holdgate approve`, without the code.
-    pub fn to_json(&self) -> Json<'static> {
-        let finding = |[rule, layer, reason, evidence]: &[String; 4]| {
-            Json::object([
-                ("rule", rule.clone().into()),
-                ("layer", layer.clone().into()),
-                ("reason", reason.clone().into()),
-                ("evidence", evidence.clone().into()),
-            ])
-        };
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let mut json = Json::object([
-            ("id", self.id.clone().into()),
-            ("session", self.session.clone().into()),
-            ("tool", self.tool.clone().into()),
-            ("input", self.input.clone().into()),
-            (
-                "findings",
-                Json::Array(self.findings.iter().map(finding).collect()),
-            ),
-            ("seconds_left", left.as_secs().into()),
-            ("output", Json::Bool(self.output)),
-        ]);
-        match &self.rule {
-            Ok(yaml) => json.set("allow", yaml.clone().into()),
-            Err(reason) => json.set("no_rule", reason.clone().into()),
-        }
-        json
-    }
-
-    /// Back from [`to_json`](Self::to_json).
-    pub fn from_json(json: &Json<'_>) -> Shown {
-        let text = |json: &Json<'_>, key: &str| {
-            json.get(key)
-                .and_then(Json::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let findings = json.get("findings").and_then(Json::as_array);
-        let finding =
-            |json: &Json<'_>| ["rule", "layer", "reason", "evidence"].map(|key| text(json, key));
-        let seconds = json.get("seconds_left").and_then(Json::as_u64);
-        Shown {
-            id: text(json, "id"),
-            session: text(json, "session"),
-            tool: text(json, "tool"),
-            input: text(json, "input"),
-            findings: findings.unwrap_or_default().iter().map(finding).collect(),
-            rule: match json.get("allow") {
-                Some(_) => Ok(text(json, "allow")),
-                None => Err(text(json, "no_rule")),
-            },
-            output: json.get("output") == Some(&Json::Bool(true)),
-            deadline: Instant::now() + Duration::from_secs(seconds.unwrap_or(0).min(1 << 25)),
-            code: None,
-        }
-    }
-}
-
 impl Asks {
     /// No question is open yet.
-    pub fn new(operator: Operator, rules_file: Option<PathBuf>) -> Arc<Asks> {
+    pub fn new(operator: Operator, rules_file: Option<RulesFile>) -> Arc<Asks> {
         Arc::new(Asks {
             operator,
             rules_file,
@@ -321,7 +186,7 @@ impl Asks {
             let file = self.rules_file.as_ref();
             let file =
                 file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
-            allow::append(file, yaml).map_err(|e| format!("{}: {e:#}", file.display()))?;
+            file.append(yaml)?;
         }
         let mut open = self.lock();
         let at = open.iter().position(|open| open.shown.id == id);
@@ -337,7 +202,7 @@ impl Asks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

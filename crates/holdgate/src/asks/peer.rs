@@ -13,7 +13,7 @@ const MAX_ANCESTORS: usize = 256;
 /// Variables by which agents mark what they start.
 const AGENT_MARKS: &[&str] = &[
     // The keeper of a run has it, and all that an agent starts stays below its keeper.
-    crate::run::environment::MARK,
+    crate::config::RUN_VARIABLE,
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_SSE_PORT",

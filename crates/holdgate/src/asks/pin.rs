@@ -5,6 +5,7 @@
 //! PIN when it starts: one that appears while an agent works does not count.
 
 use super::code::{Tries, paused};
+use crate::threads::lock;
 use anyhow::{Context as _, bail};
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -13,7 +14,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 /// Characters of a PIN: fewer are found by trying.
@@ -108,7 +109,7 @@ impl Pin {
         let refused = |error: &dyn std::fmt::Display| {
             NotAccepted::Refused(format!("cannot count the PIN attempts: {error}"))
         };
-        let mut seen = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.tries);
         let mut counter = Counter::open(&tries_file(&self.path)).map_err(|e| refused(&e))?;
         let mut tries = counter.read().map_err(|e| refused(&e))?.stricter(*seen);
         let now = SystemTime::now();

@@ -16,6 +16,7 @@ use super::Asks;
 use super::peer::Processes;
 use super::pin::Pin;
 use super::request::{Lifting, Peer, error, open};
+use crate::threads::{runtime, spawn};
 use anyhow::Context as _;
 use holdgate_core::{Answer, Finding};
 use holdgate_effects::json::{Json, LoneSurrogates};
@@ -98,10 +99,7 @@ impl Server {
             own_uid: rustix::process::geteuid().as_raw(),
             port,
         });
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .context("no runtime")?;
+        let runtime = runtime().context("no runtime")?;
         let (stop, stopped) = oneshot::channel();
         let serve = move || {
             runtime.block_on(async {
@@ -111,12 +109,11 @@ impl Server {
                 }
             });
         };
-        let thread = std::thread::Builder::new().name("approve".into());
         Ok(Server {
             path,
             inode,
             stop: Some(stop),
-            thread: Some(thread.spawn(serve)?),
+            thread: Some(spawn("approve", serve)?),
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Questions at the terminal that runs the proxy.
 
+use super::Asks;
 use super::desk::{self, Event};
-use super::{Asks, Operator};
+use crate::config::Operator;
+use crate::threads::{runtime, spawn};
 use std::io::IsTerminal as _;
 use std::sync::{Arc, mpsc};
 
@@ -13,15 +15,10 @@ pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
     }
     let (events, received) = mpsc::channel();
     let typed = events.clone();
-    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
-        std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(work)
-    };
-    spawn("typed", Box::new(move || desk::read_lines(&typed)))?;
+    spawn("typed", move || desk::read_lines(&typed))?;
     let watched = asks.clone();
     let watch = move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
+        let Ok(runtime) = runtime() else {
             return;
         };
         let mut changes = watched.changes();
@@ -37,7 +34,7 @@ pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
             }
         }
     };
-    spawn("questions", Box::new(watch))?;
+    spawn("questions", watch)?;
     let asks = asks.clone();
     let attended = asks.show_here();
     let ask = move || {
@@ -46,6 +43,6 @@ pub(crate) fn start(asks: &Arc<Asks>) -> std::io::Result<()> {
         let _ = desk::at_terminal(&received, &mut out, |id, answer| asks.answer(id, answer));
         drop(attended);
     };
-    spawn("desk", Box::new(ask))?;
+    spawn("desk", ask)?;
     Ok(())
 }

@@ -1,6 +1,8 @@
 use super::desk::Event;
 use super::*;
 use holdgate_core::{Action, Allowance, Finding, LayerName, NoAllowance, Record, Verdict};
+use holdgate_effects::Knowledge;
+use holdgate_effects::json::Json;
 
 fn question(id: &str) -> Question {
     let mut record = Record::of_response(id.to_owned(), "s".into(), "force-push", "it rewrites");
@@ -87,7 +89,11 @@ fn nobody_is_asked_where_nobody_is_and_nobody_is_flooded() {
 fn a_rule_is_written_before_its_question_is_answered() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rules/approved.yaml");
-    let asks = Asks::new(Operator::Always, Some(file.clone()));
+    let rules_file = RulesFile {
+        path: file.clone(),
+        know: Knowledge::built_in().unwrap(),
+    };
+    let asks = Asks::new(Operator::Always, Some(rules_file));
     asks.take_pin();
     let mut ticket = asks.ask(&question("a1-1"), LEFT).unwrap();
     assert_eq!(asks.answer("a1-1", Answer::Rule), Ok(()));

@@ -1,14 +1,13 @@
 //! Settings, ready to use.
 
+use super::judge::JudgeSettings;
 use super::live::Origin;
-use crate::asks::AskSettings;
-use crate::judge::JudgeSettings;
+use super::sections::{AskSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings};
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
 use hyper::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Ready settings.
 #[derive(Clone, Debug)]
@@ -48,10 +47,8 @@ pub struct Config {
     pub expert_header: bool,
     /// The project's folder, if it is not to be taken from the requests.
     pub project: Option<PathBuf>,
-    /// How many sessions are remembered.
-    pub max_sessions: usize,
-    /// How long an idle one is.
-    pub max_session_idle: Duration,
+    /// How many sessions are remembered, and for how long.
+    pub sessions: SessionSettings,
     /// The ledger.
     pub ledger: LedgerSettings,
     /// The model that is asked about an agent's output.
@@ -60,59 +57,15 @@ pub struct Config {
     pub(super) origin: Origin,
 }
 
-/// The operator's rules.
-#[derive(Clone, Debug)]
-pub struct RulesSettings {
-    /// The folders, the one whose rules come first before the others.
-    pub dirs: Vec<PathBuf>,
-    /// Whether projects may have rules of their own.
-    pub project_files: bool,
-    /// How often rules and settings are looked at for changes.
-    pub check_every: Duration,
-}
-
-/// The door's own settings.
-#[derive(Clone, Debug)]
-pub struct ProxySettings {
-    /// Where to listen.
-    pub listen: SocketAddr,
-    /// Threads that carry connections.
-    pub workers: usize,
-    /// Names besides those of loopback under which it is reached.
-    pub hosts: Vec<String>,
-    /// Bytes that requests, streams, connections and sessions keep together.
-    pub memory_budget: usize,
-    /// Connections at once.
-    pub max_connections: usize,
-    /// The same from one address.
-    pub max_connections_per_peer: usize,
-    /// Bytes of a request.
-    pub max_request_bytes: usize,
-    /// Bytes of a response that is not streamed.
-    pub max_response_bytes: usize,
-    /// To reach the upstream.
-    pub connect_timeout: Duration,
-    /// Until its answer begins.
-    pub response_timeout: Duration,
-    /// Between two pieces of its answer.
-    pub idle_timeout: Duration,
-    /// For a client to send or take a piece.
-    pub client_timeout: Duration,
-    /// For open streams, after a signal to stop.
-    pub shutdown_grace: Duration,
-}
-
-/// The ledger's settings.
-#[derive(Clone, Copy, Debug)]
-pub struct LedgerSettings {
-    /// Bytes of a file before the next one begins.
-    pub max_bytes: u64,
-    /// Bytes of all files together before the oldest are deleted; 0 keeps them all.
-    pub keep_bytes: u64,
-    /// Bytes of a call's arguments that are kept.
-    pub input_bytes: usize,
-    /// Wait for the disk at every record.
-    pub sync: bool,
+/// Whether somebody is there to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// If a terminal shows questions, or `holdgate approve` waits for them.
+    Auto,
+    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
+    Always,
+    /// Nobody is asked.
+    Never,
 }
 
 /// What the command line says; it goes over file and environment.
@@ -126,4 +79,16 @@ pub struct Flags {
     pub listen: Option<SocketAddr>,
     /// `--upstream`
     pub upstream: Option<String>,
+}
+
+impl Flags {
+    /// A proxy on a free port of this machine, before `upstream` on this machine.
+    pub fn local(state_dir: impl Into<PathBuf>, upstream: SocketAddr) -> Flags {
+        Flags {
+            config: None,
+            state_dir: Some(state_dir.into()),
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            upstream: Some(format!("http://{upstream}")),
+        }
+    }
 }

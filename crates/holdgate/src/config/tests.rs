@@ -1,5 +1,5 @@
 use super::*;
-use crate::judge::Provider;
+use holdgate_core::OnBlock;
 
 fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
     let dir = tempfile::tempdir().unwrap();

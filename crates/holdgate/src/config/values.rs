@@ -1,7 +1,6 @@
 //! Values of the file that have a form of their own.
 
-use crate::asks::Operator;
-use crate::judge::Provider;
+use super::{Operator, Provider};
 use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
@@ -52,123 +51,93 @@ impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Count<MIN, MA
     }
 }
 
-/// Where to listen.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Address(pub(super) SocketAddr);
+/// Values that are written as a text, each with its reader.
+macro_rules! texts {
+    ($($(#[$about:meta])* $name:ident($value:ty) = $read:expr;)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub(super) struct $name(pub(super) $value);
 
-impl<'de> Deserialize<'de> for Address {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let address = text.parse().map(Address);
-        address.map_err(|_| {
-            de::Error::custom(format!(
-                "`{text}` is not a valid address, write it as `127.0.0.1:8787`"
-            ))
-        })
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct UpstreamUrl(pub(super) Uri);
-
-impl<'de> Deserialize<'de> for UpstreamUrl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        upstream_url(&text)
-            .map(UpstreamUrl)
-            .map_err(de::Error::custom)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OnBlockWord(pub(super) OnBlock);
-
-impl<'de> Deserialize<'de> for OnBlockWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "explain" => Ok(OnBlockWord(OnBlock::Explain)),
-            "continue" => Ok(OnBlockWord(OnBlock::Continue)),
-            other => Err(de::Error::custom(format!(
-                "`{other}` is not a valid value, write `explain` or `continue`"
-            ))),
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let read: fn(&str) -> Result<$value, String> = $read;
+                let text = String::deserialize(deserializer)?;
+                read(&text).map($name).map_err(de::Error::custom)
+            }
         }
-    }
-}
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OperatorWord(pub(super) Operator);
-
-impl<'de> Deserialize<'de> for OperatorWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "auto" => Ok(OperatorWord(Operator::Auto)),
-            "always" => Ok(OperatorWord(Operator::Always)),
-            "never" => Ok(OperatorWord(Operator::Never)),
-            other => Err(de::Error::custom(format!(
-                "`{other}` is not a valid value, write `auto`, `always` or `never`"
-            ))),
+        impl From<$name> for $value {
+            fn from(written: $name) -> $value {
+                written.0
+            }
         }
-    }
+    )*};
 }
 
-/// A folder that means the same wherever Holdgate is started.
-#[derive(Clone, Debug)]
-pub(super) struct Folder(pub(super) PathBuf);
-
-impl<'de> Deserialize<'de> for Folder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if !text.starts_with('/') {
-            return Err(de::Error::custom(format!(
-                "`{text}` is not an absolute path, write it as `/home/me/project`"
-            )));
-        }
-        Ok(Folder(text.into()))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ProfileWord(pub(super) Profile);
-
-impl<'de> Deserialize<'de> for ProfileWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        Profile::from_word(&word).map(ProfileWord).ok_or_else(|| {
-            de::Error::custom(format!(
-                "`{word}` is not a valid profile, write `workstation`, `container` or `strict`"
-            ))
-        })
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ProviderWord(pub(super) Provider);
-
-impl<'de> Deserialize<'de> for ProviderWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        Provider::from_word(&word).map(ProviderWord).ok_or_else(|| {
-            de::Error::custom(format!(
-                "`{word}` is not a valid provider, write `gemini`, `anthropic`, `openai` or `none`"
-            ))
-        })
-    }
-}
-
-/// A model's name, which may stand in a path.
-#[derive(Clone, Debug)]
-pub(super) struct ModelName(pub(super) String);
-
-impl<'de> Deserialize<'de> for ModelName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
+texts! {
+    /// Where to listen.
+    Address(SocketAddr) = |text| {
+        let wrong = |_| format!("`{text}` is not a valid address, write it as `127.0.0.1:8787`");
+        text.parse().map_err(wrong)
+    };
+    UpstreamUrl(Uri) = upstream_url;
+    OnBlockWord(OnBlock) = |text| {
+        let known = [("explain", OnBlock::Explain), ("continue", OnBlock::Continue)];
+        word(text, "value", known)
+    };
+    OperatorWord(Operator) = |text| {
+        let (auto, always) = (("auto", Operator::Auto), ("always", Operator::Always));
+        word(text, "value", [auto, always, ("never", Operator::Never)])
+    };
+    ProfileWord(Profile) = |text| word(text, "profile", Profile::ALL.map(|p| (p.word(), p)));
+    ProviderWord(Provider) = |text| word(text, "provider", Provider::WORDS);
+    /// A folder that means the same wherever Holdgate is started.
+    Folder(PathBuf) = |text| {
+        let wrong = || format!("`{text}` is not an absolute path, write it as `/home/me/project`");
+        text.starts_with('/').then(|| text.into()).ok_or_else(wrong)
+    };
+    /// A model's name, which may stand in a path.
+    ModelName(String) = |text| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
-        if name.is_empty() || !name.chars().all(plain) || name.contains("..") {
-            return Err(de::Error::custom(format!(
-                "`{name}` is not a valid model name, write it as `gemini-3.5-flash-lite`"
-            )));
+        if text.is_empty() || !text.chars().all(plain) || text.contains("..") {
+            return Err(format!(
+                "`{text}` is not a valid model name, write it as `gemini-3.5-flash-lite`"
+            ));
         }
-        Ok(ModelName(name))
+        Ok(text.to_owned())
+    };
+}
+
+/// One of the known words.
+fn word<T, const N: usize>(text: &str, what: &str, known: [(&str, T); N]) -> Result<T, String> {
+    let words = known.each_ref().map(|(word, _)| format!("`{word}`"));
+    let found = known.into_iter().find(|(word, _)| *word == text);
+    found.map(|(_, value)| value).ok_or_else(|| {
+        let (last, others) = words.split_last().map_or(("", &[][..]), |(l, o)| (l, o));
+        let others = others.join(", ");
+        format!("`{text}` is not a valid {what}, write {others} or {last}")
+    })
+}
+
+/// Folders, each as above.
+#[derive(Debug, Deserialize)]
+pub(super) struct Folders(Vec<Folder>);
+
+impl From<Folders> for Vec<PathBuf> {
+    fn from(folders: Folders) -> Self {
+        folders.0.into_iter().map(|folder| folder.0).collect()
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Duration {
+        span.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> From<Count<MIN, MAX>> for usize {
+    fn from(count: Count<MIN, MAX>) -> usize {
+        count.0
     }
 }
 

@@ -4,7 +4,7 @@ use super::cases::{Call, Case, Expect, StreamCase, Subject};
 use super::client;
 use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
-use crate::proxy::upstream::remove_hop_by_hop;
+use crate::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
     Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, ResponseContext,

@@ -1,8 +1,8 @@
 //! What judges the cases: the stack as it is by default, whole or with a part left out.
 
-use super::{Bench, Options, PROJECT, Rules};
-use crate::args::WrongUse;
-use crate::config::{Config, Flags};
+use super::{Bench, PROJECT};
+use crate::args::{EvalArgs, WrongUse};
+use crate::config::Config;
 use crate::judging;
 use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::{Context, Counts, Finding, Layer, LayerName, OutOfFuel, RateLimits, ToolCall};
@@ -10,7 +10,6 @@ use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Everything that a bench is made of.
@@ -32,7 +31,7 @@ pub(super) enum Part {
 impl SetUp {
     /// The defaults, whatever this machine's settings are: the same cases give the same figures
     /// everywhere.
-    pub(super) fn new(options: &Options) -> anyhow::Result<SetUp> {
+    pub(super) fn new(args: &EvalArgs) -> anyhow::Result<SetUp> {
         let layer = |name: &String| {
             let known = layers().into_iter().find(|layer| layer.word() == name);
             known.ok_or_else(|| {
@@ -43,19 +42,12 @@ impl SetUp {
                 ))
             })
         };
-        let without: Result<_, _> = options.without.iter().map(layer).collect();
-        let flags = Flags {
-            state_dir: Some(PathBuf::new()),
-            ..Flags::default()
-        };
+        let without: Result<_, _> = args.without.iter().map(layer).collect();
         Ok(SetUp {
-            config: Config::load(&flags, [])?,
-            rules: rules(options)?,
+            config: Config::defaults("")?,
+            rules: rules(args)?,
             without: without?,
-            project: options
-                .project
-                .clone()
-                .unwrap_or_else(|| PROJECT.to_owned()),
+            project: args.project.clone().unwrap_or_else(|| PROJECT.to_owned()),
         })
     }
 
@@ -115,16 +107,19 @@ fn layers() -> Vec<LayerName> {
     layers.iter().map(|layer| layer.name()).collect()
 }
 
-fn rules(options: &Options) -> anyhow::Result<Arc<RuleSet>> {
-    let (path, read): (_, fn(_, &[RuleFile<'_>]) -> _) = match &options.rules {
-        Rules::BuiltIn => return Ok(RuleSet::built_in(options.profile)?),
-        Rules::With(path) => (path, RuleSet::joined),
-        Rules::Only(path) => (path, RuleSet::read),
+fn rules(args: &EvalArgs) -> anyhow::Result<Arc<RuleSet>> {
+    let Some(path) = &args.rules else {
+        return Ok(RuleSet::built_in(args.profile)?);
+    };
+    let read = if args.alone {
+        RuleSet::read
+    } else {
+        RuleSet::joined
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| WrongUse(format!("{name}: {e}")))?;
     // Their examples are not tried: a draft can be measured before they hold.
-    let rules = read(options.profile, &[RuleFile::operator(&name, &text)]);
+    let rules = read(args.profile, &[RuleFile::operator(&name, &text)]);
     Ok(rules.map_err(|errors| WrongUse(errors.to_string()))?)
 }
 

@@ -4,11 +4,12 @@
 //! thread that looks there is then lost until it comes back. Who asked is told that the answer is
 //! not known, another thread takes its place, and nobody enters that file system meanwhile.
 
+use crate::threads::lock;
 use holdgate_effects::path::{Real, is_under};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Threads that look.
@@ -117,7 +118,7 @@ impl Lookups {
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             self.look_after(&mut state);
             let is_this = |other: &Arc<Question>| Arc::ptr_eq(other, &question);
             let mut running = state.running.iter();
@@ -132,16 +133,12 @@ impl Lookups {
     /// How many look-ups hang.
     #[cfg(test)]
     pub(super) fn hanging(&self) -> usize {
-        let state = self.state();
+        let state = lock(&self.state);
         state.running.iter().filter(|r| r.hung.is_some()).count()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn submit(self: &Arc<Self>, question: &Arc<Question>) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.waiting.len() >= MAX_WAITING {
             return false;
         }
@@ -159,8 +156,7 @@ impl Lookups {
     fn look_after(self: &Arc<Self>, state: &mut State) {
         for running in &mut state.running {
             if running.hung.is_none() && running.since.elapsed() >= HANGS_AFTER {
-                let at = running.question.at.lock();
-                let at = at.unwrap_or_else(PoisonError::into_inner).clone();
+                let at = lock(&running.question.at).clone();
                 running.hung = Some(self.disk.mount_of(&at).unwrap_or(at));
             }
         }
@@ -174,7 +170,7 @@ impl Lookups {
     }
 
     fn work(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         loop {
             let Some(question) = state.waiting.pop_front() else {
                 state.idle += 1;
@@ -196,7 +192,7 @@ impl Lookups {
             let said = self.look(&question, &hung);
             // Who asked may have gone.
             let _ = question.answer.try_send(said);
-            state = self.state();
+            state = lock(&self.state);
             let is_this = |running: &Running| Arc::ptr_eq(&running.question, &question);
             state.running.retain(|running| !is_this(running));
             if state.at_work() > THREADS {
@@ -209,7 +205,7 @@ impl Lookups {
 
     fn look(&self, question: &Question, hung: &[String]) -> Said {
         let mut enter = |place: &str| {
-            let mut at = question.at.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut at = lock(&question.at);
             place.clone_into(&mut at);
             !hung.iter().any(|hung| is_under(place, hung))
         };
@@ -320,13 +316,16 @@ mod tests {
             assert_eq!(lookups.hanging(), n + 1);
         }
         assert_eq!(lookups.ask(About::Real, "/a", LONG), None);
-        assert!(lookups.state().waiting.is_empty(), "and nothing piles up");
+        assert!(
+            lock(&lookups.state).waiting.is_empty(),
+            "and nothing piles up"
+        );
         drop(let_go);
         while lookups.hanging() > 0 {
             std::thread::yield_now();
         }
         assert_eq!(lookups.ask(About::Real, "/a", LONG), Some(at("/a")));
-        assert!(lookups.state().threads <= THREADS);
+        assert!(lock(&lookups.state).threads <= THREADS);
     }
 
     #[test]
@@ -334,7 +333,7 @@ mod tests {
         let (lookups, let_go) = lookups();
         assert_eq!(lookups.ask(About::Real, "/hung/x", Duration::ZERO), None);
         assert_eq!(lookups.ask(About::Real, "/hung/y", Duration::ZERO), None);
-        assert!(lookups.state().waiting.is_empty());
+        assert!(lock(&lookups.state).waiting.is_empty());
         drop(let_go);
     }
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::config::Flags;
 use holdgate_core::{Action, Context, History, Record, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -63,11 +62,7 @@ impl Setting {
 }
 
 fn config(dir: &TempDir) -> Config {
-    let flags = Flags {
-        state_dir: Some(dir.path().join("state")),
-        ..Flags::default()
-    };
-    let mut config = Config::load(&flags, []).unwrap();
+    let mut config = Config::defaults(dir.path().join("state")).unwrap();
     config.rules.dirs = vec![dir.path().join("rules")];
     // A busy machine must not decide what comes out.
     config.judge.deadline = Duration::from_mins(1);

@@ -3,7 +3,7 @@
 use super::Verdict;
 use super::fault::Fault;
 use super::quote::one_line;
-use super::settings::Provider;
+use crate::config::Provider;
 use holdgate_effects::json::{Json, LoneSurrogates};
 
 const MAX_DEPTH: usize = 32;

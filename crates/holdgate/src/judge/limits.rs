@@ -1,7 +1,7 @@
 //! What the judge may cost: a budget, and rest for a service that fails.
 
 use super::fault::Fault;
-use super::settings::JudgeSettings;
+use crate::config::JudgeSettings;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Provider;
+    use crate::config::Provider;
     use hyper::StatusCode;
 
     fn limits(budget: usize) -> Limits {

@@ -119,24 +119,10 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use holdgate_core::watch::Severity;
-
-    fn hit(evidence: &str) -> Hit {
-        Hit {
-            pattern: "p".into(),
-            family: "f".into(),
-            severity: Severity::High,
-            certain: false,
-            call: false,
-            quoted: false,
-            because: String::new(),
-            evidence: evidence.to_owned(),
-            context: String::new(),
-        }
-    }
+    use crate::judge::test_hit;
 
     fn evidence(flagged: &str) -> Evidence {
-        Evidence::of(&hit(flagged), &WorkContext::default())
+        Evidence::of(&test_hit("f", flagged), &WorkContext::default())
     }
 
     #[test]
@@ -164,7 +150,7 @@ mod tests {
                 scope: scope.iter().map(|&t| t.to_owned()).collect(),
                 ..WorkContext::default()
             };
-            Evidence::of(&hit("a"), &work)
+            Evidence::of(&test_hit("f", "a"), &work)
         };
         let asked = question(&["a"], &["b"]);
         memory.keep(&asked, Verdict::Safe, "r", Duration::ZERO);

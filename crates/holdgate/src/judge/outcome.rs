@@ -38,20 +38,11 @@ pub fn outcome(ruling: &Ruling, hit: &Hit, attended: bool) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::test_hit;
     use holdgate_core::watch::Severity;
 
     fn hit(family: &str) -> Hit {
-        Hit {
-            pattern: "p".into(),
-            family: family.into(),
-            severity: Severity::High,
-            certain: false,
-            call: false,
-            quoted: false,
-            because: String::new(),
-            evidence: String::new(),
-            context: String::new(),
-        }
+        test_hit(family, "")
     }
 
     #[test]

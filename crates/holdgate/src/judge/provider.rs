@@ -1,7 +1,7 @@
 //! The three ways to ask a model for one JSON object.
 
 use super::prompt::Prompt;
-use super::settings::Provider;
+use crate::config::Provider;
 use holdgate_effects::json::Json;
 
 /// A verdict needs few; models that think spend some more.

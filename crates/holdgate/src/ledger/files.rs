@@ -12,6 +12,9 @@ pub(super) const CURRENT: &str = "ledger.jsonl";
 /// The files of the ledger, oldest first.
 pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut rotated = Vec::new();
+    if !dir.exists() {
+        return Ok(rotated);
+    }
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         if last_number(&path).is_some() {

@@ -1,6 +1,7 @@
 //! One stream of an agent: each piece is looked at, then passed on.
 
-use super::{Found, Output, Shared};
+use super::decide::Found;
+use super::{Output, Shared};
 use holdgate_core::watch::{Hit, OutputWatch, Severity};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;

@@ -7,33 +7,32 @@
 
 mod carry;
 pub mod cgroup;
+mod decide;
 pub mod incident;
 mod person;
 pub mod process;
 pub mod tree;
 
 use crate::asks::Asks;
-use crate::judge::{Judge, Outcome, Ruling, WorkContext};
+use crate::judge::{Judge, WorkContext};
 use crate::ledger::Ledger;
-use holdgate_core::watch::{Commands, Hit, Patterns, Severity};
-use incident::{Decided, Done, Incident, Timings};
+use crate::threads::{lock, runtime, spawn};
+use holdgate_core::watch::{Commands, Patterns};
+use incident::{Done, Incident};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
-use tree::{Frozen, Tree};
+use std::time::{Duration, Instant};
+use tree::Tree;
 
 /// Questions that may wait; a stream that has more waits itself.
 const MAX_WAITING: usize = 64;
 /// How long the judge is asked after the agent's end.
 const ASKED_AFTER_END: Duration = Duration::from_secs(3);
-/// Incidents that are kept in memory; the ledger has all.
-const MAX_KEPT: usize = 4096;
 
 /// How to monitor.
 #[derive(Clone, Debug)]
@@ -127,17 +126,6 @@ struct State {
     count: u64,
 }
 
-/// A hit on its way to the judge.
-struct Found {
-    /// The incident's, if a person has seen it.
-    id: Option<String>,
-    hit: Hit,
-    stream: &'static str,
-    at: SystemTime,
-    since: Instant,
-    timings: Timings,
-}
-
 impl StreamMonitor {
     /// Carries and watches the agent's output from now on.
     pub fn attach(
@@ -164,10 +152,10 @@ impl StreamMonitor {
         });
         let (found, asked) = sync_channel(MAX_WAITING);
         let deciding = shared.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        spawn("decider", move || decide(&deciding, &asked, &runtime))?;
+        let runtime = runtime()?;
+        spawn("decider", move || {
+            decide::decide(&deciding, &asked, &runtime);
+        })?;
         let mut carriers = Vec::new();
         for output in agent.outputs {
             let (shared, found) = (shared.clone(), found.clone());
@@ -236,113 +224,7 @@ impl StreamMonitor {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Something was found: what is certain ends the agent here and now, the rest is asked about.
-    fn found(
-        &self,
-        hits: Vec<Hit>,
-        stream: &'static str,
-        since: Instant,
-        asked: &SyncSender<Found>,
-    ) {
-        let at = SystemTime::now();
-        let found = |hit, timings| Found {
-            id: None,
-            hit,
-            stream,
-            at,
-            since,
-            timings,
-        };
-        let (certain, doubtful): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.certain);
-        let (low, doubtful): (Vec<_>, Vec<_>) = gravest(doubtful)
-            .into_iter()
-            .partition(|hit| hit.severity == Severity::Low);
-        let guarded = self.settings.requests.load(Ordering::Relaxed) > 0;
-        let (judged, doubtful): (Vec<_>, Vec<_>) =
-            doubtful.into_iter().partition(|hit| hit.call && guarded);
-        for (hits, decided) in [(low, Decided::Noted), (judged, Decided::AtTheDoor)] {
-            for hit in hits {
-                let found = found(hit, Timings::default());
-                self.record(found, decided.clone(), Done::Noted);
-            }
-        }
-        let mut state = self.lock();
-        if state.killed {
-            return;
-        }
-        if !certain.is_empty() {
-            let (mut done, first) = state.kill();
-            let acted = since.elapsed();
-            let signalled = Some(first.saturating_duration_since(since));
-            drop(state);
-            for hit in certain {
-                let timings = Timings {
-                    signalled,
-                    acted,
-                    ..Timings::default()
-                };
-                self.record(found(hit, timings), Decided::ByPattern, done);
-                done = Done::NOTHING_LEFT;
-            }
-            return;
-        }
-        if doubtful.is_empty() {
-            return;
-        }
-        let mut timings = Timings::default();
-        state.open += doubtful.len();
-        if self.settings.freeze {
-            let Frozen { verified, .. } = state.tree.freeze();
-            timings.frozen = Some(since.elapsed());
-            timings.verified = verified;
-        }
-        drop(state);
-        for hit in doubtful {
-            if asked.send(found(hit, timings)).is_err() {
-                // Nobody decides any more, so nobody would let it go on either.
-                self.lock().kill();
-            }
-        }
-    }
-
-    fn ask(&self, hit: &Hit, runtime: &tokio::runtime::Runtime) -> Ruling {
-        let asking = || runtime.block_on(self.settings.judge.ask(hit, &self.work));
-        // Whatever happens, the tree must not stand still for ever.
-        catch_unwind(AssertUnwindSafe(asking)).unwrap_or_else(|_| Ruling::Down {
-            why: "asking it failed because of an error in Holdgate".to_owned(),
-        })
-    }
-
-    fn next_id(&self) -> String {
-        let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("{}-m{number}", self.settings.session)
-    }
-
-    fn record(&self, found: Found, decided: Decided, done: Done) {
-        let incident = Incident {
-            id: found.id.unwrap_or_else(|| self.next_id()),
-            session: self.settings.session.clone(),
-            at: found.at,
-            stream: found.stream,
-            hit: found.hit,
-            decided,
-            done,
-            timings: found.timings,
-        };
-        if let Err(error) = self.settings.ledger.append_members(&incident.members()) {
-            let id = &incident.id;
-            crate::log::warn(&format!(
-                "incident {id} could not be recorded in the ledger: {error}"
-            ));
-        }
-        let mut state = self.lock();
-        state.count += 1;
-        if state.incidents.len() < MAX_KEPT {
-            state.incidents.push(incident);
-        }
+        lock(&self.state)
     }
 }
 
@@ -362,57 +244,4 @@ impl State {
         let processes = killed.processes;
         (Done::Killed { processes, left }, begin + killed.first)
     }
-}
-
-/// Asks about what was found, one after the other, until all streams have ended.
-fn decide(shared: &Shared, asked: &Receiver<Found>, runtime: &tokio::runtime::Runtime) {
-    while let Ok(mut found) = asked.recv() {
-        let (killed, late) = shared.lock().over();
-        let (decided, done) = if killed {
-            (Decided::TooLate, Done::NOTHING_LEFT)
-        } else if late {
-            (Decided::TooLate, Done::Noted)
-        } else {
-            let begin = Instant::now();
-            let ruling = shared.ask(&found.hit, runtime);
-            let (decided, outcome) = shared.decided(ruling, &mut found, runtime);
-            found.timings.asked = begin.elapsed();
-            let done = match outcome {
-                Outcome::Thaw => Done::LetGo,
-                // Who could not be asked could not let it go on either.
-                Outcome::Warn | Outcome::Ask => Done::Warned,
-                Outcome::Kill => {
-                    let (done, first) = shared.lock().kill();
-                    let since = first.saturating_duration_since(found.since);
-                    found.timings.signalled = Some(since);
-                    done
-                }
-            };
-            (decided, done)
-        };
-        found.timings.acted = found.since.elapsed();
-        shared.record(found, decided, done);
-        let mut state = shared.lock();
-        state.open -= 1;
-        if state.open == 0 {
-            if state.tree.is_frozen() && !state.killed {
-                state.tree.thaw();
-            }
-            shared.settled.notify_all();
-        }
-    }
-}
-
-/// Of several hits of a family on the same text, the most severe: one question is enough.
-fn gravest(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by_key(|hit| std::cmp::Reverse(hit.severity));
-    let mut seen = HashSet::new();
-    hits.retain(|hit| seen.insert((hit.family.clone(), hit.evidence.clone())));
-    hits
-}
-
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(work)
 }

@@ -1,7 +1,8 @@
 //! A person who is asked about output when the judge gives no verdict, while the agent stands still.
 
+use super::Shared;
+use super::decide::Found;
 use super::incident::Decided;
-use super::{Found, Shared};
 use crate::asks::Shown;
 use crate::judge::{Outcome, Ruling, outcome};
 use holdgate_core::Answer;

@@ -4,13 +4,15 @@
 use super::budget::{Budget, Full, Growth, Remembered, Seldom};
 use super::connections::Connections;
 use super::{judges, records, reload};
-use crate::asks::{self, Asks};
+use crate::asks::Asks;
+use crate::asks::allow::RulesFile;
+use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::expert::Grant;
 use crate::facts::Place;
 use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use crate::ledger::Ledger;
+use crate::threads::lock;
 use anyhow::Context as _;
 use holdgate_core::{
     CallReader, Clock, Finding, History, Request, Sessions, SharedSession, lock_session,
@@ -23,7 +25,7 @@ use holdgate_effects::value::Value;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 /// Working folders that are remembered.
@@ -73,20 +75,21 @@ impl App {
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let ledger = Arc::new(ledger);
         let in_force = InForce::load(config.clone())?;
+        let know = crate::own::knowledge()?;
         let budget = Budget::of(config.proxy.memory_budget);
-        let sessions = Sessions::new(config.max_sessions, config.max_session_idle);
+        let sessions = Sessions::new(config.sessions.max, config.sessions.max_idle);
         Ok(App {
             in_force: RwLock::new(Arc::new(in_force)),
             reloads: reload::Counters::default(),
             expert: Grant::default(),
             records: records::Records::start(ledger.clone())?,
             ledger,
-            asks: Asks::new(config.ask.operator, asks::allow::file(&config)),
+            asks: Asks::new(config.ask.operator, RulesFile::of(&config, know.clone())),
             remembered: Remembered::new(sessions, &budget),
             budget,
             seldom: Seldom::default(),
             worlds: Mutex::default(),
-            know: crate::own::knowledge()?,
+            know,
             // Half as many as carry streams: however much there is to judge, text finds a core.
             judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
             clock: SystemClock::default(),
@@ -178,7 +181,7 @@ impl App {
     }
 
     fn known_world(&self, working_dir: Option<&str>) -> Option<Arc<World>> {
-        let worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        let worlds = lock(&self.worlds);
         worlds.get(&working_dir.map(str::to_owned)).cloned()
     }
 
@@ -193,7 +196,7 @@ impl App {
             // The disk may say more next time.
             return world;
         }
-        let mut worlds = self.worlds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut worlds = lock(&self.worlds);
         if worlds.len() >= MAX_WORLDS {
             worlds.clear();
         }

@@ -8,13 +8,11 @@ use super::asking::Asked;
 use super::budget::StreamLoad;
 use super::judges::Awaited;
 use super::records::Writing;
+use crate::upstream::BoxError;
 use bytes::Bytes;
 use holdgate_core::{Answer, Canonical, JobDone, Output, Question, StreamGuard, Unjudged};
-use http_body_util::BodyExt as _;
-use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body as HttpBody, Frame, Incoming};
 use std::collections::VecDeque;
-use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,30 +20,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// The body of whatever goes either way.
-pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-
 /// Why a stream ends that finds no room in the budget.
 const NO_ROOM: &str = "the proxy has used up its memory budget";
-
-/// A body that is already complete.
-pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
-    let body = http_body_util::Full::new(bytes.into());
-    body.map_err(|never| match never {}).boxed_unsync()
-}
-
-/// The same body; `kept` is dropped with it.
-pub(crate) fn keeping<B>(body: B, kept: impl Send + 'static) -> Body
-where
-    B: HttpBody<Data = Bytes, Error = BoxError> + Send + 'static,
-{
-    let keep = move |frame| {
-        let _ = &kept;
-        frame
-    };
-    body.map_frame(keep).boxed_unsync()
-}
 
 /// A streamed response under guard.
 pub(crate) struct GuardedBody {

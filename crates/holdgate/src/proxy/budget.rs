@@ -6,11 +6,12 @@
 
 use super::App;
 use super::connections::Busy;
+use crate::threads::lock;
 use holdgate_core::{Record, Room, Sessions, SharedSession};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What a request takes besides its body: its head, its task, the buffers of the connection to the
@@ -137,10 +138,7 @@ impl Remembered {
 impl App {
     /// The session `id`, made if there is none.
     pub(super) fn known_session(&self, id: &str) -> SharedSession {
-        let mut known = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.remembered);
         let session = known.sessions.get(id, self.now());
         let bytes = known.sessions.bytes();
         known.share.force(bytes);
@@ -165,18 +163,12 @@ impl App {
     }
 
     fn forget_idle(&self, bytes: usize) {
-        let mut known = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.remembered);
         let forgotten = known.sessions.forget_idle(bytes);
         drop(known);
         // Their memory is free before it counts as free.
         drop(forgotten);
-        let mut known = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.remembered);
         let bytes = known.sessions.bytes();
         known.share.force(bytes);
     }
@@ -184,10 +176,7 @@ impl App {
     /// Notes what a session takes now, of which `share` was reserved while it grew. A session that
     /// finds no room is forgotten as soon as nobody uses it.
     fn weigh(&self, id: &str, bytes: usize, share: Share) -> Result<(), Full> {
-        let mut known = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.remembered);
         known.sessions.weigh(id, bytes);
         drop(share);
         let all = known.sessions.bytes();
@@ -324,7 +313,7 @@ const SELDOM: Duration = Duration::from_secs(10);
 impl Seldom {
     /// How often it has happened since the last report, if it is time for another one.
     fn note(&self, rule: &'static str, now: Duration) -> Option<u64> {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.0);
         match told.get_mut(rule) {
             Some((last, since)) if now.saturating_sub(*last) < SELDOM => {
                 *since += 1;

@@ -7,11 +7,12 @@
 use super::App;
 use super::budget::{Full, Share};
 use super::route::DEFAULT;
+use crate::threads::lock;
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -80,7 +81,7 @@ fn millis(time: Duration) -> u64 {
 
 impl Connections {
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// How many are open.

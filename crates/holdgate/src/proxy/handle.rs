@@ -1,8 +1,9 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
+use super::App;
 use super::answer::{Answer, is_encoded, media_type};
 use super::app::{NotRebuilt, Rebuilding};
-use super::body::{Body, BoxError, GuardedBody, full, keeping};
+use super::body::GuardedBody;
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
 use super::connections::{Busy, Connection};
 use super::host;
@@ -10,8 +11,8 @@ use super::refused::{Exchange, Refused, refusal, unreadable};
 use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
 use super::whole_body::{read_answer, read_error, read_request};
-use super::{App, upstream};
 use crate::in_force::{InForce, News};
+use crate::upstream::{self, Body, BoxError, full, keeping};
 use holdgate_core::{
     Canonical, ResponseContext, SharedSession, Stack, StreamGuard, inert_value, lock_session,
 };
@@ -169,7 +170,10 @@ async fn send(
     let mut response = match tokio::time::timeout(wait, client.request(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
-            let message = format!("the upstream cannot be reached: {}", chain(&error));
+            let message = format!(
+                "the upstream cannot be reached: {}",
+                upstream::causes(&error)
+            );
             return Err(Refused::plain(StatusCode::BAD_GATEWAY, message));
         }
         Err(_) => {
@@ -179,17 +183,6 @@ async fn send(
     };
     upstream::remove_hop_by_hop(response.headers_mut());
     Ok(response)
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 /// What carries no calls goes both ways as it is. An answer that could carry some, on a path that

@@ -1,9 +1,9 @@
 //! What was done before is known when a call is judged, through sockets.
 
 use super::*;
+use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::Fuel;
@@ -85,12 +85,7 @@ fn receive(socket: &mut TcpStream) -> String {
 }
 
 fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
-    let flags = Flags {
-        state_dir: Some(state.to_owned()),
-        listen: Some(([127, 0, 0, 1], 0).into()),
-        upstream: Some(format!("http://{upstream}")),
-        ..Flags::default()
-    };
+    let flags = Flags::local(state, upstream);
     let app = App::new(Config::load(&flags, []).unwrap()).unwrap();
     let layers: Vec<Box<dyn Layer>> = vec![Box::new(ReadFirst)];
     let clock = Arc::new(SystemClock::default());

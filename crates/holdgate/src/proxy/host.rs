@@ -77,14 +77,10 @@ fn is_known(authority: &str, proxy: &ProxySettings) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Flags};
+    use crate::config::Config;
 
     fn checked(listen: &str, hosts: &[&str], headers: &[(&str, &str)]) -> Result<(), Misdirected> {
-        let flags = Flags {
-            state_dir: Some("/state".into()),
-            ..Flags::default()
-        };
-        let mut proxy = Config::load(&flags, []).unwrap().proxy;
+        let mut proxy = Config::defaults("/state").unwrap().proxy;
         proxy.listen = listen.parse().unwrap();
         proxy.hosts = hosts.iter().map(|&h| h.to_owned()).collect();
         let mut request = Request::post("/v1/messages");
@@ -148,11 +144,7 @@ mod tests {
             .header("host", "localhost")
             .body(())
             .unwrap();
-        let flags = Flags {
-            state_dir: Some("/state".into()),
-            ..Flags::default()
-        };
-        let proxy = Config::load(&flags, []).unwrap().proxy;
+        let proxy = Config::defaults("/state").unwrap().proxy;
         assert!(check(&absolute, &proxy).is_err());
         *absolute.uri_mut() = "http://localhost/v1/messages".parse().unwrap();
         assert!(check(&absolute, &proxy).is_ok());

@@ -1,8 +1,9 @@
 //! Threads that judge calls, so that those that carry streams never wait for a verdict.
 
+use crate::threads::{lock, spawn};
 use holdgate_core::{Job, JobDone, Unjudged};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
 /// Calls that may wait for a thread, one a response: the next one is refused.
@@ -27,7 +28,7 @@ impl Judges {
         let tasks = Arc::new(Mutex::new(tasks));
         for number in 0..threads {
             let tasks = tasks.clone();
-            super::spawn(format!("judge-{number}"), move || work(&tasks))?;
+            spawn(format!("judge-{number}"), move || work(&tasks))?;
         }
         Ok(Judges { queue })
     }
@@ -50,7 +51,7 @@ impl Judges {
 
 fn work(tasks: &Mutex<Receiver<Task>>) {
     loop {
-        let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = lock(tasks).recv();
         let Ok((job, sender)) = next else {
             return;
         };

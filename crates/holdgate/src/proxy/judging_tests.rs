@@ -1,9 +1,9 @@
 //! Judging or recording that never ends stops only its own response.
 
 use super::*;
+use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
-use crate::judging::SystemClock;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -70,12 +70,7 @@ fn other_responses_flow_while_a_call_is_judged_and_recorded() {
     });
     for stream in [true, false] {
         let dir = tempfile::tempdir().unwrap();
-        let flags = Flags {
-            state_dir: Some(dir.path().to_owned()),
-            listen: Some(([127, 0, 0, 1], 0).into()),
-            upstream: Some(format!("http://{}", model.address())),
-            ..Flags::default()
-        };
+        let flags = Flags::local(dir.path(), model.address());
         let mut config = Config::load(&flags, []).unwrap();
         config.proxy.workers = 1;
         config.judge.deadline = Duration::from_mins(5);

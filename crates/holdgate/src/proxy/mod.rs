@@ -6,7 +6,7 @@
 pub(crate) mod answer;
 mod app;
 mod asking;
-pub(crate) mod body;
+mod body;
 mod budget;
 mod connections;
 mod handle;
@@ -21,14 +21,15 @@ mod refused;
 mod reload;
 pub(crate) mod route;
 mod stall;
-pub(crate) mod upstream;
 mod whole;
 mod whole_body;
 
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
-use crate::config::Config;
+use crate::config::{Config, Operator};
 use crate::ledger::Ledger;
+use crate::threads::{runtime, spawn};
+use crate::upstream;
 use anyhow::Context as _;
 use app::App;
 use budget::Full;
@@ -48,8 +49,6 @@ use tokio::sync::{mpsc, watch};
 
 /// An idle connection is closed after this, as other servers do.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// Deeply nested commands are read by recursion, to a bounded depth that fits well into this.
-const STACK_BYTES: usize = 8 << 20;
 /// Bytes of a request's head, and of a read.
 const MAX_HEAD_BYTES: usize = 32 << 10;
 /// How long a connection may take for the head of its first request.
@@ -211,7 +210,7 @@ impl Proxy {
 
 /// Without it, only this terminal can answer.
 fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
-    if app.config.ask.operator == asks::Operator::Never {
+    if app.config.ask.operator == Operator::Never {
         return None;
     }
     let dir = &app.config.state_dir;
@@ -244,18 +243,6 @@ fn serve_answers(app: &Arc<App>, port: u16) -> Option<socket::Server> {
             None
         }
     }
-}
-
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .thread_stack_size(STACK_BYTES)
-        .enable_all()
-        .build()
-}
-
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name);
-    thread.stack_size(STACK_BYTES).spawn(work)
 }
 
 type Accepted = (TcpStream, Arc<Connection>);

@@ -1,9 +1,9 @@
 //! An answer of our own in place of the upstream's: why, with which status, and how it is recorded.
 
 use super::App;
-use super::body::{Body, full};
 use super::budget::Full;
 use super::host::Misdirected;
+use crate::upstream::{Body, full};
 use holdgate_core::{Protocol, Record};
 use holdgate_effects::json::{JsonError, shorten};
 use hyper::header::{self, HeaderValue};

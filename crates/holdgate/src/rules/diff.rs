@@ -1,7 +1,7 @@
 //! `holdgate rules diff A B`: what becomes of the same calls under two sets of rules.
 
 use crate::args::{DiffArgs, WrongUse};
-use crate::config::{Config, Flags};
+use crate::config::Config;
 use crate::eval::{self, Bench, Case, Outcome};
 use crate::incidents::verdict_style;
 use crate::judging;
@@ -106,11 +106,7 @@ fn side(name: &str, args: &DiffArgs) -> anyhow::Result<Arc<RuleSet>> {
 
 fn bench(rules: &Arc<RuleSet>) -> anyhow::Result<Bench> {
     // The defaults, whatever this machine's settings are.
-    let flags = Flags {
-        state_dir: Some(PathBuf::new()),
-        ..Flags::default()
-    };
-    let config = Config::load(&flags, [])?;
+    let config = Config::defaults("")?;
     let stack = judging::stack_with(rules.clone(), &[], RateLimits::NONE, config.judge)?;
     Ok(Bench::new(Arc::new(stack), config.guard, eval::PROJECT))
 }

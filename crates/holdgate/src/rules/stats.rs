@@ -95,13 +95,8 @@ pub(super) fn run(
 
 fn count(dir: &Path, since: Option<SystemTime>) -> anyhow::Result<BTreeMap<String, Fired>> {
     let mut fired: BTreeMap<String, Fired> = BTreeMap::new();
-    let files = if dir.exists() {
-        ledger::files(dir)?
-    } else {
-        Vec::new()
-    };
     let hasher = RandomState::new();
-    for path in files {
+    for path in ledger::files(dir)? {
         for line in BufReader::new(File::open(path)?).split(b'\n') {
             let line = line?;
             let Ok(record) = Json::read(&line, 128, LoneSurrogates::Refuse) else {

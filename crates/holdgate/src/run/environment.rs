@@ -1,35 +1,15 @@
 //! What the agent, and only it, is given, so that its requests come to our proxy: variables for every
 //! program, and for an agent that is known the way that no settings file of a repository overrides.
 
-use super::agents::Takes;
 use super::settings;
 use super::started::Started;
+use crate::agents::{ADDRESS, Takes};
 use crate::args::WrongUse;
+use crate::config::RUN_VARIABLE;
 use serde_json::{Map, Value as Json, json};
 use std::ffi::OsString;
 use std::io::Read as _;
 
-/// Marks what belongs to a run.
-pub const MARK: &str = "HOLDGATE_RUN";
-/// The variable that points most agents at the proxy.
-pub(crate) const ADDRESS: &str = "ANTHROPIC_BASE_URL";
-/// Variables that decide where agents send their requests.
-pub(crate) const ROUTES: [&str; 14] = [
-    ADDRESS,
-    "ANTHROPIC_API_URL",
-    "ANTHROPIC_BEDROCK_BASE_URL",
-    "ANTHROPIC_VERTEX_BASE_URL",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CODEX_BASE_URL",
-    "CODE_ASSIST_ENDPOINT",
-    "GEMINI_BASE_URL",
-    "GOOGLE_GEMINI_BASE_URL",
-    "GOOGLE_VERTEX_BASE_URL",
-    "OPENAI_API_BASE",
-    "OPENAI_BASE_URL",
-];
 /// Claude Code treats other addresses than the vendor's as less able.
 const FIRST_PARTY: &str = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL";
 const OPENCODE: &str = "OPENCODE_CONFIG_CONTENT";
@@ -128,7 +108,7 @@ fn variables(base: &Base, set: &dyn Fn(&str) -> Option<String>) -> Vec<(String, 
         ("GOOGLE_GEMINI_BASE_URL", url.clone()),
         ("GOOGLE_VERTEX_BASE_URL", url.clone()),
         ("CODE_ASSIST_ENDPOINT", url),
-        (MARK, base.session.clone()),
+        (RUN_VARIABLE, base.session.clone()),
     ];
     if base.first_party {
         variables.push((FIRST_PARTY, "1".into()));

@@ -10,6 +10,7 @@ use crate::args::KeepArgs;
 use crate::monitor::cgroup::Cgroup;
 use crate::monitor::process::{Process, clear_children};
 use crate::monitor::tree::{END, Orphans, Tree};
+use crate::threads::runtime;
 use anyhow::Context as _;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpgrp, getpid, getppid, set_child_subreaper,
@@ -60,9 +61,7 @@ pub fn run(args: &KeepArgs) -> anyhow::Result<ExitCode> {
         setpgid(None, None)?;
         None
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime()?;
     runtime.block_on(keep(args, terminal.as_ref()))
 }
 

@@ -8,6 +8,7 @@ use crate::asks::desk::{self, Event};
 use crate::asks::{Asks, Attended, Shown};
 use crate::log;
 use crate::proxy::Proxy;
+use crate::threads::spawn;
 use holdgate_core::Answer;
 use std::collections::HashSet;
 use std::io::{self, IsTerminal as _};
@@ -140,9 +141,7 @@ impl Desk {
             // A terminal that cannot be written to ends it.
             let _ = desk::at_terminal(&received, &mut out, |id, answer| asks.answer(id, answer));
         };
-        std::thread::Builder::new()
-            .name("desk".to_owned())
-            .spawn(ask)?;
+        spawn("desk", ask)?;
         Ok(Desk {
             screen: screen.clone(),
             events,

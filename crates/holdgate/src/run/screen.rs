@@ -3,13 +3,14 @@
 //! Terminals can keep a screen and show another one. An agent that draws on the other one already
 //! has to redraw it afterwards.
 
+use crate::threads::lock;
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 const ESCAPE: u8 = 0x1b;
@@ -153,10 +154,6 @@ impl Screen {
         let ready = poll(&mut writing, Some(&now)).is_ok_and(|ready| ready > 0);
         ready.then_some(out)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Out {

@@ -3,8 +3,8 @@
 
 mod read;
 
-use super::agents::{Agent, Detour, Format, Place, SettingsFile, Whose};
 use super::started::Started;
+use crate::agents::{Agent, Detour, Format, Place, SettingsFile, Whose};
 use holdgate_effects::json::shorten;
 pub(super) use read::json;
 use read::{pairs, read};

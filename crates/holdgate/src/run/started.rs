@@ -1,6 +1,6 @@
 //! Which agent a command line starts.
 
-use super::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, Agent};
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -6,6 +6,7 @@ use super::terminal::{Raw, Terminal, carry_keys, in_foreground};
 use crate::log;
 use crate::monitor::StreamMonitor;
 use crate::monitor::process::{Process, can_be_continued};
+use crate::threads::{runtime, spawn};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -26,20 +27,15 @@ pub(super) fn to_the_end(
     keeper: &mut Child,
     monitor: &StreamMonitor,
     questions: Questions,
-    terminal: Option<&Terminal>,
-    raw: Option<&Raw>,
+    terminal: Option<(&Terminal, &Raw)>,
 ) -> anyhow::Result<u8> {
     let (stop, stopped) = io::pipe().map(|(stopped, stop)| (stop, stopped))?;
-    if let (Some(terminal), Some(desk)) = (terminal, questions.desk()) {
+    if let (Some((terminal, _)), Some(desk)) = (terminal, questions.desk()) {
         let to = terminal.master()?;
-        std::thread::Builder::new()
-            .name("keys".to_owned())
-            .spawn(move || carry_keys(to, &stopped, &desk))?;
+        spawn("keys", move || carry_keys(to, &stopped, &desk))?;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let status = runtime.block_on(steer(keeper, monitor, questions, terminal.zip(raw)));
+    let runtime = runtime()?;
+    let status = runtime.block_on(steer(keeper, monitor, questions, terminal));
     drop(stop);
     let status = status?;
     if let Some(signal) = status.signal() {
@@ -163,9 +159,7 @@ fn pass_on(monitor: &StreamMonitor, signal: Signal) {
 
 /// From now on signals end this process: the agent has ended.
 pub(super) fn exit_on_signals() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime()?;
     let wait = async move {
         let mut terminate = unless_ignored(SignalKind::terminate())?;
         let mut hangup = unless_ignored(SignalKind::hangup())?;
@@ -179,13 +173,11 @@ pub(super) fn exit_on_signals() -> io::Result<()> {
         };
         io::Result::Ok(kind.as_raw_value())
     };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            if let Ok(signal) = runtime.block_on(wait) {
-                std::process::exit(128 + signal);
-            }
-        })?;
+    spawn("signals", move || {
+        if let Ok(signal) = runtime.block_on(wait) {
+            std::process::exit(128 + signal);
+        }
+    })?;
     Ok(())
 }
 

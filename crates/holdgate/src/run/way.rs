@@ -1,13 +1,14 @@
 //! The way of an agent's requests: that it leads to the proxy when the agent starts, that it does
 //! so while the agent runs, and what is said at the end if no request came.
 
-use super::agents::{Agent, Whose};
 use super::settings::{self, Found, Here, Leads, Watch};
 use super::started::Started;
+use crate::agents::{Agent, Whose};
 use crate::args::WrongUse;
 use crate::ledger::Ledger;
 use crate::log;
 use crate::monitor::Killer;
+use crate::threads::spawn;
 use holdgate_core::{Finding, LayerName, Masked, Members, Verdict};
 use holdgate_effects::json::{Json, shorten};
 use std::ffi::OsString;
@@ -133,8 +134,7 @@ impl Way {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("settings".to_owned());
-        thread.spawn(follow)?;
+        spawn("settings", follow)?;
         Ok(Some(stop))
     }
 

@@ -1,7 +1,8 @@
 //! Raw responses through the guard without sockets, so that foreign readers can be run over what
 //! leaves it (`tests/clients/readers.py`).
 
-use crate::judging::{self, LIMITS};
+use crate::config::LIMITS;
+use crate::judging;
 use crate::proxy::route::DEFAULT;
 use anyhow::Context as _;
 use bytes::Bytes;

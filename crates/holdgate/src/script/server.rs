@@ -8,6 +8,7 @@
 
 use super::answer::{Answer, error, streamed, whole};
 use super::model::{StreamOptions, Turn, message, scenario, stream};
+use crate::threads::lock;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -22,7 +23,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
@@ -185,7 +186,7 @@ impl Script {
     }
 
     fn number(&self) -> u32 {
-        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut played = lock(&self.played);
         played.requests += 1;
         played.requests
     }
@@ -202,7 +203,7 @@ impl Script {
         if !(offers_tools || toolless || declared) {
             return Turn::text("Fake side answer.");
         }
-        let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut played = lock(&self.played);
         let taken = played.turns.entry(run.to_owned()).or_default();
         let turns = scenario(name)
             .or_else(|| scenario("text"))

@@ -1,13 +1,13 @@
 //! No call of an agent answers a question or lifts the gate, however it is written.
 
-use holdgate::judging;
+use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Context, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use std::time::Duration;
 
 fn stack() -> Stack {
-    let mut limits = judging::LIMITS;
+    let mut limits = config::LIMITS;
     limits.deadline = Duration::from_mins(1);
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     judging::stack_with(rules, &[], RateLimits::default(), limits).unwrap()

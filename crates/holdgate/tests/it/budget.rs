@@ -1,7 +1,7 @@
 //! Memory has one budget, and nobody can take all of it, nor all connections, from the others.
 
 use crate::client::summary;
-use crate::setup::{Answer, Guarded, REQUEST, eventually, model, post, read_request, send};
+use crate::setup::{Answer, Guarded, REQUEST, eventually, has, model, post, read_request, send};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, StatusCode};
@@ -63,15 +63,14 @@ async fn sessions_that_nobody_uses_make_room() {
     }
     let (used, most) = guarded.proxy.memory();
     assert!(most > budget / 2, "the flood was none: {used}, {most}");
-    let honest = post(&guarded.url("/s/honest/x/text/v1/messages"), REQUEST).await;
+    let honest = guarded.post("/s/honest/x/text/v1/messages").await;
     assert_eq!(honest.status, StatusCode::OK);
 }
 
 /// One conversation that is larger than all there is.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_that_finds_no_room_is_refused() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |config| {
+    let guarded = Guarded::model(|config| {
         config.proxy.memory_budget = 24 << 20;
     });
     let answer = post(
@@ -81,7 +80,7 @@ async fn a_conversation_that_finds_no_room_is_refused() {
     .await;
     assert!(is_clear_refusal(&answer), "{}", answer.text());
     assert!(guarded.proxy.memory().1 <= 8 << 20);
-    let honest = post(&guarded.url("/s/honest/x/text/v1/messages"), REQUEST).await;
+    let honest = guarded.post("/s/honest/x/text/v1/messages").await;
     assert_eq!(honest.status, StatusCode::OK);
     assert_eq!(guarded.ledger().matches("memory-budget").count(), ONCE);
 }
@@ -149,7 +148,7 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
     }
     let is_full = || guarded.ledger().contains("used up its memory budget");
     eventually("some are refused", is_full).await;
-    let honest = post(&guarded.url("/s/honest/text/v1/messages"), REQUEST).await;
+    let honest = guarded.post("/s/honest/text/v1/messages").await;
     assert!(
         honest.status == StatusCode::OK || is_clear_refusal(&honest),
         "{}",
@@ -174,14 +173,13 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
         assert!(told || is_clear_refusal(&ended), "{}", ended.text());
     }
     eventually("all is given back", || guarded.proxy.memory().0 < 1 << 20).await;
-    let honest = post(&guarded.url("/s/honest/text/v1/messages"), REQUEST).await;
+    let honest = guarded.post("/s/honest/text/v1/messages").await;
     assert_eq!(summary(&honest.body).last().unwrap(), "stop end_turn");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_send_nothing_keep_nobody_out() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |config| {
+    let guarded = Guarded::model(|config| {
         config.proxy.max_connections = 8;
         config.proxy.max_connections_per_peer = 8;
         config.proxy.client_timeout = Duration::from_mins(10);
@@ -240,8 +238,7 @@ async fn whoever_finds_no_connection_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_for_another_host_are_refused() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |config| {
+    let guarded = Guarded::model(|config| {
         config.proxy.hosts = vec!["gate.internal".into()];
     });
     let url = guarded.url("/x/text/v1/messages");
@@ -249,11 +246,7 @@ async fn requests_for_another_host_are_refused() {
     for _ in 0..20 {
         let answer = named("rebound.example:8787").await;
         assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST);
-        assert!(
-            answer.text().contains("(rule unknown-host)"),
-            "{}",
-            answer.text()
-        );
+        has(&answer.text(), "(rule unknown-host)");
         assert!(answer.text().contains("invalid_request_error"));
     }
     assert_eq!(guarded.ledger().matches("\"unknown-host\"").count(), ONCE);

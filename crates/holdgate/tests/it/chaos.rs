@@ -1,13 +1,12 @@
 //! Many streams at once, with clients that hang up and upstreams that break.
 
 use crate::client::{Assembled, calls};
-use crate::setup::{Guarded, REQUEST, eventually, model};
+use crate::random::Random;
+use crate::setup::{Guarded, REQUEST, eventually, try_begin};
 use holdgate::ledger::verify;
 use holdgate_effects::json::{Json, LoneSurrogates};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::Request;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
 use std::collections::HashSet;
 
 const STREAMS: u64 = 200;
@@ -36,11 +35,7 @@ const SCENARIOS: &[&str] = &[
 
 /// The calls that one client could assemble before it hung up.
 async fn stream(url: String, hang_up_after: Option<usize>) -> Vec<Assembled> {
-    let client = Client::builder(TokioExecutor::new()).build_http();
-    let request = Request::post(url)
-        .body(Full::new(bytes::Bytes::from(REQUEST)))
-        .unwrap();
-    let Ok(response) = client.request(request).await else {
+    let Ok(response) = try_begin(Request::post(url), REQUEST).await else {
         return Vec::new();
     };
     let mut body = response.into_body();
@@ -61,20 +56,12 @@ async fn stream(url: String, hang_up_after: Option<usize>) -> Vec<Assembled> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_streams_leave_nothing_behind() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
-    // A small generator with a fixed seed: a failure can be repeated.
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |below: u64| {
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
+    let guarded = Guarded::model(|_| {});
+    let mut random = Random::new(1);
     let clients: Vec<_> = (0..STREAMS)
         .map(|n| {
-            let scenario = SCENARIOS[usize::try_from(random(SCENARIOS.len() as u64)).unwrap()];
-            let hang_up = (random(3) == 0).then(|| usize::try_from(random(3000)).unwrap());
+            let scenario = random.pick(SCENARIOS);
+            let hang_up = (random.below(3) == 0).then(|| random.below(3000));
             tokio::spawn(stream(
                 guarded.url(&format!("/s/s{n}/x/{scenario}@{n}/v1/messages")),
                 hang_up,

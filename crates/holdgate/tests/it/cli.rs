@@ -1,6 +1,6 @@
 //! The built command.
 
-use crate::setup::{REQUEST, ledger, model, post};
+use crate::setup::{REQUEST, has, ledger, model, post};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -17,13 +17,27 @@ pub(crate) fn holdgate(args: &[&str]) -> Command {
     command
 }
 
+/// What a command says to this input.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 fn run(args: &[&str]) -> Output {
     holdgate(args).output().unwrap()
 }
 
+/// Runs a command line, of words without spaces.
 #[track_caller]
-fn check(args: &[&str], code: i32, out: &str, err: &str) {
-    let output = run(args);
+fn check(line: &str, code: i32, out: &str, err: &str) {
+    check_words(&line.split(' ').collect::<Vec<_>>(), code, out, err);
+}
+
+#[track_caller]
+fn check_words(words: &[&str], code: i32, out: &str, err: &str) {
+    let output = run(words);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(output.status.code(), Some(code), "{output:?}");
     assert!(text(&output.stdout).contains(out), "{output:?}");
@@ -31,7 +45,7 @@ fn check(args: &[&str], code: i32, out: &str, err: &str) {
 }
 
 /// A proxy in a process of its own, and where it listens.
-pub(crate) struct Running(Child, pub(crate) String);
+pub(crate) struct Running(pub(crate) Child, pub(crate) String);
 
 impl Running {
     fn start(upstream: &str, state: &Path) -> Running {
@@ -43,29 +57,25 @@ impl Running {
         state: &Path,
         environment: &[(&str, &Path)],
     ) -> Running {
-        let mut child = holdgate(&[
-            "proxy",
-            "--listen",
-            "127.0.0.1:0",
-            "--upstream",
-            upstream,
-            "--state-dir",
-        ])
-        .arg(state)
-        .envs(environment.iter().copied())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-        let mut first = String::new();
-        BufReader::new(child.stderr.as_mut().unwrap())
-            .read_line(&mut first)
+        let mut command = holdgate(&[]);
+        Self::spawn(command.envs(environment.iter().copied()), upstream, state)
+    }
+
+    /// The same by a command that starts Holdgate.
+    pub(crate) fn spawn(command: &mut Command, upstream: &str, state: &Path) -> Running {
+        let mut child = command
+            .args(["proxy", "--listen", "127.0.0.1:0", "--upstream", upstream])
+            .arg("--state-dir")
+            .arg(state)
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
-        let url = first
-            .trim()
-            .strip_prefix("listening on ")
-            .expect("the first line tells where")
-            .to_owned();
-        Running(child, url)
+        let mut first = String::new();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        errors.read_line(&mut first).unwrap();
+        std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+        let url = first.trim().strip_prefix("listening on ");
+        Running(child, url.expect("the first line tells where").to_owned())
     }
 }
 
@@ -103,120 +113,72 @@ fn config_check_says_what_is_wrong_and_where() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("holdgate.toml");
     let file = path.to_str().unwrap();
+    let config_check = format!("config check --config {file}");
     std::fs::write(&path, "[guard]\nhold_all = true\n").unwrap();
-    check(&["config", "check", "--config", file], 0, ": ok", "");
+    check(&config_check, 0, ": ok", "");
     std::fs::write(&path, "[guard]\nhold_al = true\n").unwrap();
-    check(
-        &["config", "check", "--config", file],
-        1,
-        "",
-        ":2:1: unknown field `hold_al`, did you mean `hold_all`?",
-    );
-    check(
-        &["proxy", "--config", file],
-        2,
-        "",
-        "did you mean `hold_all`?",
-    );
-    check(
-        &["config", "check", "--config", "/nonexistent/x.toml"],
-        1,
-        "",
-        "/nonexistent/x.toml",
-    );
-    check(&["config", "check"], 0, "using the defaults", "");
+    let wrong = ":2:1: unknown field `hold_al`, did you mean `hold_all`?";
+    check(&config_check, 1, "", wrong);
+    check(&format!("proxy --config {file}"), 2, "", wrong);
+    let missing = "/nonexistent/x.toml";
+    check(&format!("config check --config {missing}"), 1, "", missing);
+    check("config check", 0, "using the defaults", "");
 }
 
 #[test]
 fn wrong_use_is_exit_code_2() {
-    check(&["prox"], 2, "", "proxy");
-    check(
-        &["incidents", "--verdict", "maybe"],
-        2,
-        "",
+    let wrong = |line: &str, err: &str| check(line, 2, "", err);
+    wrong("prox", "proxy");
+    wrong(
+        "incidents --verdict maybe",
         "`maybe` is not a valid verdict",
     );
-    check(
-        &["incidents", "--since", "soon"],
-        2,
-        "",
-        "`soon` is not a valid time",
+    wrong("incidents --since soon", "`soon` is not a valid time");
+    wrong(
+        "check --profile laptop -- ls",
+        "`laptop` is not a valid profile",
     );
 }
 
 #[test]
 fn check_judges_a_command_or_a_call() {
-    let deletes = ["check", "--project", "/srv/x", "--", "rm", "-rf", "/"];
-    check(&deletes, 1, "recursive-delete", "");
-    check(&deletes, 1, "verdict block", "");
-    check(&["check", "--", "ls -la"], 0, "verdict allow", "");
-    check(
-        &["check", "--", "git", "commit", "-m", "stop rm -rf /"],
-        0,
-        "allow",
-        "",
-    );
-    check(
-        &["check", "--profile", "laptop", "--", "ls"],
-        2,
-        "",
-        "`laptop` is not a valid profile",
-    );
+    let deletes = "check --project /srv/x -- rm -rf /";
+    check(deletes, 1, "recursive-delete", "");
+    check(deletes, 1, "verdict block", "");
+    check_words(&["check", "--", "ls -la"], 0, "verdict allow", "");
+    let mentions = ["check", "--", "git", "commit", "-m", "stop rm -rf /"];
+    check_words(&mentions, 0, "allow", "");
 
-    let given = |input: &str, args: &[&str], code: i32, out: &str| {
-        let mut child = holdgate(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
-        let output = child.wait_with_output().unwrap();
+    let given = |input: &str, flags: &[&str], code: i32, out: &str| {
+        let args = [&["check"], flags].concat();
+        let output = fed(&mut holdgate(&args), input.as_bytes());
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(out), "{output:?}");
     };
     let read = r#"{"tool":"Read","input":{"file_path":"/home/dev/.ssh/id_rsa"}}"#;
-    given(read, &["check", "--json"], 1, r#""verdict":"block""#);
-    given("rm -rf /\n", &["check"], 1, "verdict block");
-    given(
-        r#"{"file_path":"x"}"#,
-        &["check", "--tool", "Read"],
-        0,
-        "allow",
-    );
-    given(r#"{"file_path":"x"}"#, &["check"], 2, "");
-    given("", &["check"], 2, "");
+    given(read, &["--json"], 1, r#""verdict":"block""#);
+    given("rm -rf /\n", &[], 1, "verdict block");
+    let path = r#"{"file_path":"x"}"#;
+    given(path, &["--tool", "Read"], 0, "allow");
+    given(path, &[], 2, "");
+    given("", &[], 2, "");
     let cut = r#"{"tool":"Bash","input":{"command":"rm -rf /"}"#;
-    given(cut, &["check"], 2, "");
-    given(cut, &["check", "--tool", "Bash"], 2, "");
-    check(&["check", "--", "{rm,-rf,/}"], 1, "verdict block", "");
+    given(cut, &[], 2, "");
+    given(cut, &["--tool", "Bash"], 2, "");
+    check("check -- {rm,-rf,/}", 1, "verdict block", "");
 }
 
 #[test]
 fn rules_can_be_listed_explained_and_checked() {
-    check(&["rules", "list"], 0, "DENY", "");
-    check(
-        &["rules", "list", "--json"],
-        0,
-        r#""category":"destructive""#,
-        "",
-    );
+    check("rules list", 0, "DENY", "");
+    check("rules list --json", 0, r#""category":"destructive""#, "");
     let output = run(&["rules", "list"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let id = text.split_whitespace().next().unwrap();
-    check(&["rules", "explain", id], 0, "because", "");
-    check(
-        &["rules", "explain", &id[1..]],
-        2,
-        "",
-        &format!("did you mean `{id}`?"),
-    );
+    check(&format!("rules explain {id}"), 0, "because", "");
+    let meant = format!("did you mean `{id}`?");
+    check(&format!("rules explain {}", &id[1..]), 2, "", &meant);
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mine.yaml");
@@ -227,48 +189,21 @@ fn rules_can_be_listed_explained_and_checked() {
                 ask: [{ tool: Read, input: { file_path: /srv/x } }]\n    \
                 allow: [{ tool: Read, input: { file_path: x } }]\n";
     let with = |from: &str, to: &str| std::fs::write(&path, rule.replace(from, to)).unwrap();
+    let checked = |flags: &str, code: i32, out: &str| {
+        check(&format!("rules check {flags}{file}"), code, out, "");
+    };
     with("", "");
-    check(
-        &["rules", "check", file],
-        0,
-        "1 rules, 3 examples: all passed",
-        "",
-    );
-    check(&["rules", "check", "--alone", file], 0, ": all passed", "");
+    checked("", 0, "1 rules, 3 examples: all passed");
+    checked("--alone ", 0, ": all passed");
     with("effect: read", "effect: write");
-    check(
-        &["rules", "check", file],
-        1,
-        "mine.yaml:8:11: `my-own-rule` does not match",
-        "",
-    );
+    checked("", 1, "mine.yaml:8:11: `my-own-rule` does not match");
     with("file_path: x }", "file_path: /home/dev/.ssh/id_rsa }");
-    check(
-        &["rules", "check", file],
-        1,
-        "this example must pass, but `",
-        "",
-    );
+    checked("", 1, "this example must pass, but `");
     with("`ls`", "`rm -rf /`");
-    check(
-        &["rules", "check", file],
-        1,
-        "`rm -rf /` is not a safer way: `",
-        "",
-    );
+    checked("", 1, "`rm -rf /` is not a safer way: `");
     with("glob", "glub");
-    check(
-        &["rules", "check", file],
-        1,
-        "unknown field `glub`, did you mean `glob`?",
-        "",
-    );
-    check(
-        &["rules", "check", "/nonexistent.yaml"],
-        1,
-        "",
-        "/nonexistent.yaml",
-    );
+    checked("", 1, "unknown field `glub`, did you mean `glob`?");
+    check("rules check /nonexistent.yaml", 1, "", "/nonexistent.yaml");
 }
 
 #[test]
@@ -285,11 +220,8 @@ fn every_rule_file_is_built_in() {
         let text = std::fs::read_to_string(&path).unwrap();
         let first = text.lines().find_map(|l| l.strip_prefix("- id: "));
         let first = first.unwrap_or_else(|| panic!("no rule in {}", path.display()));
-        assert!(
-            listed.contains(&format!("\"id\":\"{first}\"")),
-            "{} is not in the list of `rules/built_in.rs`",
-            path.display()
-        );
+        // In the list of `rules/built_in.rs`.
+        has(&listed, &format!("\"id\":\"{first}\""));
     }
 }
 
@@ -331,19 +263,18 @@ async fn the_ledger_survives_kill_9() {
     }
     // Whatever the kills left, the next start makes it whole.
     drop(Running::start(&upstream, dir.path()));
-    check(
-        &["ledger", "verify", "--state-dir", state],
-        0,
-        "the ledger is intact",
-        "",
-    );
+    let verify = format!("ledger verify --state-dir {state}");
+    check(&verify, 0, "the ledger is intact", "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn incidents_can_be_filtered_and_followed() {
     let (model, dir) = (model(), tempfile::tempdir().unwrap());
     let state = dir.path().to_str().unwrap();
-    check(&["incidents", "--state-dir", state], 0, "no incidents", "");
+    let incidents = |flags: &str, out: &str| {
+        check(&format!("incidents --state-dir {state}{flags}"), 0, out, "");
+    };
+    incidents("", "no incidents");
     let running = Running::start(&format!("http://{}", model.address()), dir.path());
     let mut follow = holdgate(&["incidents", "--follow", "--json", "--state-dir", state])
         .stdout(Stdio::piped())
@@ -367,67 +298,24 @@ async fn incidents_can_be_filtered_and_followed() {
         "only what was not plainly allowed: {line}"
     );
 
-    check(
-        &["incidents", "--state-dir", state],
-        0,
-        "unreadable-call (reader): the call cannot be judged",
-        "",
-    );
-    check(
-        &["incidents", "--state-dir", state, "--session", "one"],
-        0,
-        "no incidents",
-        "",
-    );
-    check(
-        &[
-            "incidents",
-            "--state-dir",
-            state,
-            "--session",
-            "one",
-            "--verdict",
-            "allow",
-            "--json",
-        ],
-        0,
-        "\"tool\":\"Bash\"",
-        "",
-    );
-    check(
-        &["incidents", "--state-dir", state, "--rule", "call-rate"],
-        0,
-        "no incidents",
-        "",
-    );
-    check(
-        &["incidents", "--state-dir", state, "--since", "1h"],
-        0,
-        "unreadable-call",
-        "",
-    );
-    check(
-        &[
-            "incidents",
-            "--state-dir",
-            state,
-            "--since",
-            "2999-01-01T00:00:00Z",
-        ],
-        0,
-        "no incidents",
-        "",
-    );
+    let unreadable = "unreadable-call (reader): the call cannot be judged";
+    incidents("", unreadable);
+    incidents(" --session one", "no incidents");
+    incidents(" --session one --verdict allow --json", "\"tool\":\"Bash\"");
+    incidents(" --rule call-rate", "no incidents");
+    incidents(" --since 1h", unreadable);
+    incidents(" --since 2999-01-01T00:00:00Z", "no incidents");
 
     let path = dir.path().join("ledger.jsonl");
     let text = std::fs::read_to_string(&path)
         .unwrap()
         .replace("\"verdict\":\"block\"", "\"verdict\":\"allow\"");
     std::fs::write(&path, text).unwrap();
+    let changed = "ledger.jsonl:2: record 2 was changed";
     check(
-        &["ledger", "verify", "--state-dir", state],
+        &format!("ledger verify --state-dir {state}"),
         1,
         "",
-        "ledger.jsonl:2: record 2 was changed",
+        changed,
     );
 }

@@ -1,7 +1,7 @@
 //! After a refusal the agent's turn goes on, where the client is known to take it so.
 
 use crate::client::{calls, summary};
-use crate::setup::{Guarded, REQUEST, model, send};
+use crate::setup::{Guarded, REQUEST, send};
 use hyper::Request;
 
 async fn played(guarded: &Guarded, client: &str) -> Vec<String> {
@@ -19,8 +19,7 @@ async fn played(guarded: &Guarded, client: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_refusal_does_not_end_the_turn_of_a_client_that_reports_errors() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     let claude = "claude-cli/2.1.197 (external, cli)";
     let lines = played(&guarded, claude).await;
     assert_eq!(lines.last().unwrap(), "stop tool_use", "{lines:?}");
@@ -40,8 +39,7 @@ async fn a_refusal_does_not_end_the_turn_of_a_client_that_reports_errors() {
 
 #[tokio::test]
 async fn the_operator_names_clients_that_go_on() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |config| {
+    let guarded = Guarded::model(|config| {
         config.continue_clients = vec!["Anthropic/Python".into()];
     });
     let goes_on = async |client| {

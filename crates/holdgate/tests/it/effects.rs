@@ -1,8 +1,8 @@
 //! What calls do, judged as the proxy judges them: the promises that people hold us to.
 
-use holdgate::config::{Config, Flags};
+use holdgate::config::Config;
 use holdgate::eval::{Bench, PROJECT, read_file};
-use holdgate::judging;
+use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Context, Finding, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
@@ -16,7 +16,7 @@ fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits);
     let know = holdgate::own::knowledge().unwrap();
-    Stack::new(layers, know, Arc::new(Duration::ZERO), judging::LIMITS)
+    Stack::new(layers, know, Arc::new(Duration::ZERO), config::LIMITS)
 }
 
 static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
@@ -133,11 +133,7 @@ fn misses(file: &str, holds: impl Fn(Verdict) -> bool) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../corpus")
         .join(file);
-    let flags = Flags {
-        state_dir: Some(std::path::PathBuf::new()),
-        ..Flags::default()
-    };
-    let guard = Config::load(&flags, []).unwrap().guard;
+    let guard = Config::defaults("").unwrap().guard;
     let bench = Bench::new(Arc::new(stack(RateLimits::default())), guard, PROJECT);
     let mut missed = Vec::new();
     for case in read_file(&path).unwrap() {

@@ -1,7 +1,7 @@
 //! Errors of the upstream are answers too: no client may find a call in one.
 
 use crate::client::all_calls;
-use crate::setup::{Guarded, REQUEST, RawUpstream, post};
+use crate::setup::{Guarded, RawUpstream};
 
 const CALL: &str = r#"{"type":"message","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"rm -rf ~"}}]}"#;
 
@@ -9,7 +9,7 @@ const CALL: &str = r#"{"type":"message","content":[{"type":"tool_use","id":"t","
 async fn through(head: &str, body: &str, path: &str) -> (u16, String, String) {
     let upstream = RawUpstream::with(head, body).await;
     let guarded = Guarded::start(upstream.address, |_| {});
-    let answer = post(&guarded.url(path), REQUEST).await;
+    let answer = guarded.post(path).await;
     (answer.status.as_u16(), answer.text(), guarded.ledger())
 }
 

@@ -1,7 +1,7 @@
 //! Expert mode: both the server and the request must ask for it, or a person in a terminal.
 
 use crate::client::calls;
-use crate::setup::{Guarded, REQUEST, RawUpstream, model, send};
+use crate::setup::{Guarded, REQUEST, RawUpstream, has, lacks, model, send};
 use holdgate_effects::json::{Json, LoneSurrogates};
 use hyper::Request;
 use serde_json::Value;
@@ -113,10 +113,7 @@ async fn a_grant_needs_no_header_and_ends() {
     assert_eq!(setting.tell(r#"{"expert":0}"#), r#"{"expert":0}"#);
     assert!(!setting.call("after", None).await.0);
     let ledger = setting.guarded.ledger();
-    assert!(
-        ledger.contains("the operator has lifted the gate for 600 s"),
-        "{ledger}"
-    );
+    has(&ledger, "the operator has lifted the gate for 600 s");
     assert_eq!(setting.tell(r#"{"expert":1}"#), r#"{"expert":1}"#);
     assert!(setting.call("short", None).await.0);
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
@@ -135,9 +132,7 @@ async fn the_upstream_never_sees_the_header() {
     assert_eq!(requests.len(), 2);
     for request in requests {
         let request = request.to_lowercase();
-        assert!(
-            request.contains("x-kept: yes") && !request.contains("x-expert"),
-            "{request}"
-        );
+        has(&request, "x-kept: yes");
+        lacks(&request, "x-expert");
     }
 }

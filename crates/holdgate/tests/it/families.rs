@@ -1,141 +1,185 @@
 //! Commands that are meant to hurt: each family grows as large as one wants.
 
 /// A family's name, and its member of about so many bytes.
-pub(crate) type Family = (&'static str, fn(usize) -> String);
+pub(crate) type Family = (&'static str, Box<dyn Fn(usize) -> String>);
 
 /// Commands whose cost must grow no faster than they do.
-pub(crate) const FAMILIES: &[Family] = &[
-    ("open parentheses", |n| "(".repeat(n)),
-    ("closed parentheses", |n| nested("(", "true", ")", n)),
-    ("many subshells", |n| "(a);".repeat(n / 4)),
-    ("open groups", |n| "{ ".repeat(n / 2)),
-    ("many groups", |n| "{ a; };".repeat(n / 7)),
-    ("open substitutions", |n| "$(".repeat(n / 2)),
-    ("substitutions", |n| {
-        format!("echo {}", nested("$(a ", "b", ")", n))
-    }),
-    ("quoted substitutions", |n| {
-        format!("echo {}", nested("\"$(a ", "b", ")\"", n))
-    }),
-    ("many substitutions", |n| {
-        format!("echo {}", "$(a)".repeat(n / 4))
-    }),
-    ("open arithmetic", |n| "((".repeat(n / 2)),
-    ("open arithmetic words", |n| {
-        format!("echo {}", "$((".repeat(n / 3))
-    }),
-    ("arithmetic with quotes", |n| {
-        format!("echo {}", "$((\"\\\"\"))".repeat(n / 10))
-    }),
-    ("many arithmetic words", |n| {
-        format!("echo {}", "$((1+2))".repeat(n / 8))
-    }),
-    ("long arithmetic", |n| {
-        format!("echo $((1{}))", "+1".repeat(n / 2))
-    }),
-    ("half arithmetic", |n| "((a);".repeat(n / 5)),
-    ("deep arithmetic", |n| {
-        format!("echo $(({}))", nested("(", "1", ")", n))
-    }),
-    ("open parameters", |n| {
-        format!("echo {}", "${x:-".repeat(n / 5))
-    }),
-    ("parameters", |n| {
-        format!("echo {}", nested("${x:-", "y", "}", n))
-    }),
-    ("backticks", |n| format!("echo {}", "`a`".repeat(n / 3))),
-    ("open backtick", |n| format!("echo `{}", "a ".repeat(n / 2))),
-    ("open quotes", |n| "'\"".repeat(n / 2)),
-    ("open brackets", |n| "a[".repeat(n / 2)),
-    ("indices", |n| format!("{}=1", nested("a[$(", "b", ")]", n))),
-    ("many indices", |n| "a[1]=2 ".repeat(n / 7)),
-    ("tests", |n| {
-        format!("[[ {} ]]", "a == b && ".repeat(n / 10))
-    }),
-    ("many tests", |n| "[[ a ]];".repeat(n / 8)),
-    ("globs", |n| format!("ls {}", "*?[a]".repeat(n / 5))),
-    ("path globs", |n| {
-        format!("cat {}", "/*/??/[a-z]*".repeat(n / 12))
-    }),
-    ("many globs", |n| {
-        format!("cat {}", "/e*/p?s* ".repeat(n / 9))
-    }),
-    ("extended globs", |n| {
-        format!("ls {}", "@(a|b)".repeat(n / 6))
-    }),
-    ("open globs", |n| format!("ls {}", "@(".repeat(n / 2))),
-    ("braces", |n| format!("echo {}", "{a,b}".repeat(n / 5))),
-    ("nested braces", |n| {
-        format!("echo {}", nested("{a,", "b", "}", n))
-    }),
-    ("open braces", |n| format!("echo {}", "{a,".repeat(n / 3))),
-    ("brace sequences", |n| {
-        format!("echo {}", "{1..99999} ".repeat(n / 11))
-    }),
-    ("wide braces", |n| {
-        format!("echo {{{}}}", "a,".repeat(n / 2))
-    }),
-    ("braces and a long tail", |n| {
-        format!("echo {}{}", "{a,b}".repeat(20), "x".repeat(n))
-    }),
-    ("pipes", |n| format!("a{}", "|a".repeat(n / 2))),
-    ("pipes of programs", |n| {
-        format!("cat f{}", " | grep a".repeat(n / 9))
-    }),
-    ("and, or", |n| format!("a{}", " && b || c".repeat(n / 10))),
-    ("background", |n| "a & ".repeat(n / 4)),
-    ("lines", |n| "ls\n".repeat(n / 3)),
-    ("comments", |n| "# '\n".repeat(n / 4)),
-    ("blank lines", |n| "\n".repeat(n)),
-    ("continued lines", |n| format!("a {}", "\\\n".repeat(n / 2))),
-    ("here-documents", |n| "cat <<E\n$x\nE\n".repeat(n / 13)),
-    ("open here-documents", |n| {
-        format!("cat{}\n", " <<E".repeat(n / 4))
-    }),
-    ("here-documents with substitutions", |n| {
-        format!("cat <<E\n{}\nE\n", "$(a)".repeat(n / 4))
-    }),
-    ("here-document that never ends", |n| {
-        format!("cat <<E\n{}", "E \n".repeat(n / 3))
-    }),
-    ("here-strings", |n| "cat <<<\"$x\";".repeat(n / 12)),
-    ("many here-strings", |n| {
-        format!("cat {}", "<<<a ".repeat(n / 5))
-    }),
-    ("redirections", |n| format!("a {}", ">f ".repeat(n / 3))),
-    ("redirections to files", |n| "a >f$i;".repeat(n / 7)),
-    ("appends", |n| "echo aaaaaaaa >>f;".repeat(n / 18)),
-    ("long word", |n| format!("echo {}", "a".repeat(n))),
-    ("long program", |n| "a".repeat(n)),
-    ("long path", |n| format!("cat {}", "a/".repeat(n / 2))),
-    ("long path of dots", |n| {
-        format!("cat {}", "../".repeat(n / 3))
-    }),
-    ("many words", |n| format!("echo {}", "a ".repeat(n / 2))),
-    ("many paths", |n| format!("rm {}", "a/b ".repeat(n / 4))),
-    ("many options", |n| {
-        format!("curl {}", "-o a ".repeat(n / 5))
-    }),
-    ("letters of options", |n| format!("tar -{}", "x".repeat(n))),
-    ("many addresses", |n| {
-        format!("curl {}", "http://a.b ".repeat(n / 11))
-    }),
-    ("many escapes", |n| format!("echo {}", "\\a".repeat(n / 2))),
-    ("many quotes", |n| {
-        format!("echo {}", "''\"\"".repeat(n / 4))
-    }),
-    ("ANSI quotes", |n| {
-        format!("echo $'{}'", "\\x41".repeat(n / 4))
-    }),
-    ("unicode", |n| {
-        format!("echo {}", "\u{ff52}\u{430}\u{200b}".repeat(n / 8))
-    }),
-    ("assignments", |n| "x=1;".repeat(n / 4)),
+pub(crate) fn families() -> Vec<Family> {
+    let repeated = |(name, pattern): &(&'static str, &'static str)| -> Family {
+        let pattern = *pattern;
+        (name, Box::new(|size| member(pattern, size)))
+    };
+    let other = |(name, make): &(&'static str, Make)| -> Family { (name, Box::new(*make)) };
+    let all = REPEATED.iter().map(repeated);
+    all.chain(OTHERS.iter().map(other)).collect()
+}
+
+/// What stands in `«…»` is repeated until the command is large enough; `«a¦b¦c»` is `b` in as many
+/// pairs of `a` and `c`, and `«3×a»` is always `aaa`.
+const REPEATED: &[(&str, &str)] = &[
+    ("open parentheses", "«(»"),
+    ("closed parentheses", "«(¦true¦)»"),
+    ("many subshells", "«(a);»"),
+    ("open groups", "«{ »"),
+    ("many groups", "«{ a; };»"),
+    ("open substitutions", "«$(»"),
+    ("substitutions", "echo «$(a ¦b¦)»"),
+    ("quoted substitutions", "echo «\"$(a ¦b¦)\"»"),
+    ("many substitutions", "echo «$(a)»"),
+    ("open arithmetic", "«((»"),
+    ("open arithmetic words", "echo «$((»"),
+    ("arithmetic with quotes", "echo «$((\"\\\"\"))»"),
+    ("many arithmetic words", "echo «$((1+2))»"),
+    ("long arithmetic", "echo $((1«+1»))"),
+    ("half arithmetic", "«((a);»"),
+    ("deep arithmetic", "echo $((«(¦1¦)»))"),
+    ("open parameters", "echo «${x:-»"),
+    ("parameters", "echo «${x:-¦y¦}»"),
+    ("backticks", "echo «`a`»"),
+    ("open backtick", "echo `«a »"),
+    ("open quotes", "«'\"»"),
+    ("open brackets", "«a[»"),
+    ("indices", "«a[$(¦b¦)]»=1"),
+    ("many indices", "«a[1]=2 »"),
+    ("tests", "[[ «a == b && » ]]"),
+    ("many tests", "«[[ a ]];»"),
+    ("globs", "ls «*?[a]»"),
+    ("path globs", "cat «/*/??/[a-z]*»"),
+    ("many globs", "cat «/e*/p?s* »"),
+    ("extended globs", "ls «@(a|b)»"),
+    ("open globs", "ls «@(»"),
+    ("braces", "echo «{a,b}»"),
+    ("nested braces", "echo «{a,¦b¦}»"),
+    ("open braces", "echo «{a,»"),
+    ("brace sequences", "echo «{1..99999} »"),
+    ("pipes", "a«|a»"),
+    ("pipes of programs", "cat f« | grep a»"),
+    ("and, or", "a« && b || c»"),
+    ("background", "«a & »"),
+    ("lines", "«ls\n»"),
+    ("comments", "«# '\n»"),
+    ("blank lines", "«\n»"),
+    ("continued lines", "a «\\\n»"),
+    ("here-documents", "«cat <<E\n$x\nE\n»"),
+    ("open here-documents", "cat« <<E»\n"),
+    ("here-documents with substitutions", "cat <<E\n«$(a)»\nE\n"),
+    ("here-document that never ends", "cat <<E\n«E \n»"),
+    ("here-strings", "«cat <<<\"$x\";»"),
+    ("many here-strings", "cat «<<<a »"),
+    ("redirections", "a «>f »"),
+    ("redirections to files", "«a >f$i;»"),
+    ("appends", "«echo aaaaaaaa >>f;»"),
+    ("long word", "echo «a»"),
+    ("long program", "«a»"),
+    ("long path", "cat «a/»"),
+    ("long path of dots", "cat «../»"),
+    ("many words", "echo «a »"),
+    ("many paths", "rm «a/b »"),
+    ("many options", "curl «-o a »"),
+    ("letters of options", "tar -«x»"),
+    ("many addresses", "curl «http://a.b »"),
+    ("many escapes", "echo «\\a»"),
+    ("many quotes", "echo «''\"\"»"),
+    ("ANSI quotes", "echo $'«\\x41»'"),
+    ("unicode", "echo «\u{ff52}\u{430}\u{200b}»"),
+    ("assignments", "«x=1;»"),
+    ("assignments before one command", "«x=1 »ls"),
+    ("doubling", "x=aaaaaaaa;«x=$x$x;»"),
+    ("doubling arrays", "x=(a b c);«x=(${x[@]} ${x[@]});»"),
+    ("large array", "x=(«a »);«echo ${x[@]};»"),
+    ("appending", "x=a;«x+=$x;»"),
+    ("long pattern", "x=«ab»;echo ${x//«a*»/c}"),
+    ("suffixes", "x=«ab»;«echo ${x%%a*b};»"),
+    ("functions", "«f() { a; };»"),
+    ("functions in functions", "«f() { ¦a;¦ }»"),
+    (
+        "functions in child shells",
+        "f() { «bash -c f;((1)) && (f);» };f",
+    ),
+    ("loops", "«for i in a b; do c; done;»"),
+    ("loop over much", "for i in «a/b »; do rm $i; done"),
+    (
+        "loop with a long body",
+        "for i in {1..64}; do «rm $i;» done",
+    ),
+    ("open loops", "«while a; do »"),
+    ("conditions", "«if a; then b; else c; fi;»"),
+    ("conditions in conditions", "«if a; then ¦b;¦ fi;»"),
+    ("open conditions", "«if a; then »"),
+    ("many branches", "if a; then b; «elif a; then x=$x$x; » fi"),
+    ("arms", "case a in «a) b;; » esac"),
+    ("open arms", "«case a in a) »"),
+    ("uncertain assignments", "«a && x=1$x;»"),
+    ("aliases", "alias a='a b';«a;»"),
+    ("long alias", "alias a='«b;»';«a;»"),
+    ("eval", "«eval »a"),
+    (
+        "eval of itself",
+        "x='eval \"$x;$x\"';eval \"$x\";«eval \"$x\";»",
+    ),
+    ("shells", "«sh -c a;»"),
+    ("shells in shells", "«bash -c »a"),
+    ("shells of a long script", "x='«ls;»';«sh -c \"$x\";»"),
+    ("printf", "printf '«%s»' a"),
+    ("printf of many", "printf '%s%s' «a »"),
+    ("printf widths", "printf '«%99999999d»' a"),
+    ("base64", "echo «YWFh» | base64 -d | base64 -d"),
+    ("many base64", "«echo YWFh | base64 -d | sh;»"),
+    ("chain of rev", "echo «ab»«|rev»"),
+    ("chain of tr", "echo «ab»«|tr a-z b-za»"),
+    ("sed", "echo «ab» | sed «s/a/b/;»"),
+    ("cut", "echo «ab» | cut -c«1,»"),
+    ("seq", "«seq 1 99999999;»"),
+    ("xargs", "echo a | «xargs »ls"),
+    ("xargs of much", "echo «a/b »| xargs rm"),
+    ("env", "«env »ls"),
+    ("env with values", "env «A=1 »ls"),
+    ("sudo", "«sudo -u a »ls"),
+    ("find", "find . «-exec ls {} \\; »"),
+    ("find, nested", "find . «-exec find . »"),
+    ("finds", "«find a -name b -delete;»"),
+    ("exports", "«export A=1;»"),
+    ("nested exports", "export «A=$(export ¦B=1¦)»"),
+    ("process substitutions", "cat «<(a) »"),
+    ("reads", "«read x <<<a;»"),
+    ("folders", "«cd a;»"),
+    ("folders up and down", "«cd a/../b;pwd;»"),
+    ("files that are written and run", "«echo ls >f;sh f;»"),
+    ("file that grows and runs", "«echo ls >>f;sh f;»"),
+    ("links", "«ln -s a b;»"),
+    ("git", "«git commit -m 'a' -- b;»"),
+    ("python", "python3 -c '«print(1);»'"),
+    ("python that nests", "python3 -c '«f(¦1¦)»'"),
+    ("open python", "python3 -c '«f([{»'"),
+    ("python that adds", "python3 -c 'x=\"a\"\n«x=x+x\n»'"),
+    (
+        "python that calls a shell",
+        "python3 -c 'import os\n«os.system(\"ls\")\n»'",
+    ),
+    ("many pythons", "«python3 -c 'f(1)';»"),
+    ("node", "node -e '«f(()=>{»'"),
+    ("perl", "perl -e '«$x=~s/a/b/e;»'"),
+    ("ruby", "ruby -e '«`ls`;»'"),
+    ("awk", "awk '«{system(\"ls\")}»'"),
+    ("PowerShell", "pwsh -c '«ls | % { rm $_ };»'"),
+    ("written script", "cat >a.sh <<'E'\n«rm a/b\n»E\n"),
+    ("written python", "cat >a.py <<'E'\n«os.remove('a')\n»E\n"),
+    ("unreadable", "«) ; a ' »"),
+    ("unreadable words", "( «rm -rf a;»"),
+    ("wide braces", "echo {«a,»}"),
+    ("braces and a long tail", "echo «20×{a,b}»«x»"),
+    ("doubling, then echo", "x=a;«20×x=$x$x;»«echo $x;»"),
+    ("doubling, then words", "x='a ';«20×x=$x$x;»«echo $x;»"),
+    ("patterns", "x=«64×ab»;«echo ${x//a*b*a*b/c};»"),
+    ("eval of a doubled text", "x=ls\\;;«12×x=$x$x;»«eval $x;»"),
+];
+
+type Make = fn(usize) -> String;
+
+/// Those that grow in another way.
+const OTHERS: &[(&str, Make)] = &[
     ("assignments of many names", |n| {
         numbered(n, |i| format!("x{i}=1;"))
-    }),
-    ("assignments before one command", |n| {
-        format!("{}ls", "x=1 ".repeat(n / 4))
     }),
     ("many names and subshells", |n| {
         format!(
@@ -144,66 +188,14 @@ pub(crate) const FAMILIES: &[Family] = &[
             "(a);".repeat(n / 8)
         )
     }),
-    ("doubling", |n| {
-        format!("x=aaaaaaaa;{}", "x=$x$x;".repeat(n / 7))
-    }),
-    ("doubling, then echo", |n| {
-        format!("x=a;{}{}", "x=$x$x;".repeat(20), "echo $x;".repeat(n / 8))
-    }),
-    ("doubling, then words", |n| {
-        format!(
-            "x='a ';{}{}",
-            "x=$x$x;".repeat(20),
-            "echo $x;".repeat(n / 8)
-        )
-    }),
-    ("doubling arrays", |n| {
-        format!("x=(a b c);{}", "x=(${x[@]} ${x[@]});".repeat(n / 20))
-    }),
-    ("large array", |n| {
-        format!(
-            "x=({});{}",
-            "a ".repeat(n / 4),
-            "echo ${x[@]};".repeat(n / 26)
-        )
-    }),
-    ("appending", |n| format!("x=a;{}", "x+=$x;".repeat(n / 6))),
     ("chain of variables", |n| {
         numbered(n, |i| format!("x{}=$x{i}$x{i};", i + 1))
-    }),
-    ("patterns", |n| {
-        format!(
-            "x={};{}",
-            "ab".repeat(64),
-            "echo ${x//a*b*a*b/c};".repeat(n / 21)
-        )
-    }),
-    ("long pattern", |n| {
-        format!(
-            "x={};echo ${{x//{}/c}}",
-            "ab".repeat(n / 4),
-            "a*".repeat(n / 4)
-        )
-    }),
-    ("suffixes", |n| {
-        format!(
-            "x={};{}",
-            "ab".repeat(n / 4),
-            "echo ${x%%a*b};".repeat(n / 32)
-        )
-    }),
-    ("functions", |n| "f() { a; };".repeat(n / 11)),
-    ("functions in functions", |n| {
-        nested("f() { ", "a;", " }", n)
     }),
     ("functions that call functions", |n| {
         format!(
             "{}f0",
             numbered(n, |i| format!("f{i}() {{ f{j};f{j}; }};", j = i + 1))
         )
-    }),
-    ("functions in child shells", |n| {
-        format!("f() {{ {} }};f", "bash -c f;((1)) && (f);".repeat(n / 24))
     }),
     ("functions of functions in child shells", |n| {
         let body = nested("( ", "bash -c f; f", ")", 100);
@@ -212,7 +204,6 @@ pub(crate) const FAMILIES: &[Family] = &[
             "f;g;".repeat(n / 4)
         )
     }),
-    ("loops", |n| "for i in a b; do c; done;".repeat(n / 25)),
     ("loops in loops", |n| {
         let depth = (n / 30).min(50);
         format!(
@@ -221,67 +212,13 @@ pub(crate) const FAMILIES: &[Family] = &[
             ";done".repeat(depth)
         )
     }),
-    ("loop over much", |n| {
-        format!("for i in {}; do rm $i; done", "a/b ".repeat(n / 4))
-    }),
-    ("loop with a long body", |n| {
-        format!("for i in {{1..64}}; do {} done", "rm $i;".repeat(n / 6))
-    }),
-    ("open loops", |n| "while a; do ".repeat(n / 12)),
-    ("conditions", |n| "if a; then b; else c; fi;".repeat(n / 25)),
-    ("conditions in conditions", |n| {
-        nested("if a; then ", "b;", " fi;", n)
-    }),
-    ("open conditions", |n| "if a; then ".repeat(n / 11)),
-    ("many branches", |n| {
-        format!(
-            "if a; then b; {} fi",
-            "elif a; then x=$x$x; ".repeat(n / 21)
-        )
-    }),
-    ("arms", |n| {
-        format!("case a in {} esac", "a) b;; ".repeat(n / 7))
-    }),
-    ("open arms", |n| "case a in a) ".repeat(n / 13)),
-    ("uncertain assignments", |n| "a && x=1$x;".repeat(n / 11)),
     ("uncertain values", |n| {
         numbered(n, |i| format!("a && x={i};echo $x$x;"))
-    }),
-    ("aliases", |n| {
-        format!("alias a='a b';{}", "a;".repeat(n / 2))
-    }),
-    ("long alias", |n| {
-        format!("alias a='{}';{}", "b;".repeat(n / 4), "a;".repeat(n / 4))
     }),
     ("chain of aliases", |n| {
         format!(
             "{}a0",
             numbered(n, |i| format!("alias a{i}='a{j};a{j}';", j = i + 1))
-        )
-    }),
-    ("eval", |n| format!("{}a", "eval ".repeat(n / 5))),
-    ("eval of a doubled text", |n| {
-        format!(
-            "x=ls\\;;{}{}",
-            "x=$x$x;".repeat(12),
-            "eval $x;".repeat(n / 8)
-        )
-    }),
-    ("eval of itself", |n| {
-        format!(
-            "x='eval \"$x;$x\"';eval \"$x\";{}",
-            "eval \"$x\";".repeat(n / 10)
-        )
-    }),
-    ("shells", |n| "sh -c a;".repeat(n / 8)),
-    ("shells in shells", |n| {
-        format!("{}a", "bash -c ".repeat(n / 8))
-    }),
-    ("shells of a long script", |n| {
-        format!(
-            "x='{}';{}",
-            "ls;".repeat(n / 6),
-            "sh -c \"$x\";".repeat(n / 24)
         )
     }),
     ("deep groups in shells in deep groups", |n| {
@@ -296,117 +233,26 @@ pub(crate) const FAMILIES: &[Family] = &[
         let body = nested("if a; then ", "bash -c f; f; eval f", "; fi", 800);
         format!("f() {{ {body}; }};{}", "f;".repeat(n / 2))
     }),
-    ("printf", |n| format!("printf '{}' a", "%s".repeat(n / 2))),
-    ("printf of many", |n| {
-        format!("printf '%s%s' {}", "a ".repeat(n / 2))
-    }),
-    ("printf widths", |n| {
-        format!("printf '{}' a", "%99999999d".repeat(n / 10))
-    }),
-    ("base64", |n| {
-        format!("echo {} | base64 -d | base64 -d", "YWFh".repeat(n / 4))
-    }),
-    ("many base64", |n| {
-        "echo YWFh | base64 -d | sh;".repeat(n / 26)
-    }),
-    ("chain of rev", |n| {
-        format!("echo {}{}", "ab".repeat(n / 4), "|rev".repeat(n / 8))
-    }),
-    ("chain of tr", |n| {
-        format!(
-            "echo {}{}",
-            "ab".repeat(n / 4),
-            "|tr a-z b-za".repeat(n / 24)
-        )
-    }),
-    ("sed", |n| {
-        format!(
-            "echo {} | sed {}",
-            "ab".repeat(n / 4),
-            "s/a/b/;".repeat(n / 14)
-        )
-    }),
-    ("cut", |n| {
-        format!("echo {} | cut -c{}", "ab".repeat(n / 4), "1,".repeat(n / 4))
-    }),
-    ("seq", |n| "seq 1 99999999;".repeat(n / 15)),
-    ("xargs", |n| {
-        format!("echo a | {}ls", "xargs ".repeat(n / 6))
-    }),
-    ("xargs of much", |n| {
-        format!("echo {}| xargs rm", "a/b ".repeat(n / 4))
-    }),
-    ("env", |n| format!("{}ls", "env ".repeat(n / 4))),
-    ("env with values", |n| {
-        format!("env {}ls", "A=1 ".repeat(n / 4))
-    }),
-    ("sudo", |n| format!("{}ls", "sudo -u a ".repeat(n / 10))),
-    ("find", |n| {
-        format!("find . {}", "-exec ls {} \\; ".repeat(n / 15))
-    }),
-    ("find, nested", |n| {
-        format!("find . {}", "-exec find . ".repeat(n / 13))
-    }),
-    ("finds", |n| "find a -name b -delete;".repeat(n / 23)),
-    ("exports", |n| "export A=1;".repeat(n / 11)),
-    ("nested exports", |n| {
-        format!("export {}", nested("A=$(export ", "B=1", ")", n))
-    }),
-    ("process substitutions", |n| {
-        format!("cat {}", "<(a) ".repeat(n / 5))
-    }),
-    ("reads", |n| "read x <<<a;".repeat(n / 12)),
-    ("folders", |n| "cd a;".repeat(n / 5)),
-    ("folders up and down", |n| "cd a/../b;pwd;".repeat(n / 14)),
-    ("files that are written and run", |n| {
-        "echo ls >f;sh f;".repeat(n / 16)
-    }),
-    ("file that grows and runs", |n| {
-        "echo ls >>f;sh f;".repeat(n / 17)
-    }),
-    ("links", |n| "ln -s a b;".repeat(n / 10)),
-    ("git", |n| "git commit -m 'a' -- b;".repeat(n / 23)),
-    ("python", |n| {
-        format!("python3 -c '{}'", "print(1);".repeat(n / 9))
-    }),
-    ("python that nests", |n| {
-        format!("python3 -c '{}'", nested("f(", "1", ")", n))
-    }),
-    ("open python", |n| {
-        format!("python3 -c '{}'", "f([{".repeat(n / 4))
-    }),
-    ("python that adds", |n| {
-        format!("python3 -c 'x=\"a\"\n{}'", "x=x+x\n".repeat(n / 6))
-    }),
-    ("python that calls a shell", |n| {
-        format!(
-            "python3 -c 'import os\n{}'",
-            "os.system(\"ls\")\n".repeat(n / 16)
-        )
-    }),
-    ("many pythons", |n| "python3 -c 'f(1)';".repeat(n / 18)),
-    ("node", |n| format!("node -e '{}'", "f(()=>{".repeat(n / 7))),
-    ("perl", |n| {
-        format!("perl -e '{}'", "$x=~s/a/b/e;".repeat(n / 12))
-    }),
-    ("ruby", |n| format!("ruby -e '{}'", "`ls`;".repeat(n / 5))),
-    ("awk", |n| {
-        format!("awk '{}'", "{system(\"ls\")}".repeat(n / 14))
-    }),
-    ("PowerShell", |n| {
-        format!("pwsh -c '{}'", "ls | % { rm $_ };".repeat(n / 17))
-    }),
-    ("written script", |n| {
-        format!("cat >a.sh <<'E'\n{}E\n", "rm a/b\n".repeat(n / 7))
-    }),
-    ("written python", |n| {
-        format!("cat >a.py <<'E'\n{}E\n", "os.remove('a')\n".repeat(n / 15))
-    }),
-    ("unreadable", |n| ") ; a ' ".repeat(n / 8)),
-    ("unreadable words", |n| {
-        format!("( {}", "rm -rf a;".repeat(n / 9))
-    }),
 ];
+
+fn member(pattern: &str, size: usize) -> String {
+    let parts: Vec<&str> = pattern.split(['«', '»']).collect();
+    let fixed = pattern.matches('×').count();
+    let size = size / (parts.len() / 2 - fixed);
+    let grown = parts.iter().enumerate().map(|(number, part)| {
+        if number % 2 == 0 {
+            return (*part).to_owned();
+        }
+        if let Some((times, part)) = part.split_once('×') {
+            return part.repeat(times.parse().unwrap());
+        }
+        match part.split('¦').collect::<Vec<_>>()[..] {
+            [open, middle, close] => nested(open, middle, close, size),
+            _ => part.repeat(size / part.len()),
+        }
+    });
+    grown.collect()
+}
 
 /// `middle` in as many pairs of `open` and `close` as there is room for.
 fn nested(open: &str, middle: &str, close: &str, size: usize) -> String {

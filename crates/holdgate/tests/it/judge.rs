@@ -1,7 +1,8 @@
 //! The judge against servers that imitate the providers.
 
 use crate::judge_server::{JudgeServer, Reply};
-use holdgate::judge::{Judge, JudgeSettings, Provider, Ruling, Verdict, WorkContext};
+use holdgate::config::{JudgeSettings, Provider};
+use holdgate::judge::{Judge, Ruling, Verdict, WorkContext};
 use holdgate_core::Clock;
 use holdgate_core::watch::{Hit, Severity};
 use holdgate_effects::json::Json;

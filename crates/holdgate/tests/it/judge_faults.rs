@@ -2,7 +2,8 @@
 
 use crate::judge::{Hand, KEY, ask, hit, judge, said, settings, why};
 use crate::judge_server::{JudgeServer, Reply};
-use holdgate::judge::{Judge, JudgeSettings, Outcome, Provider, Ruling, Verdict, outcome};
+use holdgate::config::{JudgeSettings, Provider};
+use holdgate::judge::{Judge, Outcome, Ruling, Verdict, outcome};
 use holdgate_effects::json::Json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,84 +67,60 @@ async fn a_judge_that_gives_no_verdict_is_down() {
         // Past any rest that it may have earned.
         clock.0.fetch_add(3_600, Ordering::SeqCst);
     };
-    let unreadable = |what: &str| format!("its response cannot be read: {what}");
-    check(
-        Reply::google_error(404, "NOT_FOUND", ""),
-        "it responded with status 404 Not Found: NOT_FOUND it is",
-    )
-    .await;
-    check(
-        Reply::google_error(500, "INTERNAL", ""),
-        "it responded with status 500 Internal Server Error: INTERNAL it is",
-    )
-    .await;
-    check(
-        Reply::google_error(503, "UNAVAILABLE", ""),
-        "it is busy (503 Service Unavailable): UNAVAILABLE it is",
-    )
-    .await;
+    let status = |code: u16, status: &str| Reply::google_error(code, status, "");
+    for (reply, expected) in [
+        (
+            status(404, "NOT_FOUND"),
+            "responded with status 404 Not Found: NOT_FOUND it is",
+        ),
+        (
+            status(500, "INTERNAL"),
+            "responded with status 500 Internal Server Error: INTERNAL it is",
+        ),
+        (
+            status(503, "UNAVAILABLE"),
+            "is busy (503 Service Unavailable): UNAVAILABLE it is",
+        ),
+    ] {
+        check(reply, &format!("it {expected}")).await;
+    }
     let wait = r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}"#;
-    check(
-        Reply::google_error(429, "RESOURCE_EXHAUSTED", wait),
-        "it is busy (429 Too Many Requests, asks for 37s): RESOURCE_EXHAUSTED it is",
-    )
-    .await;
-    check(
-        Reply::new(302, "").header("location", "http://127.0.0.1:1/"),
-        "it responded with status 302 Found: no message",
-    )
-    .await;
-    check(
-        Reply::new(
-            400,
-            &format!(r#"{{"error":{{"message":"{KEY} is no key"}}}}"#),
-        ),
-        "it responded with status 400 Bad Request: *** is no key",
-    )
-    .await;
-    check(
-        Reply::new(
-            200,
-            r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
-        ),
-        "it rejected the question: PROHIBITED_CONTENT",
-    )
-    .await;
+    let busy = "it is busy (429 Too Many Requests, asks for 37s): RESOURCE_EXHAUSTED it is";
+    check(Reply::google_error(429, "RESOURCE_EXHAUSTED", wait), busy).await;
+    let redirect = Reply::new(302, "").header("location", "http://127.0.0.1:1/");
+    check(redirect, "it responded with status 302 Found: no message").await;
+    let no_key = format!(r#"{{"error":{{"message":"{KEY} is no key"}}}}"#);
+    let refused = "it responded with status 400 Bad Request: *** is no key";
+    check(Reply::new(400, &no_key), refused).await;
+    let blocked = Reply::new(
+        200,
+        r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
+    );
+    check(blocked, "it rejected the question: PROHIBITED_CONTENT").await;
     let whole = r#"{"verdict":"SAFE","reason":"r"}"#;
     for reason in ["SAFETY", "RECITATION", "OTHER", "A_NEW_ONE"] {
         let expected = format!("it rejected the question: {reason}");
         check(Reply::gemini_ending(whole, reason), &expected).await;
     }
-    check(
-        Reply::gemini_ending(r#"{"verdict":"SAFE","rea"#, "MAX_TOKENS"),
-        "its response was truncated: MAX_TOKENS",
-    )
-    .await;
-    check(
-        Reply::gemini(r#"{"verdict":"SAFE","rea"#),
-        &unreadable("no JSON object: the string is not closed at byte 22"),
-    )
-    .await;
-    check(
-        Reply::gemini(r#"{"verdict":"MAYBE","reason":"r"}"#),
-        &unreadable("`MAYBE` is not a valid verdict"),
-    )
-    .await;
-    check(
-        Reply::new(200, r#"{"candidates":[]}"#),
-        &unreadable("it has no candidates"),
-    )
-    .await;
-    check(
-        Reply::new(200, r#"{"candidates":[{"finishReason":"STOP"}]}"#),
-        &unreadable("it is empty"),
-    )
-    .await;
-    check(
-        Reply::gemini(&"x".repeat(300 << 10)),
-        "its response is larger than 262144 bytes",
-    )
-    .await;
+    let cut = r#"{"verdict":"SAFE","rea"#;
+    let truncated = "its response was truncated: MAX_TOKENS";
+    check(Reply::gemini_ending(cut, "MAX_TOKENS"), truncated).await;
+    let not_closed = "no JSON object: the string is not closed at byte 22";
+    let maybe = r#"{"verdict":"MAYBE","reason":"r"}"#;
+    let no_text = r#"{"candidates":[{"finishReason":"STOP"}]}"#;
+    for (reply, what) in [
+        (Reply::gemini(cut), not_closed),
+        (Reply::gemini(maybe), "`MAYBE` is not a valid verdict"),
+        (
+            Reply::new(200, r#"{"candidates":[]}"#),
+            "it has no candidates",
+        ),
+        (Reply::new(200, no_text), "it is empty"),
+    ] {
+        check(reply, &format!("its response cannot be read: {what}")).await;
+    }
+    let large = "its response is larger than 262144 bytes";
+    check(Reply::gemini(&"x".repeat(300 << 10)), large).await;
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@
 
 mod answers;
 mod approve;
+mod asking;
 mod budget;
 mod chaos;
 mod cli;
@@ -31,6 +32,7 @@ mod monitor;
 mod own;
 mod person;
 mod proxy;
+mod proxy_slow;
 #[path = "../../../holdgate-effects/tests/it/random.rs"]
 mod random;
 mod reload;
@@ -38,11 +40,14 @@ mod removal;
 mod rulebook;
 mod run;
 mod run_screen;
+mod run_terminal;
 mod run_way;
 mod sealing;
 mod secrets;
 mod setup;
+mod terminal;
 mod tls;
+mod tmux;
 mod total;
 
 #[path = "../../../holdgate-core/tests/it/responses.rs"]

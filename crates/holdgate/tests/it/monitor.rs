@@ -4,7 +4,7 @@
 use crate::judge::{judge, settings as judge_settings};
 use crate::judge_server::{JudgeServer, Reply};
 use crate::setup::{eventually, ledger};
-use holdgate::config::{Config, Flags};
+use holdgate::config::Config;
 use holdgate::judge::WorkContext;
 use holdgate::ledger::Ledger;
 use holdgate::monitor::cgroup::Cgroup;
@@ -102,11 +102,7 @@ impl Watched {
         let root = Process::of(i32::try_from(child.id()).unwrap()).unwrap();
         let orphans = Orphans::Marked(format!("MONITOR_TEST={mark}"));
         let state = dir.path().join("state");
-        let flags = Flags {
-            state_dir: Some(state.clone()),
-            ..Flags::default()
-        };
-        let config = Config::load(&flags, []).unwrap();
+        let config = Config::defaults(state.clone()).unwrap();
         let patterns = PatternFile {
             name: "words",
             text: PATTERNS,

@@ -1,6 +1,6 @@
 //! What an agent must not do to its guard, in many spellings.
 
-use holdgate::judging;
+use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Context, History, JudgeLimits, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
@@ -11,7 +11,7 @@ fn stack() -> Stack {
     // A busy machine must not decide what comes out.
     let limits = JudgeLimits {
         deadline: Duration::from_mins(1),
-        ..judging::LIMITS
+        ..config::LIMITS
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     judging::stack_with(rules, &[], RateLimits::NONE, limits).unwrap()

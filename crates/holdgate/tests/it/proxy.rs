@@ -1,15 +1,13 @@
 //! The proxy on real sockets.
 
 use crate::client::{calls, summary};
-use crate::setup::{
-    Guarded, REQUEST, RawUpstream, collect, eventually, model, post, read_request, send,
-};
+use crate::setup::{Guarded, REQUEST, RawUpstream, begin, collect, has, lacks, model, post, send};
 use holdgate::ledger::verify;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -19,12 +17,9 @@ async fn text_and_thoughts_come_through_byte_for_byte() {
     let guarded = Guarded::start(model.address(), |_| {});
     for scenario in ["text", "think_blk", "blk_text"] {
         let path = format!("/x/{scenario}@same/v1/messages");
-        let direct = post(
-            &format!("http://{}/x/{scenario}@other/v1/messages", model.address()),
-            REQUEST,
-        )
-        .await;
-        let through = post(&guarded.url(&path), REQUEST).await;
+        let url = format!("http://{}/x/{scenario}@other/v1/messages", model.address());
+        let direct = post(&url, REQUEST).await;
+        let through = guarded.post(&path).await;
         let unnumbered = |text: String| {
             text.split("msg_fake")
                 .map(|p| p.chars().skip(4).collect())
@@ -44,14 +39,12 @@ async fn text_and_thoughts_come_through_byte_for_byte() {
 
 #[tokio::test]
 async fn a_call_is_cleared_and_recorded_before_it_leaves() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
-    let answer = post(&guarded.url("/x/tool/v1/messages?beta=true"), REQUEST).await;
+    let guarded = Guarded::model(|_| {});
+    let answer = guarded.post("/x/tool/v1/messages?beta=true").await;
     assert_eq!(calls(&answer.body).len(), 1);
-    assert!(
-        guarded
-            .ledger()
-            .contains(r#""verdict":"allow","action":"sent","subject":"call","tool":"Bash""#)
+    has(
+        &guarded.ledger(),
+        r#""verdict":"allow","action":"sent","subject":"call","tool":"Bash""#,
     );
     assert_eq!(verify(guarded.dir.path()).unwrap().records, 1);
 }
@@ -88,23 +81,21 @@ async fn request_bytes_go_upstream_untouched_and_secrets_stay_out_of_the_ledger(
         assert!(head.lines().any(|l| l == line), "{line} is not in {head}");
     }
     let ledger = guarded.ledger();
-    assert!(
-        ledger.contains("\"session\":\"abc\"") && !ledger.contains("secret"),
-        "{ledger}"
-    );
+    has(&ledger, "\"session\":\"abc\"");
+    lacks(&ledger, "secret");
 }
 
 #[tokio::test]
 async fn what_carries_no_calls_passes_through() {
     let model = model();
     let guarded = Guarded::start(model.address(), |_| {});
-    let count = post(&guarded.url("/v1/messages/count_tokens"), REQUEST).await;
+    let count = guarded.post("/v1/messages/count_tokens").await;
     assert_eq!(count.text(), r#"{"input_tokens":25}"#);
     let models = send(Request::get(guarded.url("/v1/models")), "").await;
     assert!(models.text().contains("fake-model"));
     let head = send(Request::head(guarded.url("/")), "").await;
     assert_eq!(head.status, StatusCode::NOT_FOUND);
-    let limited = post(&guarded.url("/x/http429/v1/messages"), REQUEST).await;
+    let limited = guarded.post("/x/http429/v1/messages").await;
     assert_eq!(
         (
             limited.status.as_u16(),
@@ -141,17 +132,10 @@ async fn answers_that_cannot_be_guarded_are_refused_with_400() {
     ] {
         let upstream = RawUpstream::with(head, body).await;
         let guarded = Guarded::start(upstream.address, |_| {});
-        let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+        let answer = guarded.post("/v1/messages").await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{head}");
-        assert!(
-            answer.text().contains(&format!("(rule {rule})")),
-            "{}",
-            answer.text()
-        );
-        assert!(
-            guarded.ledger().contains(rule),
-            "{rule} is not in the ledger"
-        );
+        has(&answer.text(), &format!("(rule {rule})"));
+        has(&guarded.ledger(), rule);
     }
 }
 
@@ -165,14 +149,14 @@ async fn encodings_that_clients_undo_are_refused() {
     ] {
         let upstream = RawUpstream::with(&format!("200 OK\r\n{head}"), message).await;
         let guarded = Guarded::start(upstream.address, |_| {});
-        let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+        let answer = guarded.post("/v1/messages").await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{head}");
     }
     let head =
         "200 OK\r\ncontent-type: application/json; charset=\"UTF-8\"\r\ncontent-encoding: identity";
     let upstream = RawUpstream::with(head, message).await;
     let guarded = Guarded::start(upstream.address, |_| {});
-    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/v1/messages").await;
     assert_eq!(
         (answer.status, answer.text().as_str()),
         (StatusCode::OK, message)
@@ -206,20 +190,19 @@ async fn other_protocols_and_answers_that_could_carry_calls_are_refused() {
     ] {
         let upstream = RawUpstream::with(&format!("200 OK\r\ncontent-type: {kind}"), body).await;
         let guarded = Guarded::start(upstream.address, |_| {});
-        let answer = post(&guarded.url(path), REQUEST).await;
+        let answer = guarded.post(path).await;
+        let text = answer.text();
         assert_eq!(
             answer.status,
             StatusCode::BAD_REQUEST,
-            "{path} {kind}: {}",
-            answer.text()
+            "{path} {kind}: {text}"
         );
     }
 }
 
 #[tokio::test]
 async fn upgrades_are_refused() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     let request = Request::get(guarded.url("/v1/messages"))
         .header("connection", "upgrade")
         .header("upgrade", "websocket");
@@ -244,8 +227,7 @@ async fn upgrades_are_refused() {
 
 #[tokio::test]
 async fn requests_that_cannot_be_read_are_refused() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |c| c.proxy.max_request_bytes = 1000);
+    let guarded = Guarded::model(|c| c.proxy.max_request_bytes = 1000);
     let url = guarded.url("/v1/messages");
     assert_eq!(
         post(&url, "{\"a\":1,\"a\":2}").await.status,
@@ -267,72 +249,24 @@ async fn an_upstream_that_is_down_or_silent_is_named() {
         .local_addr()
         .unwrap();
     let guarded = Guarded::start(closed, |_| {});
-    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/v1/messages").await;
     assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
-    assert!(
-        answer.text().contains("cannot be reached"),
-        "{}",
-        answer.text()
-    );
+    has(&answer.text(), "cannot be reached");
 
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
         c.proxy.response_timeout = Duration::from_millis(50);
     });
-    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/v1/messages").await;
     assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT);
 }
 
 #[tokio::test]
-async fn an_upstream_that_falls_silent_in_mid_stream_is_cut() {
-    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let guarded = Guarded::start(silent.local_addr().unwrap(), |c| {
-        c.proxy.idle_timeout = Duration::from_millis(50);
-    });
-    tokio::spawn(async move {
-        let (mut socket, _) = silent.accept().await.unwrap();
-        read_request(&mut socket).await;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: ping\ndata: {\"type\":\"ping\"}\n\n";
-        socket.write_all(head.as_bytes()).await.unwrap();
-        std::future::pending::<()>().await;
-    });
-    let answer = post(&guarded.url("/v1/messages"), REQUEST).await;
-    assert!(
-        summary(&answer.body)[0].starts_with("error [holdgate] the upstream sent nothing for"),
-        "{}",
-        answer.text()
-    );
-}
-
-#[tokio::test]
-async fn an_empty_stream_breaks_the_connection_instead_of_ending_well() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
-    let mut socket = ask(&guarded, "/x/empty_200/v1/messages").await;
-    let mut answer = String::new();
-    let _ = socket.read_to_string(&mut answer).await;
-    assert!(!answer.contains("\r\n0\r\n"), "{answer}");
-    assert!(guarded.ledger().contains("upstream-cut"));
-}
-
-/// A socket that has sent its request and has read nothing.
-async fn ask(guarded: &Guarded, path: &str) -> TcpStream {
-    let mut socket = TcpStream::connect(guarded.proxy.address()).await.unwrap();
-    let length = REQUEST.len();
-    let request = format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{REQUEST}"
-    );
-    socket.write_all(request.as_bytes()).await.unwrap();
-    socket
-}
-
-#[tokio::test]
 async fn pings_come_while_a_call_is_held() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |c| {
+    let guarded = Guarded::model(|c| {
         c.guard.keep_alive = Duration::from_millis(50);
     });
-    let answer = post(&guarded.url("/x/slow_input/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/x/slow_input/v1/messages").await;
     let text = answer.text();
     let (_, after_text) = text.split_once("content_block_stop").unwrap();
     assert!(after_text.matches("\"ping\"").count() >= 3, "{text}");
@@ -341,8 +275,7 @@ async fn pings_come_while_a_call_is_held() {
 
 #[tokio::test]
 async fn http2_clients_are_served() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     let client = Client::builder(TokioExecutor::new())
         .http2_only(true)
         .build_http();
@@ -355,9 +288,8 @@ async fn http2_clients_are_served() {
 
 #[tokio::test]
 async fn sessions_count_apart() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |c| c.rates.identical_in_a_row = 1);
-    let ran = async |path: &str| !calls(&post(&guarded.url(path), REQUEST).await.body).is_empty();
+    let guarded = Guarded::model(|c| c.rates.identical_in_a_row = 1);
+    let ran = async |path: &str| !calls(&guarded.post(path).await.body).is_empty();
     assert!(ran("/s/one/x/repeat/v1/messages").await);
     assert!(!ran("/s/one/x/repeat/v1/messages").await);
     assert!(ran("/s/two/x/repeat/v1/messages").await);
@@ -365,48 +297,27 @@ async fn sessions_count_apart() {
 
 #[tokio::test]
 async fn a_decision_that_cannot_be_recorded_is_a_refusal() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     let ledger = guarded.dir.path().join("ledger.jsonl");
     std::fs::remove_file(&ledger).unwrap();
     std::fs::create_dir(&ledger).unwrap();
-    let answer = post(&guarded.url("/x/tool/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/x/tool/v1/messages").await;
     assert!(calls(&answer.body).is_empty());
-    assert!(
-        summary(&answer.body)
-            .last()
-            .unwrap()
-            .contains("cannot be recorded"),
-        "{}",
-        answer.text()
-    );
+    has(summary(&answer.body).last().unwrap(), "cannot be recorded");
     let whole = REQUEST.replace("\"stream\":true,", "");
     let answer = post(&guarded.url("/x/tool@whole/v1/messages"), &whole).await;
-    assert!(
-        answer.text().contains("cannot be recorded") && !answer.text().contains("tool_use"),
-        "{}",
-        answer.text()
-    );
+    has(&answer.text(), "cannot be recorded");
+    lacks(&answer.text(), "tool_use");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_lets_open_streams_finish_and_takes_no_new_ones() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |_| {});
+    let guarded = Guarded::model(|_| {});
     let (url, address) = (
         guarded.url("/x/slow_input/v1/messages"),
         guarded.proxy.address(),
     );
-    let client = Client::builder(TokioExecutor::new()).build_http();
-    let mut body = client
-        .request(
-            Request::post(url)
-                .body(Full::new(bytes::Bytes::from(REQUEST)))
-                .unwrap(),
-        )
-        .await
-        .unwrap()
-        .into_body();
+    let mut body = begin(Request::post(url), REQUEST).await.into_body();
     let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
     let dir = guarded.dir;
     let stopping = tokio::task::spawn_blocking(move || guarded.proxy.stop());
@@ -417,106 +328,4 @@ async fn stopping_lets_open_streams_finish_and_takes_no_new_ones() {
     stopping.await.unwrap();
     assert!(TcpStream::connect(address).await.is_err());
     assert_eq!(verify(dir.path()).unwrap().records, 1);
-}
-
-#[tokio::test]
-async fn a_client_that_does_not_read_is_dropped() {
-    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let guarded = Guarded::start(upstream.local_addr().unwrap(), |c| {
-        c.proxy.client_timeout = Duration::from_millis(200);
-    });
-    let writing = tokio::spawn(async move {
-        let (mut socket, _) = upstream.accept().await.unwrap();
-        read_request(&mut socket).await;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-        let mut sent = socket.write_all(head.as_bytes()).await;
-        let pings = "event: ping\ndata: {\"type\":\"ping\"}\n\n".repeat(1000);
-        while sent.is_ok() {
-            sent = socket.write_all(pings.as_bytes()).await;
-        }
-    });
-    let _socket = ask(&guarded, "/v1/messages").await;
-    // The upstream's connection ends with the client's.
-    let ended = tokio::time::timeout(Duration::from_secs(20), writing).await;
-    assert!(ended.is_ok(), "the connection stays open");
-    eventually("the connection is counted out", || {
-        guarded.proxy.open_connections() == 0
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_client_that_never_begins_is_dropped() {
-    let model = model();
-    let guarded = Guarded::start(model.address(), |c| {
-        c.proxy.client_timeout = Duration::from_millis(100);
-    });
-    let silent = TcpStream::connect(guarded.proxy.address()).await.unwrap();
-    let mut half = TcpStream::connect(guarded.proxy.address()).await.unwrap();
-    half.write_all(b"PRI * HT").await.unwrap();
-    for mut socket in [silent, half] {
-        let mut answer = Vec::new();
-        let read = socket.read_to_end(&mut answer);
-        let ended = tokio::time::timeout(Duration::from_secs(20), read).await;
-        assert!(ended.is_ok(), "the connection stays open");
-    }
-}
-
-#[tokio::test]
-async fn backpressure_reaches_the_upstream() {
-    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let guarded = Guarded::start(upstream.local_addr().unwrap(), |_| {});
-    let pings = "event: ping\ndata: {\"type\":\"ping\"}\n\n".repeat(1000);
-    let writing = tokio::spawn(async move {
-        let (mut socket, _) = upstream.accept().await.unwrap();
-        read_request(&mut socket).await;
-        socket
-            .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
-            .await
-            .unwrap();
-        let mut written = 0;
-        while written < 400 << 20 {
-            match tokio::time::timeout(
-                Duration::from_millis(500),
-                socket.write_all(pings.as_bytes()),
-            )
-            .await
-            {
-                Ok(Ok(())) => written += pings.len(),
-                Ok(Err(_)) | Err(_) => break,
-            }
-        }
-        written
-    });
-    let _socket = ask(&guarded, "/v1/messages").await;
-    let written = writing.await.unwrap();
-    assert!(
-        written < 64 << 20,
-        "the proxy took {written} bytes for a client that reads none"
-    );
-}
-
-#[tokio::test]
-async fn text_is_not_kept_back_for_more() {
-    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let guarded = Guarded::start(upstream.local_addr().unwrap(), |_| {});
-    tokio::spawn(async move {
-        let (mut socket, _) = upstream.accept().await.unwrap();
-        read_request(&mut socket).await;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: ping\ndata: {\"type\":\"ping\"}\n\n";
-        socket.write_all(head.as_bytes()).await.unwrap();
-        std::future::pending::<()>().await;
-    });
-    let client = Client::builder(TokioExecutor::new()).build_http();
-    let request = Request::post(guarded.url("/v1/messages"))
-        .body(Full::new(bytes::Bytes::from(REQUEST)))
-        .unwrap();
-    let begin = Instant::now();
-    let mut body = client.request(request).await.unwrap().into_body();
-    let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert_eq!(first, "event: ping\ndata: {\"type\":\"ping\"}\n\n");
-    assert!(
-        begin.elapsed() < Duration::from_secs(5),
-        "the upstream never sends more"
-    );
 }

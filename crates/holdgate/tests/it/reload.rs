@@ -1,7 +1,7 @@
 //! Rules and settings that change under a running proxy.
 
 use crate::client::calls;
-use crate::setup::{Guarded, REQUEST, eventually, model, post};
+use crate::setup::{Guarded, REQUEST, eventually, has, model, post};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -187,12 +187,8 @@ async fn a_bad_edit_keeps_what_was_and_says_so() {
     assert_eq!(event["findings"][0]["rule"], "rules-not-loaded");
     let shown = event["findings"][0]["evidence"].as_str().unwrap();
     assert!(shown.contains("\n  |   ^^^^^^^^^"), "{shown}");
-    let answer = post(&guarded.url("/s/bad/x/tool/v1/messages"), REQUEST).await;
-    assert!(
-        answer.text().contains("Rule: marker-2"),
-        "{}",
-        answer.text()
-    );
+    let answer = guarded.post("/s/bad/x/tool/v1/messages").await;
+    has(&answer.text(), "Rule: marker-2");
     assert_eq!(guarded.proxy.reloads(), (1, 1));
     // The same text again is no change, but the end of the trouble.
     replace(&path, &file(2));
@@ -200,7 +196,7 @@ async fn a_bad_edit_keeps_what_was_and_says_so() {
     // All rules at once do not go away by themselves.
     std::fs::rename(&folder, dir.path().join("elsewhere")).unwrap();
     eventually("the loss is told", || told("rules is missing")).await;
-    let answer = post(&guarded.url("/s/gone/x/tool@gone/v1/messages"), REQUEST).await;
+    let answer = guarded.post("/s/gone/x/tool@gone/v1/messages").await;
     assert!(answer.text().contains("Rule: marker-2"));
     std::fs::rename(dir.path().join("elsewhere"), &folder).unwrap();
     eventually("they are back", || guarded.proxy.reloads() == (3, 2)).await;

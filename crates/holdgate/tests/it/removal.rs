@@ -1,7 +1,7 @@
 //! What was set stays set while the proxy runs, also if somebody takes the file away.
 
 use crate::client::calls;
-use crate::setup::{Guarded, REQUEST, eventually, model, post};
+use crate::setup::{REQUEST, eventually, model, post};
 use holdgate::config::{Config, Flags};
 use holdgate::proxy::Proxy;
 use std::time::Duration;
@@ -16,20 +16,13 @@ async fn removing_the_settings_file_loosens_nothing() {
     // A busy machine must not decide what comes out.
     let text = "[guard]\njudge_timeout = \"1m\"\n[gate]\ncalls_per_minute = 1\n[rules]\ncheck_every = \"5ms\"\n";
     std::fs::write(&path, text).unwrap();
-    let flags = Flags {
-        state_dir: Some(dir.path().join("state")),
-        listen: Some(([127, 0, 0, 1], 0).into()),
-        upstream: Some(format!("http://{}", model.address())),
-        ..Flags::default()
-    };
+    let flags = Flags::local(dir.path().join("state"), model.address());
     let place = dir.path().to_str().unwrap().to_owned();
     let environment = [("XDG_CONFIG_HOME".to_owned(), place)];
     let proxy = Proxy::start(Config::load(&flags, environment).unwrap()).unwrap();
-    let state = tempfile::TempDir::with_prefix_in("unused", dir.path()).unwrap();
-    let guarded = Guarded { proxy, dir: state };
     let ledger = || crate::setup::ledger(&dir.path().join("state"));
     let passes = async |run: &str| {
-        let url = guarded.url(&format!("/s/one/x/tool@{run}/v1/messages"));
+        let url = format!("http://{}/s/one/x/tool@{run}/v1/messages", proxy.address());
         !calls(&post(&url, REQUEST).await.body).is_empty()
     };
     assert!(passes("1").await, "{}", ledger());
@@ -46,6 +39,6 @@ async fn removing_the_settings_file_loosens_nothing() {
     assert!(!passes("4").await);
     assert_eq!(ledger().matches("settings-not-loaded").count(), 1);
     std::fs::write(&path, text.replace("minute = 1", "minute = 60")).unwrap();
-    eventually("it is back", || guarded.proxy.reloads().0 == 1).await;
+    eventually("it is back", || proxy.reloads().0 == 1).await;
     assert!(passes("5").await);
 }

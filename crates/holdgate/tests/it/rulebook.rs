@@ -1,6 +1,7 @@
 //! Rules of the operator and of a project, through the commands.
 
 use crate::cli::holdgate;
+use crate::setup::{has, lacks};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -238,10 +239,8 @@ fn stats_come_from_the_ledger() {
         state,
     ];
     let (_, out, _) = setting.run(&since);
-    assert!(
-        out.contains("force-push       1 ") && !out.contains("touch-a"),
-        "{out}"
-    );
+    has(&out, "force-push       1 ");
+    lacks(&out, "touch-a");
     assert!(out.contains(" rules have not matched"), "{out}");
 }
 
@@ -263,14 +262,10 @@ fn a_rule_file_can_be_measured_alone() {
         serde_json::from_str::<Value>(&out).unwrap().to_string()
     };
     let (joined, alone) = (blocked(&[]), blocked(&["--alone"]));
-    assert!(
-        joined.contains("recursive-delete") && joined.contains("touch-x"),
-        "{joined}"
-    );
-    assert!(
-        !alone.contains("recursive-delete") && alone.contains("touch-x"),
-        "{alone}"
-    );
+    has(&joined, "recursive-delete");
+    has(&joined, "touch-x");
+    lacks(&alone, "recursive-delete");
+    has(&alone, "touch-x");
 }
 
 #[test]
@@ -291,14 +286,8 @@ fn patterns_of_the_operator_hold_on_their_examples() {
     write("swordfish again");
     let (code, out, _) = setting.run(&["rules", "check"]);
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.contains("`code-name` does not match this example"),
-        "{out}"
-    );
+    has(&out, "`code-name` does not match this example");
     let (code, _, errors) = setting.run(&["run", "true"]);
     assert_eq!(code, 2, "{errors}");
-    assert!(
-        errors.contains("`code-name` does not match this example"),
-        "{errors}"
-    );
+    has(&errors, "`code-name` does not match this example");
 }

@@ -1,8 +1,8 @@
 //! The terminal under `holdgate run`: it is the agent's, messages wait, questions leave no trace.
 
-use crate::approve::Terminal;
-use crate::run::{ASK_MODEL, HOLDGATE, Place};
+use crate::run::{ASK_MODEL, Place};
 use crate::setup::{REQUEST, eventually, ledger, model};
+use crate::terminal::{HOLDGATE, Terminal};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::io::Write as _;
 
@@ -81,7 +81,7 @@ async fn messages_wait_while_the_agent_draws() {
         ledger(place.dir.path()).contains("rules-loaded")
     })
     .await;
-    terminal.keys.write_all(b"\r").unwrap();
+    terminal.press("\r");
     let (_, screen) = terminal.ends().await;
     let (drawing, after) = screen.split_once("\x1b[?1049l").unwrap();
     assert!(!drawing.contains("the rules are in force"), "{screen}");

@@ -1,8 +1,9 @@
 //! `holdgate run` and the way of an agent's requests: settings files, other providers, other addresses.
 //! The agent is a script that has the name of a real one.
 
-use crate::run::{ASK_MODEL, HOLDGATE, Place};
-use crate::setup::{REQUEST, ledger, model};
+use crate::run::{ASK_MODEL, Place};
+use crate::setup::{REQUEST, has, ledger, model};
+use crate::terminal::HOLDGATE;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,6 +12,14 @@ struct Ended {
     code: Option<i32>,
     out: String,
     told: String,
+}
+
+impl Ended {
+    #[track_caller]
+    fn check(&self, code: i32, out: &str) {
+        let told = &self.told;
+        assert_eq!((self.code, self.out.as_str()), (Some(code), out), "{told}");
+    }
 }
 
 /// A folder with a home, a repository and a program `claude`.
@@ -88,7 +97,7 @@ fn an_agent_that_would_go_to_a_cloud_provider_is_not_started() {
         let agent = Agent::new("echo started");
         agent.write(path, BEDROCK);
         let ended = agent.run(&[], &[]);
-        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{path}");
+        ended.check(2, "");
         for part in [
             "was not started",
             "CLAUDE_CODE_USE_BEDROCK",
@@ -100,20 +109,11 @@ fn an_agent_that_would_go_to_a_cloud_provider_is_not_started() {
     }
     let agent = Agent::new("echo started");
     let mut command = agent.command(&[], &[]);
-    let ended = ended(
-        command
-            .env("CLAUDE_CODE_USE_VERTEX", "true")
-            .output()
-            .unwrap(),
-    );
-    assert_eq!(
-        (ended.code, ended.out.as_str()),
-        (Some(2), ""),
-        "{}",
-        ended.told
-    );
+    command.env("CLAUDE_CODE_USE_VERTEX", "true");
+    let ended = ended(command.output().unwrap());
+    ended.check(2, "");
     let ended = agent.run(&[], &[]);
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "started\n"));
+    ended.check(0, "started\n");
 }
 
 #[test]
@@ -125,22 +125,10 @@ fn what_leads_elsewhere_while_the_agent_runs_is_told_and_recorded() {
         done; echo went on"
     ));
     let ended = agent.run(&[], &[]);
-    assert_eq!(
-        (ended.code, ended.out.as_str()),
-        (Some(0), "went on\n"),
-        "{}",
-        ended.told
-    );
-    assert!(
-        ended.told.contains("while Claude Code was running"),
-        "{}",
-        ended.told
-    );
+    ended.check(0, "went on\n");
+    has(&ended.told, "while Claude Code was running");
     let records = ledger(&agent.state());
-    assert!(
-        records.contains(r#""rule":"redirected-agent""#),
-        "{records}"
-    );
+    has(&records, r#""rule":"redirected-agent""#);
 }
 
 #[test]
@@ -150,30 +138,27 @@ fn an_agent_without_a_request_is_said_to_be_unguarded() {
     let agent = Agent::new(&format!("echo '{event}'"));
     let ended = agent.run(&[], &[]);
     assert_eq!(ended.code, Some(0));
-    assert!(ended.told.contains(loud), "{}", ended.told);
-    assert!(ended.told.contains("1 incident,"), "{}", ended.told);
+    has(&ended.told, loud);
+    has(&ended.told, "1 incident,");
     let records = ledger(&agent.state());
-    assert!(records.contains(r#""rule":"unguarded-agent""#), "{records}");
+    has(&records, r#""rule":"unguarded-agent""#);
 
     let agent = Agent::new("exit 3");
     let ended = agent.run(&[], &[]);
     assert_eq!(ended.code, Some(3));
     let quiet = "no request of Claude Code came through Holdgate";
-    assert!(ended.told.contains(quiet), "{}", ended.told);
+    has(&ended.told, quiet);
     for arguments in [["--version"], ["mcp"]] {
         let ended = agent.run(&[], &arguments);
-        assert!(ended.told.contains("0 incidents"), "{}", ended.told);
+        has(&ended.told, "0 incidents");
     }
 
     // What is not known to be an agent may ask no model, and nothing is wrong with that.
     let place = Place::new();
     let other = place.run(&["sh", "-c", "echo fine"]).output().unwrap();
     let told = String::from_utf8(other.stderr).unwrap();
-    assert!(told.contains("0 incidents"), "{told}");
-    assert!(
-        told.contains("no request to a model came through"),
-        "{told}"
-    );
+    has(&told, "0 incidents");
+    has(&told, "no request to a model came through");
 }
 
 /// An address in the user's own settings is where requests go on to; one in a repository's is not.
@@ -192,12 +177,8 @@ async fn requests_go_on_to_where_the_user_has_them_go() {
     let mut command = agent.command(&[], &[REQUEST, "demo"]);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap());
     let ended = ended(output.await.unwrap());
-    assert!(
-        ended.told.contains("1 call judged, 0 refused"),
-        "{}",
-        ended.told
-    );
-    assert!(ended.told.contains("this is not used"), "{}", ended.told);
+    has(&ended.told, "1 call judged, 0 refused");
+    has(&ended.told, "this is not used");
     drop(other);
 }
 
@@ -212,8 +193,8 @@ fn a_wrong_upstream_is_said_at_once() {
         "https://h?x",
     ] {
         let ended = agent.run(&["--upstream", wrong], &[]);
-        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{wrong}");
-        assert!(ended.told.contains("--upstream"), "{}", ended.told);
+        ended.check(2, "");
+        has(&ended.told, "--upstream");
     }
     // Nobody listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

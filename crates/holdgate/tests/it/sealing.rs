@@ -1,12 +1,11 @@
 //! `holdgate ledger`, the state folder and a disk that takes no more, with the built command.
 
-use crate::cli::{Running, holdgate};
+use crate::cli::{Running, fed, holdgate};
 use crate::client::{calls, summary};
-use crate::setup::{REQUEST, ledger, model, post};
-use std::io::{BufRead as _, BufReader, Write as _};
+use crate::setup::{REQUEST, has, ledger, model, post};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn run(state: &Path, args: &[&str]) -> Output {
     holdgate(args)
@@ -30,21 +29,16 @@ async fn a_seed_proves_what_was_written_since() {
     let running = Running::start_with(&format!("http://{}", model.address()), &state, &[]);
     let url = |n: u32| format!("{}/x/ten_calls@{n}/v1/messages", running.1);
     post(&url(1), REQUEST).await;
-    check(
-        &run(&state, &["ledger", "verify"]),
-        0,
-        "not checked against a seed",
-    );
+    let unsealed = run(&state, &["ledger", "verify"]);
+    check(&unsealed, 0, "not checked against a seed");
 
     // While the proxy runs.
     let file = dir.path().join("seed");
     let seed_file = file.to_str().unwrap();
     let inside = state.join("seed");
     let seal = |file: &Path| {
-        run(
-            &state,
-            &["ledger", "seal", "--seed-file", file.to_str().unwrap()],
-        )
+        let file = file.to_str().unwrap();
+        run(&state, &["ledger", "seal", "--seed-file", file])
     };
     check(&seal(&inside), 1, "is in the state folder");
     check(&seal(&file), 0, "the seed is in");
@@ -65,28 +59,10 @@ async fn a_seed_proves_what_was_written_since() {
     // Printed once, and read from standard input.
     let printed = run(&state, &["ledger", "seal"]);
     check(&printed, 0, "shown only once");
-    let mut verify = holdgate(&["ledger", "verify", "--seed", "-", "--json", "--state-dir"])
-        .arg(&state)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    verify
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(&printed.stdout)
-        .unwrap();
-    check(
-        &verify.wait_with_output().unwrap(),
-        0,
-        "\"state\":\"checked\"",
-    );
-    check(
-        &run(&state, &["ledger", "verify", "--seed", seed_file]),
-        0,
-        "the epoch of this seed ends there",
-    );
+    let mut from_input = holdgate(&["ledger", "verify", "--seed", "-", "--json", "--state-dir"]);
+    let verified = fed(from_input.arg(&state), &printed.stdout);
+    check(&verified, 0, "\"state\":\"checked\"");
+    check(&verify(), 0, "the epoch of this seed ends there");
 }
 
 #[test]
@@ -103,72 +79,36 @@ fn a_state_folder_that_others_can_write_to_is_refused() {
     check(&run(dir.path(), &args), 1, "run `chmod go-w");
 }
 
-/// Killed when it goes, also if the test fails.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// At the limit on file sizes the system sends SIGXFSZ, which ends a process that does not expect it.
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_file_size_limit_calls_are_refused_and_the_proxy_lives() {
     let (model, dir) = (model(), tempfile::tempdir().unwrap());
-    let child = Command::new("sh")
-        .args([
-            "-c",
-            "ulimit -f 4; exec \"$@\"",
-            "sh",
-            env!("CARGO_BIN_EXE_holdgate"),
-        ])
-        .args(["proxy", "--listen", "127.0.0.1:0", "--upstream"])
-        .arg(format!("http://{}", model.address()))
-        .arg("--state-dir")
-        .arg(dir.path())
+    let limited = "ulimit -f 4; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", limited, "sh", env!("CARGO_BIN_EXE_holdgate")])
         .env_clear()
-        .env("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s")
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut running = Killed(child);
-    let mut first = String::new();
-    let mut errors = BufReader::new(running.0.stderr.take().unwrap());
-    errors.read_line(&mut first).unwrap();
-    std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
-    let url = first
-        .trim()
-        .strip_prefix("listening on ")
-        .unwrap()
-        .to_owned();
+        .env("HOLDGATE_GUARD_JUDGE_TIMEOUT", "20s");
+    let upstream = format!("http://{}", model.address());
+    let mut running = Running::spawn(&mut command, &upstream, dir.path());
+    let url = running.1.clone();
     let mut said = Vec::new();
     for n in 0..30 {
         let answer = post(&format!("{url}/x/tool@{n}/v1/messages"), REQUEST).await;
         said.extend(summary(&answer.body).last().cloned());
-        if said
-            .last()
-            .is_some_and(|last| last.contains("cannot be recorded"))
-        {
+        let last = said.last().map_or("", String::as_str);
+        if last.contains("cannot be recorded") {
             assert!(calls(&answer.body).is_empty(), "{answer:?}");
             break;
         }
     }
     let last = said.last().unwrap();
-    assert!(
-        last.contains("cannot be recorded"),
-        "{said:?}\n{}",
-        ledger(dir.path())
-    );
+    has(last, "cannot be recorded");
     assert!(running.0.try_wait().unwrap().is_none(), "it lives");
     let health = post(&format!("{url}/x/text/v1/messages"), REQUEST).await;
     assert!(health.status.is_success(), "{health:?}");
     drop(running);
     assert!(ledger(dir.path()).ends_with('\n'), "no half line is left");
-    check(
-        &run(dir.path(), &["ledger", "verify"]),
-        0,
-        "the ledger is intact",
-    );
+    let verified = run(dir.path(), &["ledger", "verify"]);
+    check(&verified, 0, "the ledger is intact");
 }

@@ -3,9 +3,10 @@
 use crate::cli::holdgate;
 use crate::client::calls;
 use crate::responses::message;
-use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, post};
-use holdgate::asks::Operator;
-use holdgate::incidents::{self, Filter};
+use crate::setup::{Guarded, REQUEST, RawUpstream, eventually, has, post};
+use holdgate::args::Filter;
+use holdgate::config::Operator;
+use holdgate::incidents;
 use holdgate_core::Answer;
 use std::path::Path;
 use std::time::Duration;
@@ -169,9 +170,7 @@ fn a_secret_in_the_output_is_in_no_incident() {
         &String::from_utf8_lossy(&output.stderr),
     );
     let written = all_files(state.path());
-    assert!(
-        written.contains("token-shown") && written.contains("[masked]"),
-        "{written}"
-    );
+    has(&written, "token-shown");
+    has(&written, "[masked]");
     assert_absent(secret, "the state folder", &written);
 }

@@ -5,6 +5,7 @@ use holdgate::config::{Config, Flags};
 use holdgate::proxy::Proxy;
 use holdgate::script::{Options, ScriptedModel};
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -22,6 +23,8 @@ pub(crate) const REQUEST: &str = r#"{"model":"m","max_tokens":9,"stream":true,"m
 pub(crate) struct Guarded {
     pub(crate) proxy: Proxy,
     pub(crate) dir: TempDir,
+    /// The scripted model behind it, if it is its own.
+    model: Option<ScriptedModel>,
 }
 
 impl Guarded {
@@ -39,16 +42,28 @@ impl Guarded {
         let dir = tempfile::tempdir().unwrap();
         let flags = Flags {
             config: settings.map(Path::to_owned),
-            state_dir: Some(dir.path().to_owned()),
-            listen: Some(([127, 0, 0, 1], 0).into()),
-            upstream: Some(format!("http://{upstream}")),
+            ..Flags::local(dir.path(), upstream)
         };
         let mut config = Config::load(&flags, []).unwrap();
         // A debug build on a busy machine must not be too slow to judge.
         config.judge.deadline = Duration::from_mins(1);
         change(&mut config);
         let proxy = Proxy::start(config).unwrap();
-        Guarded { proxy, dir }
+        let model = None;
+        Guarded { proxy, dir, model }
+    }
+
+    /// A proxy before a scripted model, with settings changed by `change`.
+    pub(crate) fn model(change: impl FnOnce(&mut Config)) -> Guarded {
+        let model = model();
+        let mut guarded = Self::start(model.address(), change);
+        guarded.model = Some(model);
+        guarded
+    }
+
+    /// What comes back for a request with one tool.
+    pub(crate) async fn post(&self, path: &str) -> Answer {
+        post(&self.url(path), REQUEST).await
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -100,21 +115,27 @@ pub(crate) async fn post(url: &str, body: &str) -> Answer {
 }
 
 pub(crate) async fn send(request: hyper::http::request::Builder, body: &str) -> Answer {
-    let client = Client::builder(TokioExecutor::new()).build_http();
-    collect(
-        client
-            .request(
-                request
-                    .body(Full::new(Bytes::from(body.to_owned())))
-                    .unwrap(),
-            )
-            .await
-            .unwrap(),
-    )
-    .await
+    collect(begin(request, body).await).await
 }
 
-pub(crate) async fn collect(response: hyper::Response<hyper::body::Incoming>) -> Answer {
+/// The answer as soon as it begins.
+pub(crate) async fn begin(
+    request: hyper::http::request::Builder,
+    body: &str,
+) -> hyper::Response<Incoming> {
+    try_begin(request, body).await.unwrap()
+}
+
+pub(crate) async fn try_begin(
+    request: hyper::http::request::Builder,
+    body: &str,
+) -> Result<hyper::Response<Incoming>, hyper_util::client::legacy::Error> {
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let body = Full::new(Bytes::from(body.to_owned()));
+    client.request(request.body(body).unwrap()).await
+}
+
+pub(crate) async fn collect(response: hyper::Response<Incoming>) -> Answer {
     let (head, mut incoming) = response.into_parts();
     let mut answer = Answer {
         status: head.status,
@@ -192,6 +213,16 @@ pub(crate) async fn read_request(socket: &mut TcpStream) -> String {
             _ => return text,
         }
     }
+}
+
+#[track_caller]
+pub(crate) fn has(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+#[track_caller]
+pub(crate) fn lacks(text: &str, part: &str) {
+    assert!(!text.contains(part), "`{part}` is in: {text}");
 }
 
 /// Waits for something that comes soon; a test that waits in vain fails after a while.

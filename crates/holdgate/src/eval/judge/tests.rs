@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Config, Flags};
+use crate::config::Config;
 use crate::eval::read;
 use crate::judging;
 use holdgate_core::rules::Profile;
@@ -7,11 +7,7 @@ use holdgate_core::{ANTHROPIC, RateLimits};
 
 fn bench() -> Bench {
     let stack = judging::stack(Profile::default(), &[], RateLimits::default()).unwrap();
-    let flags = Flags {
-        state_dir: Some("x".into()),
-        ..Flags::default()
-    };
-    let guard = Config::load(&flags, []).unwrap().guard;
+    let guard = Config::defaults("x").unwrap().guard;
     Bench::new(Arc::new(stack), guard, "/home/dev/project")
 }
 

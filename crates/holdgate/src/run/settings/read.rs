@@ -1,6 +1,6 @@
 //! A settings file as a list of settings, whatever its format is.
 
-use crate::run::agents::Format;
+use crate::agents::Format;
 use rustix::fs::OFlags;
 use serde_json::Value as Json;
 use std::fs::File;

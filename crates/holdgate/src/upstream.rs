@@ -1,6 +1,9 @@
-//! The way to the model's API: the client, URLs and headers.
+//! The way to a model's API: the client, bodies, URLs and headers.
 
-use super::body::Body;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::Body as HttpBody;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::{InvalidUriParts, PathAndQuery};
 use hyper::{Request, Uri};
@@ -8,9 +11,14 @@ use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder}
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::LazyLock;
 use std::time::Duration;
+
+/// The body of whatever goes either way.
+pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A client with its pool of connections.
 pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector>, Body>;
@@ -38,6 +46,24 @@ const HOP_BY_HOP: &[&str] = &[
     "transfer-encoding",
     "upgrade",
 ];
+
+/// A body that is there already.
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
+    let body = http_body_util::Full::new(bytes.into());
+    body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The same body; `kept` is dropped with it.
+pub(crate) fn keeping<B>(body: B, kept: impl Send + 'static) -> Body
+where
+    B: HttpBody<Data = Bytes, Error = BoxError> + Send + 'static,
+{
+    let keep = move |frame| {
+        let _ = &kept;
+        frame
+    };
+    body.map_frame(keep).boxed_unsync()
+}
 
 pub(crate) fn client(connect_timeout: Duration) -> anyhow::Result<Client> {
     let mut http = HttpConnector::new();
@@ -114,6 +140,17 @@ pub(crate) fn tls() -> anyhow::Result<rustls::ClientConfig> {
         Ok(tls)
     });
     Ok(TLS.clone()?)
+}
+
+/// An error with what caused it.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
 }
 
 /// `path` below the upstream's own path.

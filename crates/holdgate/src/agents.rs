@@ -1,32 +1,52 @@
 //! The agents that are known, as data: how each is started, where its settings are, and what in them
-//! sends its requests past the proxy. How each is given the proxy's address is in `environment.rs`.
+//! sends its requests past the proxy. How each is given the proxy's address is in `run/environment.rs`.
+
+/// The variable that points most agents at the proxy.
+pub(crate) const ADDRESS: &str = "ANTHROPIC_BASE_URL";
+/// Variables that decide where agents send their requests.
+pub(crate) const ROUTES: [&str; 14] = [
+    ADDRESS,
+    "ANTHROPIC_API_URL",
+    "ANTHROPIC_BEDROCK_BASE_URL",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CODEX_BASE_URL",
+    "CODE_ASSIST_ENDPOINT",
+    "GEMINI_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_VERTEX_BASE_URL",
+    "OPENAI_API_BASE",
+    "OPENAI_BASE_URL",
+];
 
 /// An agent.
 #[derive(Debug)]
-pub(super) struct Agent {
+pub(crate) struct Agent {
     /// What people call it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The programs and packages that start it.
-    pub(super) programs: &'static [&'static str],
+    pub(crate) programs: &'static [&'static str],
     /// How it is given an address that no settings file of a repository overrides.
-    pub(super) takes: Takes,
+    pub(crate) takes: Takes,
     /// Where its settings are.
-    pub(super) files: &'static [SettingsFile],
+    pub(crate) files: &'static [SettingsFile],
     /// Variables, of the environment or of a settings file, that send requests elsewhere.
-    pub(super) variables: &'static [Detour],
+    pub(crate) variables: &'static [Detour],
     /// Settings that do.
-    pub(super) keys: &'static [Detour],
+    pub(crate) keys: &'static [Detour],
     /// Arguments that do.
-    pub(super) arguments: &'static [Detour],
+    pub(crate) arguments: &'static [Detour],
     /// The variable or setting that names its address; the proxy's address goes over it.
-    pub(super) address: &'static str,
+    pub(crate) address: &'static str,
     /// First arguments of a start that asks no model.
-    pub(super) idle: &'static [&'static str],
+    pub(crate) idle: &'static [&'static str],
 }
 
 /// How an agent is given the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(crate) enum Takes {
     /// `--settings`, which goes over the settings of user and project.
     ClaudeSettings,
     /// `-c`, which goes over all files but the managed one.
@@ -41,18 +61,18 @@ pub(super) enum Takes {
 
 /// A settings file.
 #[derive(Debug)]
-pub(super) struct SettingsFile {
-    pub(super) place: Place,
-    pub(super) path: &'static str,
-    pub(super) format: Format,
-    pub(super) whose: Whose,
+pub(crate) struct SettingsFile {
+    pub(crate) place: Place,
+    pub(crate) path: &'static str,
+    pub(crate) format: Format,
+    pub(crate) whose: Whose,
     /// What stands before the names of variables in it; `None` if it holds none.
-    pub(super) variables: Prefix,
+    pub(crate) variables: Prefix,
 }
 
 /// Where a path begins.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Root,
     Home,
     /// The folder that a variable names, else this one in the user's home.
@@ -62,7 +82,7 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Json,
     /// All `*.json` files of a folder.
     JsonFolder,
@@ -72,7 +92,7 @@ pub(super) enum Format {
 
 /// Who writes a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(crate) enum Whose {
     /// The administrator: it goes over what we give.
     Managed,
     User,
@@ -82,17 +102,17 @@ pub(super) enum Whose {
 
 /// Something that sends requests past the proxy.
 #[derive(Debug)]
-pub(super) struct Detour {
+pub(crate) struct Detour {
     /// The name; `*` stands for any one part between dots.
-    pub(super) name: &'static str,
-    pub(super) value: Value,
+    pub(crate) name: &'static str,
+    pub(crate) value: Value,
     /// Where requests go.
-    pub(super) to: &'static str,
+    pub(crate) to: &'static str,
 }
 
 /// Values that do.
 #[derive(Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// Any but an empty one.
     Any,
     /// Any but an empty one, `0`, `false`, `no` and `off`.
@@ -103,7 +123,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub(super) fn takes(&self, value: &str) -> bool {
+    pub(crate) fn takes(&self, value: &str) -> bool {
         let value = value.trim();
         match self {
             Value::Any => !value.is_empty(),
@@ -370,4 +390,4 @@ static AIDER: Agent = Agent {
     idle: &["--version", "--help", "-h", "--list-models", "--models"],
 };
 
-pub(super) static AGENTS: [&Agent; 5] = [&CLAUDE, &CODEX, &OPENCODE, &GEMINI, &AIDER];
+pub(crate) static AGENTS: [&Agent; 5] = [&CLAUDE, &CODEX, &OPENCODE, &GEMINI, &AIDER];

@@ -1,0 +1,278 @@
+//! The sections of the file: every setting with its type, how it is written, and its default.
+
+use super::live::Origin;
+use super::ready::{Config, Operator};
+use super::values::{
+    Address, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord, ProfileWord,
+    ProviderWord, Span, UpstreamUrl,
+};
+use super::{ConfigError, DEFAULT_PORT, LIMITS};
+use holdgate_core::rules::Profile;
+use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits};
+use hyper::Uri;
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Clients that were seen to check a call against its schema before they run it, and to report the
+/// error to the model: Claude Code and opencode.
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
+
+/// How a setting is written: in a form of its own, or as its type is.
+macro_rules! form {
+    ($type:ty as $form:ty) => {
+        $form
+    };
+    ($type:ty) => {
+        $type
+    };
+}
+
+/// A section as written: every setting optional, unknown ones errors. With `=>`, also the section
+/// as it is used; the default of a setting may use those above it.
+macro_rules! section {
+    ($file:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, expecting = "a section of settings")]
+        pub(super) struct $file {
+            $(pub(super) $field: Option<$type>,)*
+        }
+
+        impl $file {
+            /// Takes from `over` what it sets.
+            fn overlay(&mut self, over: $file) {
+                $(if over.$field.is_some() { self.$field = over.$field; })*
+            }
+        }
+    };
+    ($file:ident => $(#[$about:meta])* $vis:vis $name:ident {
+        $($(#[$what:meta])* $field:ident: $type:ty $(as $form:ty)? = $default:expr,)*
+    }) => {
+        section!($file { $($field: form!($type $(as $form)?)),* });
+
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        $vis struct $name {
+            $($(#[$what])* $vis $field: $type,)*
+        }
+
+        impl $file {
+            /// Fills in the defaults.
+            fn settle(self) -> $name {
+                $(let $field: $type = self.$field.map_or_else(|| $default, Into::into);)*
+                $name { $($field),* }
+            }
+        }
+    };
+}
+
+section!(ProxyFile =>
+    /// The door's own settings.
+    pub ProxySettings {
+        /// Where to listen.
+        listen: SocketAddr as Address = ([127, 0, 0, 1], DEFAULT_PORT).into(),
+        /// Threads that carry connections.
+        workers: usize as Count<1, 256> = cores().min(4),
+        /// Names besides those of loopback under which it is reached.
+        hosts: Vec<String> = Vec::new(),
+        /// Bytes that requests, streams, connections and sessions keep together.
+        memory_budget: usize as Count<{ 8 << 20 }, { usize::MAX >> 1 }> = 1 << 30,
+        /// Connections at once.
+        max_connections: usize as Count<1, 1_000_000> = 2048,
+        /// The same from one address. Whoever comes from elsewhere finds some left.
+        max_connections_per_peer: usize as Count<1, 1_000_000> = max_connections.div_ceil(2),
+        /// Bytes of a request.
+        max_request_bytes: usize = 64 << 20,
+        /// Bytes of a response that is not streamed.
+        max_response_bytes: usize = 64 << 20,
+        /// To reach the upstream.
+        connect_timeout: Duration as Span = Duration::from_secs(10),
+        /// Until its answer begins.
+        response_timeout: Duration as Span = Duration::from_mins(10),
+        /// Between two pieces of its answer.
+        idle_timeout: Duration as Span = Duration::from_mins(5),
+        /// For a client to send or take a piece.
+        client_timeout: Duration as Span = Duration::from_mins(2),
+        /// For open streams, once told to stop.
+        shutdown_grace: Duration as Span = Duration::from_mins(5),
+    }
+);
+section!(UpstreamFile {
+    anthropic: UpstreamUrl
+});
+section!(GuardFile =>
+    /// How calls are held and judged.
+    GuardSection {
+        on_block: OnBlock as OnBlockWord = OnBlock::Continue,
+        continue_clients: Vec<String> =
+            CONTINUE_CLIENTS.iter().copied().map(str::to_owned).collect(),
+        hold_all: bool = false,
+        keep_alive: Duration as Span = Duration::from_secs(10),
+        inert_blocks: Vec<String> = Vec::new(),
+        judge_timeout: Duration as Span = LIMITS.deadline,
+        max_call_bytes: usize = LIMITS.call.max_bytes,
+        // Reading is recursive, so the depth has a ceiling.
+        max_call_depth: usize as Count<1, 120> = LIMITS.call.max_depth,
+        max_event_bytes: usize = 8 << 20,
+        max_held_bytes: usize = 64 << 20,
+        max_calls: usize = 256,
+    }
+);
+section!(GateFile =>
+    /// The gate's limits, and what kind of machine the agent works on.
+    GateSection {
+        profile: Profile as ProfileWord = Profile::default(),
+        calls_per_minute: usize as Count<0, 4096> = 60,
+        identical_in_a_row: u32 = 5,
+    }
+);
+section!(RulesFile =>
+    /// The operator's rules.
+    pub RulesSettings {
+        /// The folders, the one whose rules come first before the others.
+        dirs: Vec<PathBuf> as Folders = Vec::new(),
+        /// Whether projects may have rules of their own.
+        project_files: bool = true,
+        /// How often rules and settings are looked at for changes.
+        check_every: Duration as Span = Duration::from_millis(500),
+    }
+);
+section!(AskFile =>
+    /// Whom to ask.
+    #[derive(Copy)]
+    pub AskSettings {
+        /// Whether somebody is there.
+        operator: Operator as OperatorWord = Operator::Auto,
+        /// How long a person has to answer.
+        timeout: Duration as Span = Duration::from_mins(2),
+    }
+);
+section!(ProjectFile { dir: Folder });
+section!(SessionsFile =>
+    /// The sessions that are remembered.
+    #[derive(Copy)]
+    pub SessionSettings {
+        /// How many.
+        max: usize as Count<1, 1_000_000> = 10_000,
+        /// How long an idle one is.
+        max_idle: Duration as Span = Duration::from_hours(24),
+    }
+);
+section!(LedgerFile =>
+    /// The ledger's settings.
+    #[derive(Copy)]
+    pub LedgerSettings {
+        /// Bytes of a file before the next one begins.
+        max_bytes: u64 = 64 << 20,
+        /// Bytes of all files together before the oldest are deleted; 0 keeps them all.
+        keep_bytes: u64 = 1 << 30,
+        /// Bytes of a call's arguments that are kept.
+        input_bytes: usize = 4096,
+        /// Wait for the disk at every record.
+        sync: bool = false,
+    }
+);
+section!(JudgeFile {
+    provider: ProviderWord,
+    model: ModelName,
+    base_url: UpstreamUrl,
+    api_key_env: String,
+    // Known so that its value is not repeated in an error.
+    api_key: toml::Value,
+    timeout: Span,
+    budget_per_hour: Count<0, 100_000>,
+    freeze: bool,
+    cache: Count<0, 10_000>,
+    cache_for: Span,
+    breaker_failures: Count<1, 1_000>,
+    breaker_pause: Span,
+});
+
+macro_rules! file {
+    ($($section:ident: $type:ident,)*) => {
+        /// The sections of the file, which begin the names of variables.
+        pub(super) const SECTIONS: &[&str] = &[$(stringify!($section)),*];
+
+        /// `holdgate.toml` as written.
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub(super) struct ConfigFile {
+            $($section: $type,)*
+        }
+
+        impl ConfigFile {
+            pub(super) fn overlay(&mut self, over: ConfigFile) {
+                $(self.$section.overlay(over.$section);)*
+            }
+        }
+    };
+}
+
+file! {
+    proxy: ProxyFile,
+    upstream: UpstreamFile,
+    guard: GuardFile,
+    gate: GateFile,
+    rules: RulesFile,
+    ask: AskFile,
+    project: ProjectFile,
+    sessions: SessionsFile,
+    ledger: LedgerFile,
+    judge: JudgeFile,
+}
+
+impl ConfigFile {
+    /// Fills in the defaults.
+    pub(super) fn settle(self, state_dir: PathBuf) -> Result<Config, ConfigError> {
+        let (ask, guard, gate) = (self.ask.settle(), self.guard.settle(), self.gate.settle());
+        let vendor = || Uri::from_static("https://api.anthropic.com");
+        Ok(Config {
+            file: None,
+            ignored: Vec::new(),
+            state_dir,
+            config_place: None,
+            pin_file: None,
+            home: None,
+            proxy: self.proxy.settle(),
+            upstream: self.upstream.anthropic.map_or_else(vendor, |url| url.0),
+            continue_clients: guard.continue_clients,
+            guard: GuardSettings {
+                on_block: guard.on_block,
+                hold_all: guard.hold_all,
+                keep_alive: guard.keep_alive,
+                ask: (ask.operator != Operator::Never).then_some(ask.timeout),
+                inert_blocks: guard.inert_blocks.into(),
+                max_event_bytes: guard.max_event_bytes,
+                max_held_bytes: guard.max_held_bytes,
+                max_calls: guard.max_calls,
+            },
+            judge: JudgeLimits {
+                call: CallLimits {
+                    max_bytes: guard.max_call_bytes,
+                    max_depth: guard.max_call_depth,
+                },
+                fuel: LIMITS.fuel,
+                deadline: guard.judge_timeout,
+            },
+            rates: RateLimits {
+                calls_per_minute: gate.calls_per_minute,
+                identical_in_a_row: gate.identical_in_a_row,
+            },
+            ask,
+            profile: gate.profile,
+            rules: self.rules.settle(),
+            expert_header: false,
+            project: self.project.dir.map(|dir| dir.0),
+            sessions: self.sessions.settle(),
+            ledger: self.ledger.settle(),
+            output_judge: self.judge.settle()?,
+            origin: Origin::default(),
+        })
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
