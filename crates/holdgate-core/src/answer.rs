@@ -1,46 +1,28 @@
-//! What is answered to a question, and the approval that an answer can be.
+//! Answers to questions, and the approval that an answer can give.
 
-/// What became of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// A person lets this call pass.
-    Once,
-    /// A person lets the same pass for the rest of the session.
-    Session,
-    /// A person lets it pass and has written a rule that does so from now on.
-    Rule,
-    /// A person says no.
-    Deny,
-    /// Nobody answered in time.
-    Timeout,
-    /// Nobody was there to be asked.
-    Nobody,
-    /// Nobody could be asked: no terminal shows questions, and no PIN is set to answer elsewhere.
-    NoPin,
-    /// The client went away, or the response broke, before anybody answered.
-    Withdrawn,
+use holdgate_effects::worded;
+
+worded! {
+    /// How a question ended.
+    pub enum Answer as "answer" {
+        Once = "once": "A person lets this call pass.",
+        Session = "session": "A person lets the same call pass for the rest of the session.",
+        Rule = "rule": "A person lets the call pass and has written a rule that allows it from now on.",
+        Deny = "deny": "A person says no.",
+        Timeout = "timeout": "Nobody answered in time.",
+        Nobody = "nobody": "Nobody was there to be asked.",
+        NoPin = "no-pin": "Nobody could be asked: no terminal shows questions, and no PIN is set.",
+        Withdrawn = "withdrawn": "The client disconnected, or the response broke, before an answer.",
+    }
 }
 
 impl Answer {
-    /// The word for it in records and on the command line.
-    pub fn word(self) -> &'static str {
+    /// Whether a person gives this answer.
+    pub fn is_of_person(self) -> bool {
         match self {
-            Answer::Once => "once",
-            Answer::Session => "session",
-            Answer::Rule => "rule",
-            Answer::Deny => "deny",
-            Answer::Timeout => "timeout",
-            Answer::Nobody => "nobody",
-            Answer::NoPin => "no-pin",
-            Answer::Withdrawn => "withdrawn",
+            Answer::Once | Answer::Session | Answer::Rule | Answer::Deny => true,
+            Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => false,
         }
-    }
-
-    /// The answer of a person that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Answer> {
-        [Answer::Once, Answer::Session, Answer::Rule, Answer::Deny]
-            .into_iter()
-            .find(|answer| answer.word() == word)
     }
 
     /// The approval, if the call may go on.

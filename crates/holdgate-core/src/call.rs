@@ -1,17 +1,17 @@
-//! A tool call: as it comes in, and as it was read.
+//! A tool call: as it arrives, and after it was read.
 
 use holdgate_effects::Invocation;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates, shorten};
 use std::sync::Arc;
 
-/// Who carries a call out.
+/// Who runs a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// The client, as soon as it has the call.
     AtClient,
     /// The provider, before we saw it.
     AtProvider,
-    /// Nobody knows: a kind of block that has no meaning here.
+    /// Unknown: a kind of block that the protocol does not define.
     Unknown(String),
 }
 
@@ -26,10 +26,10 @@ impl Executor {
     }
 }
 
-/// A call as it comes in, piece by piece. Nothing of it has been believed yet.
+/// A call as it arrives, piece by piece, before anything in it is trusted.
 #[derive(Clone, Debug)]
 pub struct HeldCall {
-    /// Who would carry it out.
+    /// Who would run it.
     pub runs: Executor,
     /// The call's id, if it has a readable one.
     pub id: Option<String>,
@@ -41,20 +41,20 @@ pub struct HeldCall {
     pub start_input: String,
     /// The fragments of the input, joined.
     pub input: String,
-    /// The first thing that was wrong.
+    /// The first error.
     pub fault: Option<Fault>,
-    /// About what all but the input weighs in memory.
+    /// About how many bytes it takes in memory without the input.
     pub weight: usize,
 }
 
-/// A call that was read strictly: it can mean only one thing.
+/// A call that was read strictly: every client reads it in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
     /// The call's id.
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// Who carries it out.
+    /// Who runs it.
     pub runs: Executor,
     /// The arguments: always an object.
     pub input: Json<'static>,
@@ -65,7 +65,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call that stands in no response, such as an example's. `input` is an object.
+    /// A call outside of a response, such as an example. `input` is an object.
     pub(crate) fn alone(id: &str, name: &str, input: Json<'static>) -> Self {
         ToolCall {
             id: id.to_owned(),
@@ -77,7 +77,7 @@ impl ToolCall {
         }
     }
 
-    /// What matters of it for what it does.
+    /// The parts that decide what it does.
     pub fn invocation(&self) -> Invocation<'_> {
         Invocation {
             tool: &self.name,
@@ -96,7 +96,7 @@ pub enum Fault {
     /// The arguments are not an object.
     #[error("its input is not a JSON object")]
     NotAnObject,
-    /// Two inputs, of which clients pick one each.
+    /// Two inputs: one client uses the first, another the second.
     #[error("its input is in both the block start and the deltas")]
     TwoInputs,
     /// Over the limit.
@@ -111,13 +111,13 @@ pub enum Fault {
     /// An id that another call of the message has.
     #[error("another call in the same message has the id `{0}`")]
     SameId(String),
-    /// A call that stands inside of another block.
+    /// A call inside another block.
     #[error("the block contains a tool call, which some clients would run")]
     NestedCall,
-    /// Two keys that some clients take for one.
+    /// Two keys that some clients read as one.
     #[error("the key `{0}` differs from another key only in case")]
     AmbiguousKey(String),
-    /// A kind of block that has no meaning here.
+    /// A kind of block that the protocol does not define.
     #[error("`{0}` is an unknown kind of block")]
     UnknownKind(String),
 }
@@ -158,8 +158,8 @@ impl HeldCall {
         }
     }
 
-    /// The same with the protocol's own object around it, its input left out. A large one is not
-    /// kept: the call is lost then.
+    /// The same with the protocol's own object around it, its input left out. If that is too large,
+    /// it is not kept, and the call will be refused.
     #[must_use]
     pub fn with_envelope(mut self, envelope: Json<'_>) -> Self {
         let size = envelope.text().len();
@@ -175,7 +175,8 @@ impl HeldCall {
         self
     }
 
-    /// Adds a fragment of the input. At the limit the input is let go: the call is lost anyway.
+    /// Adds a fragment of the input. At the limit the input is dropped: the call will be refused
+    /// anyway.
     pub fn push_input(&mut self, fragment: &str, limits: CallLimits) {
         if self.fault.is_some() {
             return;
@@ -187,7 +188,7 @@ impl HeldCall {
         }
     }
 
-    /// Notes what is wrong; the first fault counts.
+    /// Records an error; the first one counts.
     pub fn fail(&mut self, fault: Fault) {
         self.fault.get_or_insert(fault);
         self.input = String::new();

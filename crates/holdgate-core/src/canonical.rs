@@ -21,8 +21,8 @@ pub struct Canonical(Bytes);
 
 impl Canonical {
     /// The frame that was read as `fields`, whose data has been accepted as JSON. A frame that is
-    /// canonical already keeps its bytes; any other is written anew. `None`: it has no data, or its
-    /// data is not UTF-8.
+    /// canonical keeps its bytes; any other is rewritten. `None`: it has no data, or its data is
+    /// not UTF-8.
     pub(crate) fn of_frame(raw: &Bytes, fields: &Fields<'_>) -> Option<Canonical> {
         let (event, data) = (fields.event, fields.data.as_ref()?);
         let unchanged = || {
@@ -49,7 +49,7 @@ impl Canonical {
     /// The two as one slice of `chunk`, if they are neighbours in it.
     pub(crate) fn join(&self, next: &Canonical, chunk: &Bytes) -> Option<Canonical> {
         let place = |part: &Bytes| {
-            // A slice of the chunk, or bytes of our own? The address tells.
+            // The address shows whether this is a slice of the chunk.
             let at = part.as_ptr().addr().checked_sub(chunk.as_ptr().addr())?;
             let end = at.checked_add(part.len())?;
             (end <= chunk.len()).then_some((at, end))
@@ -112,7 +112,7 @@ impl Frames {
 }
 
 /// JSON on one line that means the same. Outside of strings, line ends are white space; inside of
-/// them only those beyond ASCII can stand, and become escapes.
+/// them only non-ASCII ones are possible, which become escapes.
 fn one_line(json: &str) -> Cow<'_, str> {
     if line_end(json.as_bytes()).is_none() {
         return Cow::Borrowed(json);
@@ -130,7 +130,7 @@ fn one_line(json: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Where something stands that some reader takes for the end of a line.
+/// The position of something that some reader takes for the end of a line.
 fn line_end(text: &[u8]) -> Option<usize> {
     let beyond_ascii = |at: &usize| {
         let rest = text.get(*at..).unwrap_or_default();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canonical_frame_keeps_its_bytes_and_any_other_is_written_anew() {
+    fn a_canonical_frame_keeps_its_bytes_and_any_other_is_rewritten() {
         const PING: &str = "event: ping\ndata: {\"type\": \"ping\"}\n\n";
         check(PING, PING);
         for other in [

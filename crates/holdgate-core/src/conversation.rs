@@ -1,8 +1,8 @@
-//! The conversation in the request is the state: what has been done is rebuilt from it.
+//! Rebuilds what has been done from the conversation in a request.
 //!
-//! Each request carries its whole history. A message that has been seen before costs its hash;
-//! a new one is read, and its calls are understood. What the client has since left out of the
-//! history stays known here; whoever has not seen it knows what the request shows.
+//! Each request contains its whole history. For a message that was seen before, only its hash is
+//! computed; a new one is read, and its calls are interpreted. What the client has since dropped
+//! from the history stays known here; another replica knows only what the request contains.
 
 mod parts;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Conversations of one session that are known: the agent's, and those of its helpers.
+/// Known conversations of one session: the agent's, and those of its subagents.
 const MAX_CONVERSATIONS: usize = 32;
 /// Steps of all of them together.
 const MAX_KNOWN_STEPS: usize = 4 * MAX_STEPS;
@@ -72,7 +72,7 @@ struct Conversation {
     bytes: usize,
 }
 
-/// Tells messages apart: hash and length.
+/// Identifies a message: hash and length.
 type Digest = (u64, usize);
 
 /// What a message says.
@@ -84,8 +84,8 @@ struct Finished<'p> {
     outcome: Outcome,
 }
 
-/// Tells steps apart. Ids of refusals are our own, and must not hide those of calls; nor must a
-/// call hide another with the same id.
+/// Identifies a step. The ids of refusals are our own and must not hide calls, and a call must not
+/// hide another one with the same id.
 type Key<'s> = (bool, &'s str, u64);
 
 impl Conversations {
@@ -122,9 +122,9 @@ impl Conversations {
         Ok(Arc::new(history))
     }
 
-    /// A conversation with a new root. Clients begin one when they sum up a long conversation, so
-    /// what was done in the last one counts. A helper's conversation begins so too, and inherits
-    /// what the one who asked for help has done.
+    /// A conversation with a new root. Clients start one when they summarise a long conversation,
+    /// so the steps of the last one count. A subagent's conversation starts in the same way, and
+    /// inherits the steps of the agent that started it.
     fn begin(&self, root: u64, shown: &[Finished<'_>]) -> Conversation {
         let mut latest_first = self.known.iter().rev();
         let before = latest_first.find(|known| !known.steps.is_empty());
@@ -211,7 +211,8 @@ fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
             Part::Call(step) => open.entry(&step.call).or_default().push(step),
             Part::Result { call, failed } => {
                 let ended = open.remove(call.as_str()).unwrap_or_default();
-                // Whose result it is cannot be told: none of them is known to have succeeded.
+                // With several calls it is unknown whose result this is: none is known to have
+                // succeeded.
                 let outcome = if *failed || ended.len() > 1 {
                     Outcome::Failed
                 } else {
@@ -248,7 +249,7 @@ impl Finished<'_> {
 }
 
 impl Conversation {
-    /// A step that several hold is shared out among them.
+    /// A step that several conversations share counts in part for each.
     fn weigh(&mut self) {
         let share = |step: &Arc<Step>| step.bytes / Arc::strong_count(step).max(1);
         let steps: usize = self.steps.iter().map(share).sum();
@@ -260,7 +261,7 @@ impl Conversation {
         self.bytes = size_of::<Conversation>() + steps + said;
     }
 
-    /// Where each of `shown` is known, in order: of calls that are alike, the next one.
+    /// The index of each of `shown` among the known steps, in order: of equal calls, the next one.
     fn places(&self, shown: &[Finished<'_>]) -> Vec<Option<usize>> {
         let mut alike: HashMap<Key<'_>, VecDeque<usize>> = HashMap::new();
         for (at, step) in self.steps.iter().enumerate() {
@@ -281,7 +282,7 @@ impl Conversation {
         places
     }
 
-    /// Takes in what a request shows.
+    /// Adds what a request shows.
     fn absorb(&mut self, shown: &[Finished<'_>]) {
         let places = self.places(shown);
         let last = places.iter().flatten().max().copied();

@@ -5,20 +5,19 @@ use crate::canonical::Canonical;
 use crate::sse::SseError;
 use holdgate_effects::json::JsonError;
 
-/// The number by which a protocol tells the blocks of one message apart.
+/// The number of a block in its message.
 pub(crate) type Block = u64;
 
 /// A frame, or a part of one, understood.
 #[derive(Debug)]
 pub enum Event {
-    /// Nothing that could leave, such as a comment: only a sign that the upstream is alive.
+    /// Nothing to send, such as a comment: it only shows that the upstream is alive.
     Silent,
-    /// A ping: no part of the message, and no place in its order.
+    /// A ping, which is not part of the message and has no position in it.
     Ping,
-    /// Can cause no action. The frame leaves in order.
+    /// Cannot cause an action. The frame is sent in order.
     Inert(Part),
-    /// Can cause no action, and stood in one frame with other things. Leaves in order, in a frame of
-    /// its own.
+    /// Cannot cause an action, and was part of a frame. It is sent in order, in a frame of its own.
     Piece(Part, Canonical),
     /// A call begins.
     CallStart(Block, Box<HeldCall>),
@@ -28,9 +27,10 @@ pub enum Event {
     CallNoise,
     /// A call is whole.
     CallEnd(Block),
-    /// The upstream gives up; the frame says why, in the client's protocol.
+    /// The upstream reports an error; the frame says why, in the client's protocol.
     UpstreamError,
-    /// Means nothing, or says again what was said, which makes some clients act twice. Left out.
+    /// Has no meaning here, or repeats an event, which makes some clients act twice. It is not
+    /// sent.
     Stray(&'static str),
 }
 
@@ -53,7 +53,8 @@ pub enum Part {
     Other,
 }
 
-/// The response breaks its protocol in a way that could hide a call. Nothing more of it is passed on.
+/// The response breaks its protocol in a way that could hide a call. Nothing more of it is passed
+/// on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// A frame cannot be read.
@@ -70,10 +71,10 @@ pub enum Violation {
     /// Something lacks a part that it must have.
     #[error("{0}")]
     Incomplete(&'static str),
-    /// Something stands where it must not.
+    /// Something is at a wrong position.
     #[error("{0}")]
     OutOfOrder(&'static str),
-    /// Clients go by the name, other tools by the type: they must agree.
+    /// Some clients use the name, others the type, so the two must agree.
     #[error("an event has the name `{name}` but the type `{kind}`")]
     OtherName {
         /// The frame's name.
@@ -81,7 +82,7 @@ pub enum Violation {
         /// The type that its data has.
         kind: String,
     },
-    /// An event that has no meaning here and is not harmless.
+    /// An unknown event that could be harmful.
     #[error("the event `{0}` is unknown and could carry an action")]
     UnknownEvent(String),
     /// A delta of another kind than its block's.
@@ -89,19 +90,19 @@ pub enum Violation {
     WrongDelta {
         /// The delta's type.
         delta: String,
-        /// What kind of block it stands in.
+        /// The kind of its block.
         block: &'static str,
     },
-    /// A tool call inside of an event that is not one.
+    /// A tool call inside an event of another kind.
     #[error("a tool call inside the event `{0}`")]
     HiddenCall(String),
     /// A response that is not a message, and not harmless either.
     #[error("the response is not a message and {0}")]
     NotAMessage(&'static str),
-    /// A member of the response that only the content may be like.
+    /// A member of the response contains what only the content may contain.
     #[error("the response has tool calls, or keys that differ only in case, in `{0}`")]
     HiddenInMember(String),
-    /// Two keys that some clients take for one.
+    /// Two keys that some clients read as one.
     #[error("the key `{0}` differs from another key only in case")]
     AmbiguousKey(String),
     /// More than its limit allows.

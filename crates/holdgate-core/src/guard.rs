@@ -1,11 +1,12 @@
 //! One response under guard: the walk of a byte, from top to bottom.
 //!
-//! [`StreamGuard::feed`] takes a chunk from upstream. Text leaves in the same call, in its canonical
-//! form, which most of it has already. A tool call is held until it is whole, judged, and written
-//! anew or replaced. What the shell has to do comes out as [`Output`]s, in order.
+//! [`StreamGuard::feed`] takes a chunk from upstream. Text is sent in the same call, in canonical
+//! form, which most text already has. A tool call is held until it is complete, judged, and then
+//! rewritten or replaced. The [`Output`]s say what the shell has to do, in order.
 
 mod asking;
 mod ending;
+mod hold;
 mod job;
 mod ruling;
 mod settings;
@@ -21,7 +22,6 @@ use crate::answer::Answer;
 use crate::call::Executor;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
-use crate::hold::{Hold, Waiting};
 use crate::incident::{Action, Record};
 use crate::protocol::{Protocol, Reader, Writer};
 use crate::question::Question;
@@ -29,13 +29,14 @@ use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
 use asking::Asked;
 use bytes::Bytes;
+use hold::{Hold, Waiting};
 use ruling::{Judged, Ruling};
 use sink::Sink;
 use std::time::Duration;
 
-/// Events without meaning that one response may have.
+/// Stray events that one response may have.
 const MAX_STRAYS: usize = 100;
-/// A client that has heard nothing for so long is told that the upstream still sends comments.
+/// After this time without output, a comment from upstream becomes a keep-alive for the client.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// What the shell has to do, in order.
@@ -45,13 +46,13 @@ pub enum Output {
     Send(Canonical),
     /// Write this to the ledger. What follows must not leave before that is done.
     Record(Box<Record>),
-    /// Judge a call, and tell [`StreamGuard::judged`] or [`MessageGuard::judged`] what came out.
+    /// Judge a call, and pass the result to [`StreamGuard::judged`] or [`MessageGuard::judged`].
     /// At most one call of a response is judged at a time.
     Judge(Box<Job>),
-    /// Ask a person, and tell [`StreamGuard::answer`] or [`MessageGuard::answer`] what was said. At
+    /// Ask a person, and pass the answer to [`StreamGuard::answer`] or [`MessageGuard::answer`]. At
     /// most one question of a response is open at a time.
     Ask(Box<Question>),
-    /// Break the connection off: nothing was sent that could be ended properly.
+    /// Close the connection: nothing was sent yet, so there is nothing to end properly.
     Abort,
 }
 
@@ -64,7 +65,7 @@ pub struct StreamGuard {
     writer: Box<dyn Writer>,
     /// What the last frame meant. Kept for its memory.
     events: Vec<Event>,
-    hold: Hold<Judged>,
+    hold: Hold,
     state: State,
     seen_frame: bool,
     strays: usize,
@@ -106,8 +107,8 @@ impl StreamGuard {
         }
     }
 
-    /// Hands the judging out as [`Output::Judge`] instead of doing it at once: where streams are
-    /// carried, nothing else may take time.
+    /// Hands the judging out as [`Output::Judge`] instead of doing it immediately: threads that
+    /// carry streams must not do slow work.
     #[must_use]
     pub fn judging_apart(mut self) -> Self {
         self.ruling.apart = true;
@@ -220,7 +221,7 @@ impl StreamGuard {
         }
     }
 
-    /// A frame that is not passed on. Recorded once: there may be many.
+    /// A frame that is not sent. Only the first one is recorded: there may be many.
     fn leave_out(&mut self, what: &'static str, sink: &mut Sink<'_>) -> Result<(), Violation> {
         self.strays += 1;
         if self.strays > MAX_STRAYS {
@@ -237,7 +238,7 @@ impl StreamGuard {
         Ok(())
     }
 
-    /// Lets go what has become ready, in order.
+    /// Sends what has become ready, in order.
     fn release(&mut self, now: Duration, sink: &mut Sink<'_>) {
         let hold_all = self.ruling.judge.settings.hold_all;
         let ended = self.state == State::Complete;
@@ -259,7 +260,7 @@ impl StreamGuard {
             match self.hold.pop() {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
                 Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
-                Some(Waiting::Notice(judged)) => self.write_notice(&judged, sink),
+                Some(Waiting::Notice(text)) => sink.send(self.writer.notice(&text)),
                 Some(Waiting::Call(_) | Waiting::Away(_)) | None => return,
             }
         }
@@ -269,19 +270,13 @@ impl StreamGuard {
         match &judged.judgement.outcome {
             Ok(cleared) => sink.send(self.writer.call(cleared)),
             Err(refusal) => {
-                if !judged.notice_apart {
-                    self.write_notice(judged, sink);
+                if let Some(notice) = judged.notice().filter(|_| !judged.notice_apart) {
+                    sink.send(self.writer.notice(&notice));
                 }
                 if let Some(id) = &judged.inert_call {
                     sink.send(self.writer.inert_call(refusal, id));
                 }
             }
-        }
-    }
-
-    fn write_notice(&mut self, judged: &Judged, sink: &mut Sink<'_>) {
-        if let Some(notice) = judged.notice() {
-            sink.send(self.writer.notice(&notice));
         }
     }
 
@@ -296,11 +291,10 @@ impl StreamGuard {
         }
     }
 
-    /// Keeps the client waiting while a call is held, and waits no longer for an answer or a verdict
-    /// that is overdue.
+    /// Sends a keep-alive while a call is held, and stops waiting for an overdue answer or verdict.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
         if self.ruling.verdict_due().is_some_and(|due| due <= now) {
-            return self.unjudged(Unjudged::Late, now, out);
+            return self.judged(Err(Unjudged::Late), now, out);
         }
         let overdue = |asked: &&Asked| asked.deadline <= now;
         if let Some(asked) = self.question.as_ref().filter(overdue) {
@@ -314,7 +308,7 @@ impl StreamGuard {
         }
     }
 
-    /// What keeps the client waiting; empty if its protocol has nothing for that.
+    /// The keep-alive of the protocol; empty if it has none.
     fn keep_alive(&self) -> Canonical {
         self.protocol().keep_alive().unwrap_or_default()
     }

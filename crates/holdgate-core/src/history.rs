@@ -1,9 +1,9 @@
-//! What the conversation shows to have been done: the calls before the one that is judged.
+//! The history: calls of the conversation before the one that is judged.
 //!
-//! Only calls whose result has come back are in it, so the same conversation gives the same history
-//! to whoever reads it.
+//! It contains only calls whose result has come back, so the same conversation always gives the
+//! same history.
 
-use holdgate_effects::effect::{Effect, Kind, allocated};
+use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct Step {
     pub cut: Vec<Kind>,
     /// Whether it ran where the agent works, and not at the provider.
     pub local: bool,
-    /// Tells calls apart that share an id.
+    /// Distinguishes calls that share an id.
     pub(crate) digest: u64,
     /// About how many bytes it takes in memory.
     pub(crate) bytes: usize,
@@ -88,7 +88,7 @@ impl Step {
             effects += effect.bytes(before);
             before = Some(effect);
         }
-        // With the counters of the `Arc` around it, and its place in the lists that it stands in.
+        // With the counters of its `Arc`, and its pointers in two lists.
         let own = allocated(size_of::<Step>() + 16) + 2 * size_of::<Arc<Step>>();
         self.bytes = own + texts + effects + allocated(self.cut.capacity());
     }
@@ -101,7 +101,7 @@ impl Step {
         step
     }
 
-    /// Keeps of its effects only the kinds.
+    /// Keeps only the kinds of its effects.
     fn cut(&mut self) {
         for effect in std::mem::take(&mut self.effects) {
             if !self.cut.contains(&effect.kind) {
@@ -112,30 +112,15 @@ impl Step {
     }
 }
 
-/// Of effects that are alike, the last one stays: who looks back meets it first.
+/// Of equal effects, keeps the last one: a search from the end finds it first.
 fn forget_repeated(effects: &mut Vec<Effect>) {
     let mut known = HashSet::new();
     effects.reverse();
-    effects.retain(|effect| {
-        let place = effect.path.as_ref().map(|place| place.text.clone());
-        let host = effect.host.as_ref().map(|host| host.name.clone());
-        let tags = effect.tags.clone();
-        let said = (effect.program.clone(), effect.text.clone());
-        let data = format!("{:?}", effect.origins);
-        known.insert((
-            effect.kind,
-            place,
-            host,
-            tags,
-            said,
-            data,
-            effect.unconditional,
-        ))
-    });
+    effects.retain(|effect| known.insert((EffectKey::of(effect), effect.unconditional)));
     effects.reverse();
 }
 
-/// Keeps what the latest steps did, as much as there is room for, and of older ones the kinds.
+/// Keeps the effects of the latest steps as far as there is room, and only the kinds of older ones.
 pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
     let mut room = MAX_ALL_BYTES;
     for step in steps.iter_mut().rev() {

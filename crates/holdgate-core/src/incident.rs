@@ -5,10 +5,11 @@ use crate::mask::Masked;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::{Json, write_string};
+use holdgate_effects::worded;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Findings that one record tells.
+/// Findings in one record.
 const MAX_FINDINGS: usize = 16;
 
 /// One decision.
@@ -16,7 +17,7 @@ const MAX_FINDINGS: usize = 16;
 pub struct Record {
     /// Unique: the response's id and a number. A question has the id of the decision to come.
     pub id: String,
-    /// Whose it is.
+    /// The session that it belongs to.
     pub session: String,
     /// Where it was made: `proxy`.
     pub door: &'static str,
@@ -56,33 +57,16 @@ pub enum Subject {
     Response,
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// The call went to the client.
-    Sent,
-    /// A text that explains went in its place.
-    Explained,
-    /// The same, and an empty call that keeps the agent's loop alive.
-    ExplainedAndContinued,
-    /// The response ended with an error.
-    ResponseEnded,
-    /// A part that would repeat something was left out.
-    LeftOut,
-    /// A person was asked; another record tells what came of it.
-    Asked,
-}
-
-impl Action {
-    fn word(self) -> &'static str {
-        match self {
-            Action::Sent => "sent",
-            Action::Explained => "explained",
-            Action::ExplainedAndContinued => "explained-and-continued",
-            Action::ResponseEnded => "response-ended",
-            Action::LeftOut => "left-out",
-            Action::Asked => "asked",
-        }
+worded! {
+    /// What was done.
+    pub enum Action as "action" {
+        Sent = "sent": "The call went to the client.",
+        Explained = "explained": "A text that explains went in its place.",
+        ExplainedAndContinued = "explained-and-continued":
+            "The same, and an empty call that keeps the agent's loop alive.",
+        ResponseEnded = "response-ended": "The response ended with an error.",
+        LeftOut = "left-out": "A part that would repeat something was left out.",
+        Asked = "asked": "A person was asked; another record has the answer.",
     }
 }
 
@@ -95,41 +79,31 @@ impl Record {
         action: Action,
         held: Duration,
     ) -> Self {
-        let (tool, call, runs, input, findings, verdict) = match &judgement.outcome {
+        let (tool, call, runs, input) = match &judgement.outcome {
             Ok(cleared) => {
                 let call = cleared.call();
-                (
-                    Some(call.name.clone()),
-                    Some(call.id.clone()),
-                    call.runs.word(),
-                    Some(call.text.clone()),
-                    cleared.findings(),
-                    cleared.verdict(),
-                )
+                let text = Some(call.text.clone());
+                (Some(&*call.name), Some(&*call.id), &call.runs, text)
             }
-            Err(refusal) => (
-                refusal.tool().map(str::to_owned),
-                refusal.id().map(str::to_owned),
-                refusal.runs().word(),
-                refusal.input().cloned(),
-                refusal.findings(),
-                refusal.verdict(),
-            ),
+            Err(refusal) => {
+                let input = refusal.input().cloned();
+                (refusal.tool(), refusal.id(), refusal.runs(), input)
+            }
         };
         Record {
             id,
             session,
             door: "proxy",
             subject: Subject::Call {
-                tool,
-                call,
-                runs,
+                tool: tool.map(str::to_owned),
+                call: call.map(str::to_owned),
+                runs: runs.word(),
                 input,
                 held,
                 judged: judgement.took,
             },
-            findings: findings.to_vec(),
-            verdict,
+            findings: judgement.findings().to_vec(),
+            verdict: judgement.verdict(),
             action,
             expert: false,
             answer: None,
@@ -257,7 +231,7 @@ impl Members {
         self.raw(key, &number.to_string());
     }
 
-    /// Adds what layers said.
+    /// Adds findings.
     pub fn findings<'f>(&mut self, findings: impl IntoIterator<Item = &'f Finding>) {
         let findings = findings.into_iter().map(Finding::to_json).collect();
         self.raw("findings", &Json::Array(findings).text());

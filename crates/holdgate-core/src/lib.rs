@@ -8,7 +8,6 @@ mod conversation;
 mod event;
 mod guard;
 mod history;
-mod hold;
 mod incident;
 mod layers;
 mod mask;
@@ -32,12 +31,11 @@ pub use guard::{
 pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value};
 pub use request::{Request, RequestFacts};
 
-// A call and what is said about it.
+// A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{Gate, Policy, RateLimits, layers};
 pub use stack::{
-    Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, Occasion, OutOfFuel, Refusal,
-    Stack,
+    Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
 };
 pub use verdict::{Finding, LayerName, Verdict};
 
@@ -50,4 +48,4 @@ pub use question::{Allowance, NoAllowance, Question};
 // What has been done before.
 pub use conversation::{CallReader, Conversations, Room, Unbounded, shared_bytes, shared_history};
 pub use history::{History, Outcome, Step};
-pub use session::{Session, Sessions, SharedSession, lock as lock_session};
+pub use session::{Session, Sessions, SharedSession, Visit, lock as lock_session};

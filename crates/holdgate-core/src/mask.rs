@@ -1,4 +1,5 @@
-//! Secrets are masked before text is written anywhere: the ledger, the terminal, a refusal, an error.
+//! Secrets are masked before text is written anywhere: the ledger, the terminal, a refusal, an
+//! error.
 //!
 //! [`Masked`] is text in which no secret that can be recognised is left, and only this module makes
 //! one. What is judged, compared or sent as the call itself is never masked.
@@ -15,9 +16,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-/// What stands in the place of a secret.
+/// What replaces a secret.
 pub(crate) const MASK: &str = "[masked]";
-/// So much is read beyond what is shown, so that a secret at the cut is recognised.
+/// Bytes that are read beyond what is shown, so that a secret at the cut is recognised.
 const BEYOND: usize = 4096;
 /// At the end of what was read, a secret may be too short to be recognised.
 const UNSURE: usize = 1024;
@@ -129,7 +130,7 @@ static FINDER: LazyLock<Result<Finder, regex::Error>> = LazyLock::new(Finder::ne
 fn masked(text: &str) -> Cow<'_, str> {
     match &*FINDER {
         Ok(finder) => finder.masked(text),
-        // A test reads them all. If it were not so, nothing would be shown.
+        // A test builds them all. If one is invalid nevertheless, nothing is shown.
         Err(_) => Cow::Owned(MASK.to_owned()),
     }
 }
@@ -180,7 +181,7 @@ fn object<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>) -> Json<'a> {
             (_, key) => member(key, value),
         };
         let key = string(key);
-        // No key twice: such an object could not be read again.
+        // Duplicate keys are renamed: such an object could not be read again.
         let key = if key.contains(MASK) && masked.iter().any(|(k, _)| *k == key) {
             Cow::Owned(format!("{key} {}", masked.len()))
         } else {

@@ -1,5 +1,5 @@
-//! The text that stands in a refused call's place, and the call that may stand beside it: how they
-//! are written, and how they are recognised in a conversation.
+//! The text that replaces a refused call, and the inert call that may follow it: how they are
+//! written, and how they are recognised in a conversation.
 
 use crate::answer::Answer;
 use crate::call::Executor;
@@ -7,7 +7,7 @@ use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::shorten;
 
-/// The ids of calls that stand in place of refused ones begin so.
+/// The start of the ids of inert calls.
 const OUR_CALLS: &str = "toolu_holdgate_";
 
 const START: &str = "[holdgate] ";
@@ -63,7 +63,7 @@ impl Notice<'_> {
         }
         let incident = self.incident;
         text.push_str(&format!(
-            "Do not repeat the call as it was. {INCIDENT}{incident})"
+            "Do not repeat the call unchanged. {INCIDENT}{incident})"
         ));
         Masked::of(&text).into_string()
     }
@@ -72,7 +72,7 @@ impl Notice<'_> {
 /// A refusal as a conversation shows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// The id of the call that may stand beside the notice, so that both are one refusal.
+    /// The id of the inert call that may follow the notice, so that both are one refusal.
     pub(crate) id: String,
     /// The tool; empty if it is not named.
     pub(crate) tool: String,
@@ -91,12 +91,12 @@ pub(crate) fn read(text: &str) -> Option<Refused> {
     })
 }
 
-/// The id of the call that stands in place of a refused one.
+/// The id of the inert call that replaces a refused one.
 pub(crate) fn call_id(incident: &str) -> String {
     format!("{OUR_CALLS}{}", incident.replace('-', "_"))
 }
 
-/// Whether this call stands in place of a refused one. With arguments it does not, whatever its id.
+/// Whether this is an inert call of ours. With arguments it is not, whatever its id.
 pub(crate) fn is_our_call(id: &str, input: Option<&str>) -> bool {
     id.starts_with(OUR_CALLS) && input == Some("{}")
 }

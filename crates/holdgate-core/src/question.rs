@@ -37,7 +37,7 @@ pub struct Allowance {
     pub path: Option<String>,
 }
 
-/// Why no rule can be written that lets just this call pass.
+/// Why no rule can allow exactly this call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAllowance {
     /// Only the policy's own rules have exceptions.

@@ -1,8 +1,8 @@
-//! One request under guard: what it tells about the session and the tools, and where its messages
-//! stand.
+//! One request under guard: what it says about the session and the tools, and where its messages
+//! are.
 //!
-//! This runs before the request is sent on, so it must cost little: the messages are only found
-//! here. `conversation.rs` reads those that are new, while the upstream is at work.
+//! This runs before the request is forwarded, so it must be fast: messages are only located here.
+//! `conversation.rs` reads the new ones while the upstream works.
 
 mod skim;
 
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// History nests a call's own depth below the message's.
 pub(crate) const MAX_DEPTH: usize = 200;
-/// Bytes of the first message that tell one conversation from another.
+/// Bytes of the first message that identify a conversation.
 const ROOT_BYTES: usize = 64 << 10;
 
 /// A request whose parts have been found.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What it tells besides its messages.
+    /// What it says besides its messages.
     pub facts: Arc<RequestFacts>,
     body: Bytes,
     messages: Vec<Range<usize>>,
@@ -97,7 +97,7 @@ impl Request {
         let outline = skim::outline(&body, layout.messages, MAX_DEPTH)?;
         let mut facts = RequestFacts::default();
         for (name, place) in &outline.members {
-            // Read also where it is not needed: what is not acceptable is not sent on.
+            // Members that are not needed are read too: a body with invalid JSON is not forwarded.
             read(&mut facts, name, &part(&body, place)?);
         }
         if let Some(first) = outline.messages.first() {

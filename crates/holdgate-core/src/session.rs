@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
 const RECENT_CALLS: usize = 4096;
-/// So many calls in a minute may be too costly to understand before less work is put into each.
+/// After this many calls in a minute that were too costly to interpret, each call gets less fuel.
 const COSTLY_CALLS: u32 = 4;
 const COSTLY_WINDOW: Duration = Duration::from_mins(1);
 /// Approvals that a session remembers, and bytes of one.
@@ -67,11 +67,11 @@ pub struct Session {
     approved: HashSet<Approved>,
     /// Calls that were too costly to understand, and when the first of them came.
     costly: (u32, Duration),
-    /// What calls will change that have been cleared and whose results have not come.
+    /// What cleared calls without results will change.
     pending: Pending,
 }
 
-/// Calls whose results have not come, and what they leave behind.
+/// Calls without results, and what they will change.
 #[derive(Debug, Default)]
 struct Pending {
     /// Their ids, each with how many results for it had come before: ids can be used again.
@@ -97,18 +97,22 @@ impl Session {
     /// How many calls have come, this one included, which is not understood yet if it has no
     /// fingerprint.
     pub(crate) fn counts(&self, print: Option<Fingerprint>, now: Duration) -> Counts {
-        let again = print.is_some() && self.last == print;
         Counts {
             in_last_minute: self.calls_in_last_minute(now),
-            in_a_row: if again {
-                self.in_a_row.saturating_add(1)
-            } else {
-                1
-            },
+            in_a_row: self.times_in_a_row(print),
         }
     }
 
-    /// What a call is judged by from now on, whatever becomes of the session meanwhile.
+    /// How often a call has come in a row, this time included.
+    fn times_in_a_row(&self, print: Option<Fingerprint>) -> u32 {
+        if print.is_some() && self.last == print {
+            self.in_a_row.saturating_add(1)
+        } else {
+            1
+        }
+    }
+
+    /// The state that a call is judged by, whatever happens to the session meanwhile.
     pub(crate) fn moment(&self, now: Duration) -> Moment {
         let (costly, since) = self.costly;
         Moment {
@@ -132,9 +136,9 @@ impl Session {
         self.refusals_in_a_row
     }
 
-    /// A person has let this call pass, which was noted as refused. If the approval lasts, the very
-    /// same call passes again, whatever `findings` asked about: a part of another call may do more
-    /// there than it did here.
+    /// A person has let this call pass, which was recorded as refused. If the approval lasts,
+    /// exactly the same call passes again; a call that only contains this one does not, because it
+    /// may do more.
     pub(crate) fn approve(
         &mut self,
         call: &ToolCall,
@@ -195,8 +199,7 @@ impl Session {
         Arc::new(world)
     }
 
-    /// Forgets what calls have left behind whose results the conversation shows: the disk shows it
-    /// too.
+    /// Forgets the traces of calls whose results the conversation shows: the disk shows them too.
     pub(crate) fn settle(&mut self, history: &History, now: Duration) {
         let pending = &mut self.pending;
         // For each response there is one history.
@@ -226,7 +229,7 @@ impl Session {
         pending.since = now;
     }
 
-    /// A call that was noted does not run: a person has said no.
+    /// A recorded call does not run: a person has denied it.
     pub(crate) fn forget_traces(&mut self, id: &str) {
         self.pending.calls.retain(|(known, _)| known != id);
     }
@@ -241,14 +244,10 @@ impl Session {
         self.folders.drain(..old);
     }
 
-    /// Remembers a judged call; `None` stands for one that was not understood.
+    /// Records a judged call; `None` for one that was not interpreted.
     pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
         if print.is_some() {
-            self.in_a_row = if self.last == print {
-                self.in_a_row.saturating_add(1)
-            } else {
-                1
-            };
+            self.in_a_row = self.times_in_a_row(print);
             self.last = print;
         }
         if cleared {
@@ -287,8 +286,9 @@ pub(crate) struct Moment {
     folders: Vec<String>,
 }
 
-/// A session that is looked at for moments, between which others may use it.
-pub(crate) trait Visit {
+/// Access to a session for a moment at a time. Between two visits, others may use a shared session.
+pub trait Visit {
+    /// Calls `look` with the session.
     fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T;
 }
 
@@ -307,7 +307,7 @@ impl Visit for &SharedSession {
 /// A session that several responses share.
 pub type SharedSession = Arc<Mutex<Session>>;
 
-/// Locks a session. Judging catches panics, so a poisoned lock only means a half-made note.
+/// Locks a session. Judging catches panics, so a poisoned lock means at most an incomplete note.
 pub fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner)
 }

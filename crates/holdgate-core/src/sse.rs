@@ -1,8 +1,8 @@
 //! Server-sent events: bytes to frames, and frames to fields.
 //!
 //! Any line end (LF, CRLF, CR), comments, `data` over several lines, a byte order mark at the very
-//! start, any chunking, as the standard says. Readers differ in all of these, so a frame leaves only
-//! in its [canonical](crate::Canonical) form.
+//! start, any chunking, as the standard says. Readers differ in all of these, so a frame leaves
+//! only in its [canonical](crate::Canonical) form.
 
 use bytes::{Bytes, BytesMut};
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ pub struct Decoder {
     max_frame: usize,
 }
 
-/// Where the search for a frame's end stands.
+/// The state of the search for a frame's end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scan {
     /// All before this has been looked at.
@@ -194,7 +194,7 @@ pub fn fields(frame: &[u8], first: bool) -> Result<Fields<'_>, SseError> {
             }
             b"event" if fields.event.is_some() => return Err(SseError::TwoNames),
             b"event" => fields.event = Some(plain(value)?),
-            // Comments, `id`, `retry` and fields that nobody knows: they do not leave.
+            // Comments, `id`, `retry` and unknown fields are not sent.
             _ => {}
         }
     }

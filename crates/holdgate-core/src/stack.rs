@@ -1,13 +1,13 @@
 //! All layers judge every call; the strictest finding wins.
 //!
-//! Whatever writes a call to a client needs a [`Cleared`]. Two places make one: [`Stack::judge`], and
-//! a [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) that an
-//! answer to its question is.
+//! Writing a call to a client needs a [`Cleared`]. [`Stack::judge`] creates it, and so does a
+//! [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) of an
+//! answer.
 
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
 pub use crate::session::Counts;
-use crate::session::{self, Moment, Session, SharedSession, Visit};
+use crate::session::{self, Moment, Visit};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -21,27 +21,33 @@ use std::time::Duration;
 
 /// The rule that refuses a call which needs too much work.
 const TOO_COSTLY: &str = "judging-too-costly";
-/// A session that sends such calls again and again has this part of the work done for each call,
-/// which is more than nearly all calls need.
+/// If a session repeatedly sends such calls, the fuel for each of its calls is divided by this. The
+/// rest is still more than nearly all calls need.
 const STRAINED: u64 = 16;
 
 mod outcome;
 
-/// One way of looking at a call.
+/// A judge of calls.
 pub trait Layer: Send + Sync {
     /// Its name.
     fn name(&self) -> LayerName;
-    /// All that it has to say about `call`.
-    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel>;
-    /// What it says because of how many calls have come. It is asked before the call is understood,
-    /// and once more when all has been said, while nobody else can count: it has to be quick.
+    /// Its findings about `call`, which has these `effects`.
+    fn judge(
+        &self,
+        call: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel>;
+    /// Its findings by the number of calls alone. This is called before the call is interpreted,
+    /// and again after all layers have judged, with the session locked: it has to be fast.
     fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
         Vec::new()
     }
 }
 
-/// What a layer may know besides the call.
-#[derive(Debug)]
+/// When a call comes, and after what.
+#[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The finished calls of the conversation.
     pub history: &'a History,
@@ -49,46 +55,17 @@ pub struct Context<'a> {
     pub expert: bool,
     /// The time.
     pub now: Duration,
-    /// What the call does.
-    pub effects: &'a [Effect],
-    /// What the layer may still spend.
-    pub fuel: Fuel,
 }
 
-/// Whose call it is, and when it comes.
-#[derive(Debug)]
-pub struct Occasion<'a> {
-    /// What the agent has done before.
-    pub session: &'a mut Session,
-    /// The finished calls of the conversation.
-    pub history: &'a History,
-    /// Whether the operator has lifted the gate for this request.
-    pub expert: bool,
-    /// The time.
-    pub now: Duration,
-}
-
-impl<'a> Occasion<'a> {
-    /// An ordinary occasion.
-    pub fn new(session: &'a mut Session, history: &'a History, now: Duration) -> Self {
-        Occasion {
-            session,
+impl<'a> Context<'a> {
+    /// The context of a call without expert mode.
+    pub fn new(history: &'a History, now: Duration) -> Self {
+        Context {
             history,
             expert: false,
             now,
         }
     }
-}
-
-/// The same without the session.
-#[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
-    /// The finished calls of the conversation.
-    pub history: &'a History,
-    /// Whether the operator has lifted the gate for this request.
-    pub expert: bool,
-    /// The time.
-    pub now: Duration,
 }
 
 /// The bounds on one judgement.
@@ -110,7 +87,7 @@ pub struct Stack {
     limits: JudgeLimits,
 }
 
-/// What came out, and how long it took.
+/// The result of judging a call.
 #[derive(Debug)]
 pub struct Judgement {
     /// The decision.
@@ -122,7 +99,23 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// A refusal of a call that was not understood.
+    /// The verdict on the call.
+    pub fn verdict(&self) -> Verdict {
+        match &self.outcome {
+            Ok(cleared) => cleared.verdict(),
+            Err(refusal) => refusal.verdict(),
+        }
+    }
+
+    /// The findings of all layers.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.outcome {
+            Ok(cleared) => cleared.findings(),
+            Err(refusal) => refusal.findings(),
+        }
+    }
+
+    /// A refusal of a call that was not interpreted.
     pub(crate) fn refused(refusal: Refusal, took: Duration) -> Self {
         Judgement {
             outcome: Err(refusal),
@@ -158,50 +151,36 @@ impl Stack {
         self.limits.deadline
     }
 
-    /// Reads and judges a call, and notes it in the session.
-    pub fn judge(&self, held: HeldCall, occasion: Occasion<'_>) -> Judgement {
-        let about = About {
-            history: occasion.history,
-            expert: occasion.expert,
-            now: occasion.now,
-        };
-        self.judge_in(held, occasion.session, &about)
-    }
-
-    /// The same in a session that others share. It is locked only for moments: at the start, and to
-    /// note what came out.
-    pub fn judge_shared(
+    /// Reads and judges a call, and notes it in the session. A shared session is locked only for
+    /// moments: at the start, and to note the result.
+    pub fn judge(
         &self,
         held: HeldCall,
-        session: &SharedSession,
-        about: &About<'_>,
+        mut session: impl Visit,
+        context: &Context<'_>,
     ) -> Judgement {
-        self.judge_in(held, session, about)
-    }
-
-    fn judge_in(&self, held: HeldCall, mut session: impl Visit, about: &About<'_>) -> Judgement {
         let start = self.clock.now();
         let took = || self.clock.now().saturating_sub(start);
         let call = match held.read(self.limits.call) {
             Ok(call) => call,
             Err(fault) => {
-                session.visit(|session| session.note(None, false, about.now));
+                session.visit(|session| session.note(None, false, context.now));
                 let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
                 return Judgement::refused(refusal, took());
             }
         };
         let (moment, too_many) = session.visit(|session| {
-            let counts = session.counts(None, about.now);
-            let said = self.counted(&call, &counts, about);
+            let counts = session.counts(None, context.now);
+            let said = self.counted(&call, &counts, context);
             if strictest(&said) >= Verdict::Block {
-                session.note(None, false, about.now);
+                session.note(None, false, context.now);
                 return (None, said);
             }
-            session.settle(about.history, about.now);
-            (Some(session.moment(about.now)), Vec::new())
+            session.settle(context.history, context.now);
+            (Some(session.moment(context.now)), Vec::new())
         });
         let Some(moment) = moment else {
-            // What comes too often is not worth the work of understanding it.
+            // A call above the rate is not interpreted, to save the work.
             return Judgement::refused(Refusal::of(call, too_many), took());
         };
         // Reading is linear in a bounded input; the deadline is for what comes after it.
@@ -213,12 +192,12 @@ impl Stack {
             folders,
             traces,
         } = understood;
-        self.ask_all(&call, &effects, about, deadline, &mut findings);
+        self.ask_all(&call, &effects, context, deadline, &mut findings);
         let print = session::fingerprint(&call, &effects);
-        let results = session::results(about.history, &call.id);
+        let results = session::results(context.history, &call.id);
         session.visit(|session| {
             if costly {
-                session.note_costly(about.now);
+                session.note_costly(context.now);
             }
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
@@ -226,14 +205,18 @@ impl Stack {
                     finding.verdict = Verdict::Audit;
                 }
             }
-            findings.extend(self.counted(&call, &session.counts(Some(print), about.now), about));
+            findings.extend(self.counted(
+                &call,
+                &session.counts(Some(print), context.now),
+                context,
+            ));
             let verdict = strictest(&findings);
-            session.note(Some(print), verdict.lets_pass(), about.now);
+            session.note(Some(print), verdict.lets_pass(), context.now);
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);
                 if call.runs == Executor::AtClient {
-                    session.note_traces(&call.id, results, traces, about.now);
+                    session.note_traces(&call.id, results, traces, context.now);
                 }
             }
         });
@@ -249,20 +232,21 @@ impl Stack {
         }
     }
 
-    /// What all layers say by the counts alone.
-    fn counted(&self, call: &ToolCall, counts: &Counts, about: &About<'_>) -> Vec<Finding> {
+    /// The findings of all layers by the counts alone.
+    fn counted(&self, call: &ToolCall, counts: &Counts, context: &Context<'_>) -> Vec<Finding> {
         let layers = self.layers.iter();
         layers
-            .flat_map(|layer| layer.count(call, counts, about.expert))
+            .flat_map(|layer| layer.count(call, counts, context.expert))
             .collect()
     }
 
-    /// What all layers say. Every layer runs, also after a block: the ledger needs all findings.
+    /// The findings of all layers. Every layer runs, also after a block: the ledger needs all
+    /// findings.
     fn ask_all(
         &self,
         call: &ToolCall,
         effects: &[Effect],
-        about: &About<'_>,
+        context: &Context<'_>,
         deadline: Duration,
         findings: &mut Vec<Finding>,
     ) {
@@ -271,21 +255,15 @@ impl Stack {
         }
         for layer in &self.layers {
             let from = findings.len();
-            let context = Context {
-                history: about.history,
-                expert: about.expert,
-                now: about.now,
-                effects,
-                fuel: Fuel::until(self.limits.fuel, self.clock.clone(), deadline),
-            };
-            findings.extend(ask(layer.as_ref(), call, &context));
+            let fuel = Fuel::until(self.limits.fuel, self.clock.clone(), deadline);
+            findings.extend(ask(layer.as_ref(), call, effects, context, &fuel));
             let new = findings.get_mut(from..).unwrap_or_default();
             let has_run = call.runs == Executor::AtProvider && layer.name() != LayerName::Policy;
             if has_run {
-                // What has run already, only the operator's policy can want to hide.
+                // The call has already run; only the operator's policy can still withhold it.
                 lower(new);
             }
-            if context.fuel.is_late() {
+            if fuel.is_late() {
                 break;
             }
         }
@@ -297,7 +275,7 @@ impl Stack {
         }
     }
 
-    /// What the call does, or why that cannot be known.
+    /// What the call does, or a finding that says why that is not known.
     fn understand(
         &self,
         call: &ToolCall,
@@ -315,7 +293,7 @@ impl Stack {
         };
         match catch_unwind(AssertUnwindSafe(read)) {
             Ok(Ok(understood)) => (understood, Vec::new()),
-            // That it is too slow is said when all has been said.
+            // `ask_all` reports that judging was too slow.
             Ok(Err(OutOfFuel)) if fuel.is_late() => (Understood::default(), Vec::new()),
             Ok(Err(OutOfFuel)) => {
                 let reason = "the call needs more work to understand than one call may take";
@@ -334,9 +312,17 @@ impl Stack {
     }
 }
 
-fn ask(layer: &dyn Layer, call: &ToolCall, context: &Context<'_>) -> Vec<Finding> {
-    // A layer only reads what it is given, so a panic leaves nothing half done.
-    match catch_unwind(AssertUnwindSafe(|| layer.judge(call, context))) {
+fn ask(
+    layer: &dyn Layer,
+    call: &ToolCall,
+    effects: &[Effect],
+    context: &Context<'_>,
+    fuel: &Fuel,
+) -> Vec<Finding> {
+    // A layer changes nothing, so a panic leaves no partial state.
+    match catch_unwind(AssertUnwindSafe(|| {
+        layer.judge(call, effects, context, fuel)
+    })) {
         Ok(Ok(findings)) => findings,
         Ok(Err(OutOfFuel)) => vec![Finding::block(
             layer.name(),
@@ -378,7 +364,7 @@ fn unreadable(fault: &Fault) -> Finding {
     .instead(instead)
 }
 
-/// What has run already can only be noted.
+/// A call that has already run can only be recorded.
 fn lower(findings: &mut [Finding]) {
     for finding in findings {
         finding.verdict = finding.verdict.min(Verdict::Audit);

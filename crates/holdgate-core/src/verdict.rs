@@ -1,51 +1,24 @@
-//! What is said about a call: verdicts and the findings behind them.
+//! Verdicts on calls, and the findings behind them.
 
 use crate::mask::Masked;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::Json;
+use holdgate_effects::worded;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What shall become of a call. Ordered: the strictest finding wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It goes on.
-    Allow,
-    /// It goes on and is marked for a reviewer.
-    Audit,
-    /// A person decides. With nobody there to ask, it is refused.
-    Ask,
-    /// It is refused.
-    Block,
-    /// It is refused, and the agent is stopped.
-    Kill,
+worded! {
+    /// The decision about a call. Ordered: the strictest finding wins.
+    pub enum Verdict as "verdict" {
+        Allow = "allow": "The call passes.",
+        Audit = "audit": "The call passes and is marked for a reviewer.",
+        Ask = "ask": "A person decides. If nobody can be asked, the call is refused.",
+        Block = "block": "The call is refused.",
+        Kill = "kill": "The call is refused, and the agent is stopped.",
+    }
 }
 
 impl Verdict {
-    /// The word for it in records and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Allow => "allow",
-            Verdict::Audit => "audit",
-            Verdict::Ask => "ask",
-            Verdict::Block => "block",
-            Verdict::Kill => "kill",
-        }
-    }
-
-    /// The verdict that `word` stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [
-            Verdict::Allow,
-            Verdict::Audit,
-            Verdict::Ask,
-            Verdict::Block,
-            Verdict::Kill,
-        ]
-        .into_iter()
-        .find(|v| v.word() == word)
-    }
-
     /// Whether a call with this verdict may reach the client.
     pub fn lets_pass(self) -> bool {
         match self {
@@ -55,65 +28,32 @@ impl Verdict {
     }
 }
 
-/// Who says something about a call, or about an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LayerName {
-    /// The operator, who has lifted the gate for a while.
-    Expert,
-    /// The layer that finds what is dangerous in itself.
-    Gate,
-    /// The monitor of what an agent prints.
-    Monitor,
-    /// The operator, who has answered or set a PIN.
-    Operator,
-    /// The layer that finds what the operator does not want.
-    Policy,
-    /// Whoever reads requests, responses and calls.
-    Reader,
-    /// Whoever reads rules and settings again.
-    Rules,
-    /// Whoever runs an agent.
-    Run,
-    /// Whoever has the layers judge, within limits.
-    Stack,
-    /// The patterns for what an agent prints.
-    Watch,
-}
-
-impl LayerName {
-    /// The word for it in records and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            LayerName::Expert => "expert",
-            LayerName::Gate => "gate",
-            LayerName::Monitor => "monitor",
-            LayerName::Operator => "operator",
-            LayerName::Policy => "policy",
-            LayerName::Reader => "reader",
-            LayerName::Rules => "rules",
-            LayerName::Run => "run",
-            LayerName::Stack => "stack",
-            LayerName::Watch => "watch",
-        }
+worded! {
+    /// The source of a finding about a call or an agent.
+    pub enum LayerName as "layer" {
+        Expert = "expert": "The operator, who has lifted the gate for a while.",
+        Gate = "gate": "The layer that finds what is dangerous in itself.",
+        Monitor = "monitor": "The monitor of what an agent prints.",
+        Operator = "operator": "The operator, who has answered or set a PIN.",
+        Policy = "policy": "The layer that finds what the operator does not want.",
+        Reader = "reader": "The reader of requests, responses and calls.",
+        Rules = "rules": "The code that reloads rules and settings.",
+        Run = "run": "`holdgate run`.",
+        Stack = "stack": "The stack, which runs the layers within limits.",
+        Watch = "watch": "The patterns for what an agent prints.",
     }
 }
 
-impl std::fmt::Display for LayerName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// One thing that a layer has to say about a call.
+/// What a layer reports about a call.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The layer that says it.
+    /// The layer that reports it.
     pub layer: LayerName,
     /// The rule's name.
     pub rule: Cow<'static, str>,
     /// What the rule wants.
     pub verdict: Verdict,
-    /// Why, as a sentence without its full stop.
+    /// The reason, as a clause without a full stop.
     pub reason: String,
     /// The part that matched, with secrets masked.
     pub evidence: Option<Masked>,
@@ -141,7 +81,7 @@ impl Finding {
         }
     }
 
-    /// A finding that is only noted.
+    /// A finding that is only recorded.
     pub fn audit(
         layer: LayerName,
         rule: impl Into<Cow<'static, str>>,
@@ -160,7 +100,7 @@ impl Finding {
         self
     }
 
-    /// The finding as it stands in a record.
+    /// The finding as written to a record.
     pub fn to_json(&self) -> Json<'static> {
         let mut json = Json::object([
             ("layer", self.layer.word().into()),

@@ -1,10 +1,10 @@
-//! What an agent prints, watched: bytes in, hits out.
+//! Watches what an agent prints: bytes in, hits out.
 //!
 //! Most output is quiet and gets no further than one pass over its raw bytes ([`Patterns`]). A line
 //! that is remarkable is read as a terminal shows it (`plain.rs`) or as the event of an agent
 //! (`event.rs`), and looked at with all patterns (`scan.rs`); what looks like a command that runs
-//! (`command.rs`) is judged by what it does. A hit depends on the bytes alone, not on how they were
-//! cut: the unit is the line, and lines that are too long are cut at fixed places.
+//! (`command.rs`) is judged by what it does. A hit depends only on the bytes, not on how they were
+//! split: the unit is the line, and lines that are too long are split at fixed positions.
 
 mod command;
 mod escapes;
@@ -16,9 +16,9 @@ mod listing;
 mod mask;
 mod patterns;
 mod plain;
+mod reported;
 mod scan;
 mod spec;
-mod tell;
 
 pub use command::Commands;
 pub use examples::{Tried, try_examples};
@@ -26,10 +26,11 @@ pub use patterns::{Pattern, PatternFile, Patterns};
 pub use spec::Example;
 
 use command::Judged;
+use holdgate_effects::worded;
 use memchr::{memchr, memrchr};
+use reported::Reported;
 use scan::{Reading, Scan};
 use std::sync::Arc;
-use tell::Told;
 
 /// Characters of context.
 pub const CONTEXT: usize = 2000;
@@ -37,26 +38,25 @@ pub const CONTEXT: usize = 2000;
 const MAX_LINE: usize = 1 << 20;
 /// The same for a screen that is painted without line ends: it goes on for as long as the program.
 const MAX_PAINTED: usize = 16 << 10;
-/// What two pieces of a line have in common, so that nothing hides at their edge.
+/// The overlap of two pieces of a line, so that nothing can hide at their edge.
 const OVERLAP: usize = 4 << 10;
 /// Raw bytes from which the context is made.
 const HISTORY: usize = 16 << 10;
 
-/// How bad a hit is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth a note.
-    Low,
-    /// Worth a judge's look.
-    Medium,
-    /// If no judge can be asked, it is stopped.
-    High,
+worded! {
+    /// How bad a hit is.
+    pub enum Severity as "severity" {
+        Low = "low": "It is recorded.",
+        Medium = "medium": "The judge is asked.",
+        High = "high": "The judge is asked; if there is none, harm in progress is stopped.",
+    }
 }
 
-/// How much what was found says about what happens.
+/// How much a match says about what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// It is data, quoted, or how documents show things: nobody is stopped for it unasked.
+    /// It is data, quoted, or written as in a document: an agent is not stopped for it without
+    /// asking.
     Shown,
     /// A program says so: never certain.
     Said,
@@ -64,24 +64,14 @@ enum Weight {
     Done,
 }
 
-/// The families of what programs print while they do harm, and of output that could not be looked at.
+/// The families of what programs print while they do harm, and of output that could not be looked
+/// at.
 const HARM: [&str; 2] = ["harm-in-progress", "holdgate"];
 
 impl Hit {
-    /// Harm is under way, rather than spoken of.
+    /// Whether harm is in progress, rather than mentioned.
     pub fn is_harm(&self) -> bool {
         HARM.contains(&&*self.family) && self.severity == Severity::High && !self.quoted
-    }
-}
-
-impl Severity {
-    /// The word for it in patterns and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-        }
     }
 }
 
@@ -98,9 +88,9 @@ pub struct Hit {
     pub certain: bool,
     /// A call of the agent's, made, announced or quoted. Where it is made, the proxy judges it.
     pub call: bool,
-    /// It is quoted, or data: nobody says it as his own.
+    /// It is quoted, or data: nobody's own words.
     pub quoted: bool,
-    /// Why, as a phrase.
+    /// The reason, as a clause.
     pub because: String,
     /// What was found, plain, with secrets masked.
     pub evidence: String,
@@ -119,7 +109,7 @@ pub struct OutputWatch {
     in_pieces: bool,
     /// It paints a screen.
     painted: bool,
-    /// So much of it was there when output paused.
+    /// How long it was when output last paused.
     seen: usize,
     reading: Reading,
     /// Raw output before the line; at least the last [`HISTORY`] bytes of it.
@@ -127,7 +117,7 @@ pub struct OutputWatch {
     /// How much output there was before the line.
     passed: u64,
     judged: Judged,
-    told: Told,
+    reported: Reported,
     acted: bool,
 }
 
@@ -145,7 +135,7 @@ impl OutputWatch {
             history: Vec::new(),
             passed: 0,
             judged: Judged::default(),
-            told: Told::default(),
+            reported: Reported::default(),
             acted: false,
         }
     }
@@ -177,8 +167,8 @@ impl OutputWatch {
 
     /// Output has paused: looks at the unfinished line, too, and leaves it open.
     ///
-    /// What is told here is told again when the line ends only if it is worse then. It is never
-    /// certain, and commands count as shown: `rm -rf /` may go on with `tmp/x`.
+    /// Such a hit is reported again when the line ends only if it is more severe then. It is never
+    /// certain, and commands count as shown: `rm -rf /` may continue with `tmp/x`.
     pub fn pause(&mut self, out: &mut Vec<Hit>) {
         let pending = std::mem::take(&mut self.pending);
         let fresh = pending.len().saturating_sub(self.seen);
@@ -217,7 +207,7 @@ impl OutputWatch {
         most.saturating_sub(self.pending.len())
     }
 
-    /// More of a line; `more` is no longer than there is room.
+    /// More of a line; `more` fits into the room that is left.
     fn extend(&mut self, more: &[u8], out: &mut Vec<Hit>) {
         self.pending.extend_from_slice(more);
         if self.pending.ends_with(b"\n") {
@@ -359,7 +349,7 @@ impl OutputWatch {
             patterns: &self.patterns,
             commands: &self.commands,
             judged: &mut self.judged,
-            told: &mut self.told,
+            reported: &mut self.reported,
             acted: &mut self.acted,
             history: self.history.get(start..).unwrap_or_default(),
             at: self.passed,

@@ -259,3 +259,30 @@ impl Effect {
         json
     }
 }
+
+/// What two effects must share to count as one.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct EffectKey {
+    kind: Kind,
+    program: Arc<str>,
+    path: Option<String>,
+    host: Option<String>,
+    text: Option<Arc<str>>,
+    tags: Vec<Tag>,
+    origins: Vec<&'static str>,
+}
+
+impl EffectKey {
+    /// The key of an effect.
+    pub fn of(effect: &Effect) -> Self {
+        EffectKey {
+            kind: effect.kind,
+            program: effect.program.clone(),
+            path: effect.path.as_ref().map(|path| path.text.clone()),
+            host: effect.host.as_ref().map(|host| host.name.clone()),
+            text: effect.text.clone(),
+            tags: effect.tags.clone(),
+            origins: effect.origins.names().collect(),
+        }
+    }
+}

@@ -17,6 +17,13 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Duration;
 }
 
+/// A clock that is stopped at this time.
+impl Clock for Duration {
+    fn now(&self) -> Duration {
+        *self
+    }
+}
+
 /// What is left to spend.
 pub struct Fuel {
     left: Cell<u64>,

@@ -66,6 +66,11 @@ impl<'a> Json<'a> {
             .map(|(_, v)| v)
     }
 
+    /// The text of the member `key`, if it is a string.
+    pub fn get_str(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str()
+    }
+
     /// Sets `key`, in its place if it exists and else at the end. Does nothing to a non-object.
     pub fn set(&mut self, key: &str, value: Json<'a>) {
         if let Json::Object(members) = self {

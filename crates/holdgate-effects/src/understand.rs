@@ -1,6 +1,6 @@
 //! The front door: a call goes in, its effects come out.
 
-use crate::effect::{Effect, Kind};
+use crate::effect::{Effect, EffectKey, Kind};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::interpreter::Readers;
 use crate::json::Json;
@@ -11,7 +11,6 @@ use crate::traces::Traces;
 use crate::views::{self, Invocation, View};
 use crate::{Knowledge, shell, tools, value};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Work that one more reading of a call may take.
 const FUEL_OF_FOLDER: u64 = 16_000;
@@ -121,32 +120,6 @@ pub fn shell_syntax(text: &str) -> Result<(), String> {
         Ok((_, None)) => Ok(()),
         Err(OutOfFuel) => Err("reading it takes too much work".to_owned()),
         Ok((_, Some(error))) => Err(format!("at byte {}: {}", error.at, error.what)),
-    }
-}
-
-/// What two readings must share for an effect of both to be one.
-#[derive(PartialEq, Eq, Hash)]
-struct EffectKey {
-    kind: Kind,
-    program: Arc<str>,
-    path: Option<String>,
-    host: Option<String>,
-    text: Option<Arc<str>>,
-    tags: Vec<Tag>,
-    origins: Vec<&'static str>,
-}
-
-impl EffectKey {
-    fn of(effect: &Effect) -> Self {
-        EffectKey {
-            kind: effect.kind,
-            program: effect.program.clone(),
-            path: effect.path.as_ref().map(|path| path.text.clone()),
-            host: effect.host.as_ref().map(|host| host.name.clone()),
-            text: effect.text.clone(),
-            tags: effect.tags.clone(),
-            origins: effect.origins.names().collect(),
-        }
     }
 }
 

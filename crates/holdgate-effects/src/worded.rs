@@ -2,18 +2,19 @@
 //! sentence that says what it means.
 
 /// Writes an enum, the word and the meaning of each member, and the way back from a word.
+#[macro_export]
 macro_rules! worded {
     (
         $(#[$about:meta])*
-        $visible:vis enum $enum:ident as $what:literal { $($member:ident = $word:literal: $meaning:literal,)* }
+        $visible:vis enum $enum:ident as $what:literal { $($(#[$attribute:meta])* $member:ident = $word:literal: $meaning:literal,)* }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        $visible enum $enum { $(#[doc = $meaning] $member,)* }
+        $visible enum $enum { $(#[doc = $meaning] $(#[$attribute])* $member,)* }
 
         impl $enum {
             /// All members, in the order of their declaration.
-            $visible const ALL: &'static [$enum] = &[$($enum::$member,)*];
+            $visible const ALL: [$enum; [$($word,)*].len()] = [$($enum::$member,)*];
 
             /// The word for it in rules, tables and records.
             $visible fn word(self) -> &'static str {
@@ -29,7 +30,7 @@ macro_rules! worded {
             /// The member that `word` stands for; otherwise a message that suggests another word.
             $visible fn read(word: &str) -> Result<$enum, String> {
                 let known = || $enum::ALL.iter().map(|member| member.word()).collect::<Vec<_>>();
-                $enum::from_word(word).ok_or_else(|| crate::worded::unknown($what, word, &known()))
+                $enum::from_word(word).ok_or_else(|| $crate::worded::unknown($what, word, &known()))
             }
 
             /// The member that `word` stands for.
@@ -61,7 +62,7 @@ const MAX_NAME: usize = 64;
 const MAX_LISTED: usize = 64;
 
 /// ``unknown tag `x`, did you mean `y`?``
-pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
+pub fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     format!("unknown {what} `{word}`, {}", suggestion(word, known))
 }
 

@@ -12,20 +12,12 @@
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, CallLimits, Clock, Gate, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits,
+    ANTHROPIC, CallLimits, Gate, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits,
     ResponseContext, Stack, StreamGuard,
 };
 use holdgate_effects::Knowledge;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-}
 
 fn guard() -> StreamGuard {
     let call = CallLimits {
@@ -56,7 +48,7 @@ fn guard() -> StreamGuard {
         stack: Arc::new(Stack::new(
             vec![Box::new(gate)],
             Knowledge::built_in().unwrap(),
-            Arc::new(Stopped),
+            Arc::new(Duration::ZERO),
             limits,
         )),
         session: Arc::default(),

@@ -9,7 +9,7 @@ use crate::judging;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::{
-    Finding, HeldCall, History, Judgement, Masked, Occasion, RateLimits, Stack, Verdict,
+    Context, Finding, HeldCall, History, Judgement, Masked, RateLimits, Stack, Verdict,
 };
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
@@ -41,12 +41,10 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     let stack = stack(args, config, session.world.project.as_deref())?;
     let judgement = stack.judge(
         call,
-        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+        &mut session,
+        &Context::new(&History::default(), Duration::ZERO),
     );
-    let (verdict, findings) = match &judgement.outcome {
-        Ok(cleared) => (cleared.verdict(), cleared.findings()),
-        Err(refusal) => (refusal.verdict(), refusal.findings()),
-    };
+    let (verdict, findings) = (judgement.verdict(), judgement.findings());
     if args.json {
         print_json(&judgement, verdict, findings, out)?;
     } else {

@@ -36,7 +36,7 @@ pub const LIMITS: JudgeLimits = JudgeLimits {
     fuel: 64_000,
     deadline: Duration::from_millis(250),
 };
-/// Variables that are no settings of the file.
+/// Variables that are not settings of the file.
 const OTHER_VARIABLES: &[&str] = &[
     "HOLDGATE_CONFIG",
     "HOLDGATE_STATE_DIR",
@@ -154,7 +154,7 @@ fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
 fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
     let name = key.strip_prefix(VARIABLES).unwrap_or(key).to_lowercase();
     let (section, field) = name.split_once('_').unwrap_or((&name, ""));
-    // A value that is no TOML by itself, such as `10s`, is a text.
+    // A value that is not TOML by itself, such as `10s`, is a string.
     let quoted = toml::Value::from(value).to_string();
     let plain = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
     let value = if plain { value } else { &quoted };

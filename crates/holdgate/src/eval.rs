@@ -25,7 +25,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Where agents work whose case does not tell.
+/// The project folder of cases that do not name one.
 pub const PROJECT: &str = "/home/dev/project";
 
 /// A rate that was asked for and not reached.

@@ -3,8 +3,8 @@
 //! There are two ways. `SAFETY_EXPERT_MODE=1` in the server's environment lets the header
 //! `X-Expert-Mode: true` lift it for one request; or `holdgate expert --for 10m`, typed in a
 //! terminal, lifts it for all requests that begin before the time is over, after the code that the
-//! proxy's terminal shows, or the PIN. Calls judged so are recorded with all their arguments and told
-//! on the terminal.
+//! proxy's terminal shows, or the PIN. Calls judged so are recorded with all their arguments and
+//! told on the terminal.
 
 use crate::threads::lock;
 use holdgate_core::{Finding, LayerName, Masked, Record, Subject};
@@ -84,7 +84,7 @@ impl Grant {
     }
 
     /// Does what a message from the operator's terminal says: `{"expert": SECONDS}` lifts the gate,
-    /// 0 puts it back, `null` only asks. The answer tells how long it stays lifted. What is done
+    /// 0 puts it back, `null` only asks. The answer says how long it stays lifted. What is done
     /// goes into the ledger first, through `record`.
     pub(crate) fn message(
         &self,

@@ -149,7 +149,8 @@ impl Place {
         world.cwd = form(&plain.cwd);
         let own = self.own.iter().filter_map(|path| path.to_str());
         world.own = own.map(form).collect();
-        // What holds a home is no project: inside of it nothing would be outside.
+        // A folder that contains a home folder is not a project: nothing in the home would be
+        // outside.
         let cwd = Some(world.cwd.clone());
         world.project = cwd.filter(|project| !is_under(&world.home, project));
         world

@@ -70,7 +70,7 @@ pub enum Ruling {
         /// Its reason, one line without control characters.
         reason: String,
     },
-    /// It gave none. That is no denial: nobody has judged.
+    /// There is no ruling. This is not a denial: nobody has judged.
     Down {
         /// What is wrong with it, as a phrase.
         why: String,

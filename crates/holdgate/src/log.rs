@@ -1,4 +1,4 @@
-//! What the operator is told on standard error, with secrets masked.
+//! Messages for the operator on standard error, with secrets masked.
 //!
 //! While an agent runs, messages wait: for the screen of a question, or for the end.
 

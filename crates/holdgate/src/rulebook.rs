@@ -1,8 +1,8 @@
-//! Where rules come from: built-in ones, the operator's files over them, a project's file over all.
+//! Loads the built-in rules, the operator's files and a project's file.
 //!
-//! A project's file can only tighten, so one that cannot be used is left out and said to be: the
-//! rules without it are what every other project has, and a repository must not be able to stop
-//! all work by a slip in a file.
+//! A project's file can only tighten. One with an error is ignored and reported: the other rules
+//! are those of every other project, and a repository must not be able to stop all work with an
+//! error.
 
 use anyhow::Context as _;
 use holdgate_core::rules::{Profile, RuleErrors, RuleFile, RuleSet, Tier};
@@ -67,8 +67,8 @@ pub fn set(
     RuleSet::load(profile, &files, know)
 }
 
-/// The built-in patterns for output and the operator's, from the folder `watch` in each of these, whose
-/// examples must hold.
+/// The built-in patterns for output and the operator's, from the folder `watch` in each of these,
+/// whose examples must hold.
 pub fn patterns(dirs: &[PathBuf], commands: &Commands) -> anyhow::Result<Arc<Patterns>> {
     let dirs: Vec<PathBuf> = dirs.iter().map(|dir| dir.join("watch")).collect();
     let files = operator_files(&dirs)?;
@@ -187,7 +187,7 @@ pub fn project_file(project: &str) -> anyhow::Result<Option<RuleText>> {
     )
 }
 
-/// What tells whether a file is still the same.
+/// Identifies the content of a file: it changes when the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     file: (u64, u64),

@@ -107,7 +107,7 @@ fn check_here(
     Ok(hold && problem.is_none())
 }
 
-/// What was read; `None` if there are slips in it, which are printed.
+/// The result; `None` if there are errors, which are printed.
 fn printed<T>(read: anyhow::Result<T>, out: &mut impl Write) -> anyhow::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -153,11 +153,11 @@ fn try_all(
             }
             let (style, word) = match (&tried.error, tried.expect) {
                 (Some(_), _) => (verdict_style("block"), "WRONG"),
-                (None, Expect::Fire) => (Style::new(), "fires"),
+                (None, Expect::Match) => (Style::new(), "matches"),
                 (None, Expect::Allow | Expect::Untouched) => (Style::new(), "passes"),
             };
             let text = shorten(&tried.text, 120);
-            writeln!(out, "  {style}{word:<6}{style:#}  {text}")?;
+            writeln!(out, "  {style}{word:<7}{style:#}  {text}")?;
         }
     }
     let count = tried.len();
@@ -243,7 +243,7 @@ fn to_json(rule: &Rule) -> Json<'static> {
         ("stage", rule.stage.word().into()),
         ("because", rule.because.clone().into()),
         ("owasp", texts(&rule.owasp)),
-        ("fires", examples(Expect::Fire)),
+        ("matches", examples(Expect::Match)),
         ("passes", examples(Expect::Allow)),
     ]);
     for profile in Profile::ALL {
@@ -270,7 +270,7 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     if let Some(instead) = &rule.instead {
         writeln!(out, "  instead   {}", shorten(instead, 1000))?;
     }
-    let verdicts = Profile::ALL.map(|p| format!("{} in {}", rule.word(p), p.word()));
+    let verdicts = Profile::ALL.map(|p| format!("{} in {p}", rule.word(p)));
     writeln!(out, "  verdict   {}", verdicts.join(", "))?;
     let (layer, from) = (rule.layer.name().word(), rule.tier.word());
     writeln!(out, "  layer     {layer}, {from}")?;
@@ -282,7 +282,10 @@ fn explain(set: &RuleSet, id: &str, out: &mut impl Write) -> anyhow::Result<bool
     for line in rule.condition().lines() {
         writeln!(out, "  {line}")?;
     }
-    for (title, expect) in [("fires on", Expect::Fire), ("lets pass", Expect::Allow)] {
+    for (title, expect) in [
+        ("matches", Expect::Match),
+        ("does not match", Expect::Allow),
+    ] {
         writeln!(out, "  {title}")?;
         for example in rule.examples.iter().filter(|e| e.expect == expect) {
             writeln!(out, "    {}", example.text().replace('\n', "\n    "))?;

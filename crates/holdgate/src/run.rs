@@ -48,7 +48,7 @@ const VENDOR: &str = "api.anthropic.com";
 
 /// The exit code after SIGKILL.
 const KILLED: u8 = 137;
-/// Warnings that are told at the end.
+/// Warnings that are printed at the end.
 const MAX_TOLD: usize = 5;
 
 /// Runs the agent to its end, and gives its exit code.
@@ -57,13 +57,13 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let way = Way::check(&args.command, config.home.as_deref())?;
     // The judge's key is in here: nobody of the same user may look. Without this it still works.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    // Meanwhile; whoever needs them waits. What is wrong with them is told then.
+    // Loaded in the background; code that needs them waits, and reports errors then.
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     choose_upstream(&mut config.upstream, &way)?;
-    // It may have been removed; the agent could be started all the same.
+    // The folder may have been removed; the agent can be started anyway.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);
     let first_party = config.upstream.host() == Some(VENDOR);
@@ -159,7 +159,7 @@ fn process_of(child: &Child) -> anyhow::Result<Process> {
     process.context("/proc is not available")
 }
 
-/// What is told at the end.
+/// The summary at the end.
 fn conclude(code: u8, monitor: &StreamMonitor, proxy: &Proxy, way: &Way, told: &Told) {
     let asked = proxy.asked().load(Ordering::Relaxed) > 0;
     let ran = ![keeper::NOT_FOUND, keeper::NOT_RUN].contains(&code);

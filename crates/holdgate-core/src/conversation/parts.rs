@@ -15,7 +15,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What it takes to understand the calls of a conversation.
+/// What is needed to interpret the calls of a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct CallReader<'a> {
     /// What is known about tools and programs.
@@ -30,14 +30,15 @@ pub struct CallReader<'a> {
     pub room: &'a dyn Room,
 }
 
-/// Whoever counts the bytes that are kept.
+/// Counts the bytes that are kept.
 pub trait Room: Debug {
-    /// Whether so many bytes more may be kept. What may not is not read: calls may have done
-    /// anything then, and older messages are left out. Whoever says no has to refuse the request.
+    /// Whether this many more bytes may be kept. If not, they are not read: the calls may have done
+    /// anything, and older messages are left out. An implementation that returns `false` has to
+    /// refuse the request.
     fn take(&self, bytes: usize) -> bool;
 }
 
-/// Room for all.
+/// Room without a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Unbounded;
 
@@ -135,7 +136,7 @@ impl CallReader<'_> {
         room: &mut usize,
     ) -> Part {
         let effects = match room.checked_sub(1) {
-            // Where nothing more can be kept, nothing more is found out.
+            // If nothing more can be kept, calls are no longer interpreted.
             Some(left) if self.room.take(0) => {
                 *room = left;
                 self.effects(held)
@@ -151,8 +152,8 @@ impl CallReader<'_> {
         Part::Call(Arc::new(step))
     }
 
-    /// What the call did, if that can be told. Under guard one that cannot be read is refused, but a
-    /// conversation may have begun without it.
+    /// What the call did, if that is known. The guard refuses calls that cannot be read, but the
+    /// conversation may have started without the guard.
     fn effects(&self, held: &HeldCall) -> Option<Vec<Effect>> {
         let read = || {
             let call = held.read(self.limits).ok()?;
@@ -166,7 +167,7 @@ impl CallReader<'_> {
     }
 }
 
-/// A command with a slip is still read in pieces; what else is unreadable was not read.
+/// A command with a syntax error is still read in pieces. Anything else unreadable was not read.
 fn is_readable(effect: &Effect) -> bool {
     effect.kind != Kind::Unreadable || effect.is(Tag::Syntax)
 }

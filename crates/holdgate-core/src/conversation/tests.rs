@@ -228,7 +228,7 @@ fn a_call_that_cannot_be_understood_may_have_done_anything() {
 #[test]
 fn what_was_refused_is_known_once() {
     let text = "[holdgate] The call to `Bash` was blocked and did not run.\nRule: r (gate)\n\
-                Why: no.\nDo not repeat the call as it was. (incident 0a-1-2)";
+                Why: no.\nDo not repeat the call unchanged. (incident 0a-1-2)";
     let inert =
         json!({"type": "tool_use", "id": "toolu_holdgate_0a_1_2", "name": "Bash", "input": {}});
     let notice = json!({"type": "text", "text": text});
@@ -258,74 +258,36 @@ fn what_was_refused_is_known_once() {
 
 #[test]
 fn facts_outlive_what_the_client_leaves_out() {
-    let check = |turns: &[Vec<Value>], expected: &[&str], alone: &[&str]| {
+    // Each turn is the root of its conversation and the calls in it, as in `go a b`.
+    let check = |turns: &[&str], expected: &str, alone: &str| {
         let mut store = Conversations::default();
-        let mut last = Seen::new();
-        for messages in turns {
-            last = absorb(&mut store, messages);
+        let mut last = (Seen::new(), Seen::new());
+        for turn in turns {
+            let (root, calls) = turn.split_once(' ').unwrap_or((turn, ""));
+            let calls: Vec<&str> = calls.split_whitespace().collect();
+            let messages = done(root, &calls);
+            last = (absorb(&mut store, &messages), fresh(&messages));
         }
-        assert_eq!(ids(&last), expected);
-        assert_eq!(ids(&fresh(turns.last().unwrap())), alone, "a replica");
+        assert_eq!(ids(&last.0).join(" "), expected, "{turns:?}");
+        assert_eq!(ids(&last.1).join(" "), alone, "a replica: {turns:?}");
     };
-    let long = done("go", &["a", "b", "c", "d"]);
+    let long = "go a b c d";
     // Summed up under a new root, at once and some turns later.
-    check(
-        &[long.clone(), done("sum", &[])],
-        &["a", "b", "c", "d"],
-        &[],
-    );
-    let on = [long.clone(), done("sum", &[]), done("sum", &["e"])];
-    check(&on, &["a", "b", "c", "d", "e"], &["e"]);
+    check(&[long, "sum"], "a b c d", "");
+    check(&[long, "sum", "sum e"], "a b c d e", "e");
     // A new root that keeps the latest calls.
-    let on = [
-        long.clone(),
-        done("sum", &["c", "d"]),
-        done("sum", &["c", "d", "e"]),
-    ];
-    check(&on, &["a", "b", "c", "d", "e"], &["c", "d", "e"]);
+    check(&[long, "sum c d", "sum c d e"], "a b c d e", "c d e");
     // Summed up twice, and gone back to the start of the summary.
-    let twice = [
-        long.clone(),
-        done("sum", &[]),
-        done("sum", &["e"]),
-        done("more", &[]),
-    ];
-    check(&twice, &["a", "b", "c", "d", "e"], &[]);
-    let back = [
-        long.clone(),
-        done("sum", &[]),
-        done("sum", &["e"]),
-        done("sum", &[]),
-    ];
-    check(&back, &["a", "b", "c", "d"], &[]);
+    check(&[long, "sum", "sum e", "more"], "a b c d e", "");
+    check(&[long, "sum", "sum e", "sum"], "a b c d", "");
     // Dropped in place: from the middle, from the start, and all of it.
-    check(
-        &[long.clone(), done("go", &["a", "d", "e"])],
-        &["a", "b", "c", "d", "e"],
-        &["a", "d", "e"],
-    );
-    check(
-        &[long.clone(), done("go", &["d"])],
-        &["a", "b", "c", "d"],
-        &["d"],
-    );
-    check(
-        &[long.clone(), done("go", &["e"])],
-        &["a", "b", "c", "d", "e"],
-        &["e"],
-    );
+    check(&[long, "go a d e"], "a b c d e", "a d e");
+    check(&[long, "go d"], "a b c d", "d");
+    check(&[long, "go e"], "a b c d e", "e");
     // Gone back: what came after never happened in this conversation.
-    check(
-        &[long.clone(), done("go", &["a", "b"])],
-        &["a", "b"],
-        &["a", "b"],
-    );
-    check(
-        &[long.clone(), done("go", &["a", "x"])],
-        &["a", "x"],
-        &["a", "x"],
-    );
-    check(&[long, done("go", &[])], &[], &[]);
+    check(&[long, "go a b"], "a b", "a b");
+    check(&[long, "go a x"], "a x", "a x");
+    check(&[long, "go"], "", "");
 }
 
 #[test]

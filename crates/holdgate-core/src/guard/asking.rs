@@ -1,10 +1,10 @@
 //! Calls that wait for their verdict, or for a person.
 
+use super::hold::Waiting;
 use super::ruling::Judged;
 use super::sink::Sink;
 use super::{JobDone, Output, StreamGuard, Unjudged};
 use crate::answer::Answer;
-use crate::hold::Waiting;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -53,24 +53,17 @@ impl StreamGuard {
         self.hold.put_judged(at, judged);
     }
 
-    /// Takes the verdict of a [`Job`](super::Job). One that is not waited for any more changes
-    /// nothing.
-    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused.
+    /// A verdict that is no longer awaited has no effect.
+    pub fn judged(
+        &mut self,
+        done: Result<JobDone, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
         let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.judged(done, now, &mut sink);
-        self.settle(judged, now, sink);
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
-        let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.unjudged(why, now, &mut sink);
-        self.settle(judged, now, sink);
-    }
-
-    fn settle(&mut self, judged: Option<(usize, Judged)>, now: Duration, mut sink: Sink<'_>) {
-        if judged.is_some() {
-            self.put(judged);
+        if let Some(judged) = self.ruling.judged(done, now, &mut sink) {
+            self.put(Some(judged));
             self.release(now, &mut sink);
         }
         if sink.finish() {
@@ -104,8 +97,9 @@ impl StreamGuard {
         let mut rest = VecDeque::new();
         for mut waiting in self.hold.take() {
             if let Waiting::Judged(judged, _) = &mut waiting
-                && let Some(notice) = judged.split_notice()
+                && let Some(notice) = judged.notice()
             {
+                judged.notice_apart = true;
                 notices.push_back(Waiting::Notice(notice));
             }
             rest.push_back(waiting);
@@ -115,8 +109,8 @@ impl StreamGuard {
         Progress::Decided
     }
 
-    /// What a person says to the question about `incident`, or that nobody does. An answer to a
-    /// question that is not open changes nothing.
+    /// Takes the answer to the question about `incident`. An answer to a question that is not open
+    /// has no effect.
     pub fn answer(&mut self, incident: &str, answer: Answer, now: Duration, out: &mut Vec<Output>) {
         let Some(asked) = self.question.take_if(|asked| asked.incident == incident) else {
             return;

@@ -1,4 +1,4 @@
-//! How a response ends: well, cut off, or stopped by us.
+//! How a response ends: complete, cut off, or stopped by us.
 
 use super::sink::Sink;
 use super::{Output, State, StreamGuard};
@@ -8,21 +8,20 @@ use bytes::Bytes;
 impl StreamGuard {
     /// The upstream has ended the body.
     pub fn finish(&mut self, out: &mut Vec<Output>) {
-        let all_said = self.state == State::Ending && self.hold.is_empty();
-        if all_said && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // Only the very last event is missing, which some servers forget.
+        let between = !self.reader.is_mid_block() && !self.decoder.is_mid_frame();
+        let waiting = self.is_waiting();
+        if self.state == State::Ending && between && (self.hold.is_empty() || waiting) {
+            // Only the last event is missing; some servers do not send it.
             self.state = State::Complete;
-            let mut sink = Sink::new(&Bytes::new(), out);
-            sink.send(self.writer.end());
-            sink.finish();
-            return;
-        }
-        let all_come = self.state == State::Ending && self.is_waiting();
-        if all_come && !self.reader.is_mid_block() && !self.decoder.is_mid_frame() {
-            // The same, behind a call that waits for its verdict or an answer.
-            self.state = State::Complete;
-            let stop = self.writer.end();
-            self.hold.push_frame(&stop, Part::MessageStop);
+            let end = self.writer.end();
+            if waiting {
+                // It waits behind the call that waits for its verdict or an answer.
+                self.hold.push_frame(&end, Part::MessageStop);
+            } else {
+                let mut sink = Sink::new(&Bytes::new(), out);
+                sink.send(end);
+                sink.finish();
+            }
             return;
         }
         self.cut(
@@ -31,8 +30,8 @@ impl StreamGuard {
         );
     }
 
-    /// The upstream cannot be read on, because of `why`. Loud: a client takes a quiet end for
-    /// success.
+    /// The upstream cannot be read further, because of `why`. The client gets an error: it would
+    /// take a plain end for success.
     pub fn cut(&mut self, why: &str, out: &mut Vec<Output>) {
         if self.is_over() {
             return;
@@ -44,7 +43,7 @@ impl StreamGuard {
             sink.send(protocol.error_event(&format!("[holdgate] {why}")));
             sink.finish();
         } else {
-            // Without a first event, clients try again as they would without us.
+            // Without a first event, clients retry as they would without us.
             out.push(Output::Abort);
         }
         self.state = State::Failed;
@@ -60,7 +59,7 @@ impl StreamGuard {
         }
     }
 
-    /// Forgets all that waits. A question is no longer open, and a verdict no longer awaited.
+    /// Drops everything that waits, including an open question or an awaited verdict.
     pub(super) fn let_go(&mut self) {
         self.hold.take();
         self.question = None;

@@ -3,7 +3,7 @@
 use super::ResponseContext;
 use crate::call::{Executor, HeldCall};
 use crate::session::{self, SharedSession};
-use crate::stack::{About, Judgement, Refusal};
+use crate::stack::{Context, Judgement, Refusal};
 use crate::verdict::{Finding, LayerName};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -76,12 +76,12 @@ impl Job {
             judge,
             now,
         } = self;
-        let about = About {
+        let context = Context {
             history: &judge.history,
             expert: judge.expert,
             now,
         };
-        let judged = || Box::new(judge.stack.judge_shared(held, &judge.session, &about));
+        let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));
         // A session only gets whole notes, so a panic leaves nothing half done.
         let judgement = catch_unwind(AssertUnwindSafe(judged)).map_err(|_| Unjudged::Failed);
         JobDone { number, judgement }

@@ -2,7 +2,7 @@
 
 use super::job::Away;
 use super::sink::Sink;
-use super::{Job, JobDone, OnBlock, ResponseContext, Unjudged};
+use super::{Job, JobDone, OnBlock, Output, ResponseContext, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
@@ -16,7 +16,7 @@ use holdgate_effects::json::shorten;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Refusals in a row that an agent may answer on its own before a person has to look.
+/// Refusals in a row after which an agent may still continue on its own.
 const CONTINUES_IN_A_ROW: u32 = 3;
 
 /// The rulings of one response.
@@ -46,7 +46,7 @@ impl Ruling {
         }
     }
 
-    /// Takes note of a call that begins.
+    /// Counts a call that begins, and checks its id.
     pub(super) fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
@@ -76,32 +76,28 @@ impl Ruling {
         let away = Away::new(&job, place);
         if self.apart {
             self.away = Some(away);
-            sink.judge(job);
+            sink.push(Output::Judge(Box::new(job)));
             return None;
         }
         Some(self.rule(away, job.run().judgement, now, sink))
     }
 
-    /// Takes a verdict of the shell's, if it is the one that is awaited.
+    /// Takes a verdict of the shell's, if it is the one that is awaited. Without one, the call that is
+    /// away is refused.
     pub(super) fn judged(
         &mut self,
-        done: JobDone,
+        done: Result<JobDone, Unjudged>,
         now: Duration,
         sink: &mut Sink<'_>,
     ) -> Option<(usize, Judged)> {
-        let away = self.away.take_if(|away| away.number == done.number)?;
-        Some(self.rule(away, done.judgement, now, sink))
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub(super) fn unjudged(
-        &mut self,
-        why: Unjudged,
-        now: Duration,
-        sink: &mut Sink<'_>,
-    ) -> Option<(usize, Judged)> {
-        let away = self.away.take()?;
-        Some(self.rule(away, Err(why), now, sink))
+        let (away, judgement) = match done {
+            Ok(done) => {
+                let away = self.away.take_if(|away| away.number == done.number);
+                (away?, done.judgement)
+            }
+            Err(why) => (self.away.take()?, Err(why)),
+        };
+        Some(self.rule(away, judgement, now, sink))
     }
 
     /// Until when a verdict is awaited, if a call is away.
@@ -136,7 +132,7 @@ impl Ruling {
         match self.question(&judged, now) {
             Some(question) => {
                 judged.question = Some((now, question.deadline));
-                sink.ask(question);
+                sink.push(Output::Ask(Box::new(question)));
             }
             None => self.record(&mut judged, now, sink),
         }
@@ -242,7 +238,7 @@ pub(super) struct Judged {
     pub(super) incident: String,
     /// The id of the call that keeps the agent going, if one is sent.
     pub(super) inert_call: Option<String>,
-    /// Whether the explanation stands elsewhere.
+    /// Whether the explanation is written elsewhere.
     pub(super) notice_apart: bool,
     /// When the call began.
     since: Duration,
@@ -258,24 +254,5 @@ impl Judged {
         let refusal = self.judgement.outcome.as_ref().err()?;
         let answer = self.answer.map(|(answer, _)| answer);
         Some(refusal.notice(&self.incident, answer))
-    }
-
-    /// The part of a refusal that explains it, to be written apart.
-    pub(super) fn split_notice(&mut self) -> Option<Judged> {
-        let refusal = self.judgement.outcome.as_ref().err()?;
-        self.notice_apart = true;
-        Some(Judged {
-            judgement: Judgement {
-                outcome: Err(refusal.clone()),
-                effects: Vec::new(),
-                took: self.judgement.took,
-            },
-            incident: self.incident.clone(),
-            inert_call: None,
-            notice_apart: false,
-            since: self.since,
-            question: None,
-            answer: self.answer,
-        })
     }
 }

@@ -8,7 +8,7 @@ use crate::stack::Stack;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What stands in a refused call's place.
+/// What replaces a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnBlock {
     /// A text.
@@ -20,7 +20,7 @@ pub enum OnBlock {
 /// How responses are guarded.
 #[derive(Clone, Debug)]
 pub struct GuardSettings {
-    /// What stands in a refused call's place.
+    /// What replaces a refused call.
     pub on_block: OnBlock,
     /// Keep all calls of a message until its end, and release none before all are judged.
     pub hold_all: bool,
@@ -55,7 +55,7 @@ pub struct ResponseContext {
     pub session_id: String,
     /// This response's id: incidents are numbered below it.
     pub response_id: String,
-    /// What the request told.
+    /// What the request says.
     pub request: Arc<RequestFacts>,
     /// How responses are guarded.
     pub settings: Arc<GuardSettings>,

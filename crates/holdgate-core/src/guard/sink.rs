@@ -1,9 +1,8 @@
 //! Outputs on their way out.
 
-use super::{Job, Output};
+use super::Output;
 use crate::canonical::Canonical;
 use crate::incident::Record;
-use crate::question::Question;
 use bytes::Bytes;
 
 /// Collects outputs, and joins neighbouring pieces of one chunk into one.
@@ -41,18 +40,12 @@ impl<'o> Sink<'o> {
     }
 
     pub(super) fn record(&mut self, record: Record) {
-        self.flush();
-        self.out.push(Output::Record(Box::new(record)));
+        self.push(Output::Record(Box::new(record)));
     }
 
-    pub(super) fn judge(&mut self, job: Job) {
+    pub(super) fn push(&mut self, output: Output) {
         self.flush();
-        self.out.push(Output::Judge(Box::new(job)));
-    }
-
-    pub(super) fn ask(&mut self, question: Question) {
-        self.flush();
-        self.out.push(Output::Ask(Box::new(question)));
+        self.out.push(output);
     }
 
     fn flush(&mut self) {

@@ -79,17 +79,15 @@ impl<'b> MessageGuard<'b> {
         Ok(Progress::Waiting)
     }
 
-    /// Takes the verdict of a [`Job`](super::Job).
-    pub fn judged(&mut self, done: JobDone, now: Duration, out: &mut Vec<Output>) {
+    /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused.
+    pub fn judged(
+        &mut self,
+        done: Result<JobDone, Unjudged>,
+        now: Duration,
+        out: &mut Vec<Output>,
+    ) {
         let mut sink = Sink::new(&Bytes::new(), out);
         let judged = self.ruling.judged(done, now, &mut sink);
-        self.put(judged);
-    }
-
-    /// No verdict will come for the call that is away: it is refused.
-    pub fn unjudged(&mut self, why: Unjudged, now: Duration, out: &mut Vec<Output>) {
-        let mut sink = Sink::new(&Bytes::new(), out);
-        let judged = self.ruling.unjudged(why, now, &mut sink);
         self.put(judged);
     }
 
@@ -125,7 +123,7 @@ impl<'b> MessageGuard<'b> {
         Some((&asked.incident, asked.question?.1))
     }
 
-    /// What a person says to the question that is open, or that nobody does.
+    /// Takes the answer to the question that is open.
     pub fn answer(&mut self, answer: Answer, now: Duration, out: &mut Vec<Output>) {
         if let Some(mut judged) = self.asked.take() {
             let mut sink = Sink::new(&Bytes::new(), out);
@@ -148,7 +146,7 @@ fn note(ruling: &mut Ruling, violation: &Violation, out: &mut Vec<Output>) {
     out.push(Output::Record(Box::new(record)));
 }
 
-/// One whole response under guard, where nobody can be asked.
+/// Guards one response that is not streamed, where nobody can be asked.
 pub fn guard_message(
     judge: ResponseContext,
     body: &[u8],

@@ -1,14 +1,16 @@
 //! The gate: is this call dangerous in itself? (Inspired by the "Action Gate".)
 //!
-//! Rules over what the call does, and rate limits, which stop agents that run in circles.
+//! It has rules about what a call does, and rate limits, which stop agents that loop.
 
 use crate::call::{Executor, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Counts, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
 
-/// The gate's limits. A limit of 0 is no limit.
+/// The gate's limits. 0 means no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimits {
     /// Calls that may be cleared in a minute, per session.
@@ -25,7 +27,7 @@ impl RateLimits {
     };
 }
 
-/// What holds unless the settings say otherwise.
+/// The defaults of the settings.
 impl Default for RateLimits {
     fn default() -> Self {
         RateLimits {
@@ -48,8 +50,8 @@ impl Gate {
         Gate { limits, rules }
     }
 
-    /// Expert mode: what is found is noted. What protects Holdgate itself stays, or the exception
-    /// could be made the rule.
+    /// Expert mode: findings are only recorded, except those that protect Holdgate itself.
+    /// Otherwise an agent could make the exception permanent.
     fn only_note(&self, findings: &mut [Finding]) {
         for finding in findings {
             if !self.rules.protects_holdgate(&finding.rule) {
@@ -64,17 +66,17 @@ impl Layer for Gate {
         LayerName::Gate
     }
 
-    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        context.fuel.spend(1)?;
-        let Context {
-            effects,
-            history,
-            fuel,
-            ..
-        } = context;
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        fuel.spend(1)?;
         let mut findings = self
             .rules
-            .findings(RuleLayer::Gate, effects, history, fuel)?;
+            .findings(RuleLayer::Gate, effects, context.history, fuel)?;
         if context.expert {
             self.only_note(&mut findings);
         }
@@ -96,31 +98,27 @@ impl Layer for Gate {
 impl RateLimits {
     fn findings(self, counts: &Counts) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let (calls, times) = (counts.in_last_minute, counts.in_a_row);
-        if self.calls_per_minute > 0 && calls >= self.calls_per_minute {
-            let finding = Finding::block(
-                LayerName::Gate,
+        let mut exceeded = |rule, reason, instead| {
+            findings.push(Finding::block(LayerName::Gate, rule, reason).instead(instead));
+        };
+        let (calls, limit) = (counts.in_last_minute, self.calls_per_minute);
+        if limit > 0 && calls >= limit {
+            exceeded(
                 "call-rate",
                 format!(
-                    "the session has made {calls} tool calls within a minute, and the limit is {}",
-                    self.calls_per_minute
+                    "the session has made {calls} tool calls within a minute, and the limit is {limit}"
                 ),
+                "wait, then continue in fewer and larger steps",
             );
-            findings.push(finding.instead("wait, then continue in fewer and larger steps"));
         }
-        if self.identical_in_a_row > 0 && times > self.identical_in_a_row {
-            let finding = Finding::block(
-                LayerName::Gate,
+        let (times, limit) = (counts.in_a_row, self.identical_in_a_row);
+        if limit > 0 && times > limit {
+            exceeded(
                 "repeated-call",
-                format!(
-                    "the same call was made {times} times in a row, and the limit is {}",
-                    self.identical_in_a_row
-                ),
+                format!("the same call was made {times} times in a row, and the limit is {limit}"),
+                "check what the earlier calls returned and try another approach, or tell the user \
+                 what does not work",
             );
-            findings.push(finding.instead(
-                "check what the earlier calls returned and try another approach, or tell the \
-                 user what does not work",
-            ));
         }
         findings
     }

@@ -1,5 +1,5 @@
-//! The layers: ways of looking at a call. To add one, write a file, name it in [`LayerName`] and
-//! list it in [`layers`].
+//! The layers that judge calls. To add one, write a file, name it in [`LayerName`] and list it in
+//! [`layers`].
 //!
 //! [`LayerName`]: crate::LayerName
 

@@ -1,13 +1,14 @@
 //! The policy: what does the operator want, also over time? (Inspired by the "Safety DSL".)
 //!
-//! Rules as in the gate, and besides: what must have been done before, what is forbidden after
-//! something was done, what a person must agree to, and what is allowed though another rule of the
-//! policy speaks against it.
+//! It has rules like the gate's. They can also require an earlier call, forbid a call after another
+//! one, need a person's approval, or make an exception from another rule of the policy.
 
 use crate::call::ToolCall;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
 
 /// The policy.
@@ -28,14 +29,14 @@ impl Layer for Policy {
         LayerName::Policy
     }
 
-    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        let Context {
-            effects,
-            history,
-            fuel,
-            ..
-        } = context;
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
         self.rules
-            .findings(RuleLayer::Policy, effects, history, fuel)
+            .findings(RuleLayer::Policy, effects, context.history, fuel)
     }
 }

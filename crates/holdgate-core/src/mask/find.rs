@@ -1,5 +1,5 @@
-//! Where secrets are in a text: private keys by their frame, tokens by their form, all others by
-//! what stands before them. Every pass is linear in the text.
+//! Finds secrets in a text: private keys by their frame, tokens by their form, all others by what
+//! comes before them. Every pass is linear in the text.
 
 use super::MASK;
 use super::names::{self, Strength};
@@ -57,7 +57,7 @@ const KEY_HEADERS: &[&str] = &["Proc-Type:", "Version:", "Comment:", "Charset:"]
 /// Words of which one is in every name that counts.
 const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|\bpat)[A-Za-z0-9_-]*";
 
-/// So often a text that was changed is read again.
+/// How often a changed text is searched again.
 const MAX_ROUNDS: usize = 4;
 
 /// The forms of secrets, ready to look.
@@ -104,7 +104,7 @@ impl Finder {
 
     pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        // What one secret hid, such as a second that stood right behind it, shows once it is gone.
+        // Masking one secret can reveal another, such as one directly behind it.
         for _ in 0..MAX_ROUNDS {
             if !self.once(&mut text) {
                 break;
@@ -128,27 +128,25 @@ impl Finder {
     }
 
     fn formed(&self, text: &str) -> Vec<Range<usize>> {
-        let secret = |found: Captures<'_>| {
+        ranges(&self.tokens, text, |found| {
             let kept = found.iter().skip(1).flatten().next()?;
             let range = kept.end()..found.get(0)?.end();
             (!names::is_sample(text.get(range.clone())?)).then_some(range)
-        };
-        self.tokens.captures_iter(text).filter_map(secret).collect()
+        })
     }
 
     fn in_urls(&self, text: &str) -> Vec<Range<usize>> {
-        let secret = |found: Captures<'_>| {
+        ranges(&self.urls, text, |found| {
             let secret = found.get(2).or(found.get(4))?;
             let text = secret.as_str();
             let only_words =
                 text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && found.get(4).is_some();
             (!names::is_placeholder(text) && !only_words).then(|| secret.range())
-        };
-        self.urls.captures_iter(text).filter_map(secret).collect()
+        })
     }
 
     fn headers(&self, text: &str) -> Vec<Range<usize>> {
-        let header = self.header.captures_iter(text).filter_map(|found| {
+        let mut headers = ranges(&self.header, text, |found| {
             let value = found.get(1)?;
             let masked = names::masked_header(value.as_str())?;
             // What stays is at the start.
@@ -157,21 +155,18 @@ impl Finder {
             let end = value.start() + value.as_str().trim_end().len();
             Some(value.start() + lead + kept..end)
         });
-        let mut ranges: Vec<_> = header.collect();
-        for found in self.bearer.captures_iter(text) {
-            let Some(value) = found.get(1) else { continue };
+        headers.extend(ranges(&self.bearer, text, |found| {
+            let value = found.get(1)?;
             let known = value.as_str().bytes().any(|b| b.is_ascii_digit());
-            if known && !names::is_placeholder(value.as_str()) {
-                ranges.push(value.range());
-            }
-        }
-        ranges
+            (known && !names::is_placeholder(value.as_str())).then(|| value.range())
+        }));
+        headers
     }
 
     fn assigned(&self, text: &str) -> Vec<Range<usize>> {
-        let secret = |found: Captures<'_>| {
+        ranges(&self.assignment, text, |found| {
             let (name, sign) = (found.get(1)?, found.get(2)?.as_str());
-            let (value, bare) = value(&found, 3)?;
+            let (value, bare) = value(found, 3)?;
             let in_query =
                 name.as_str() == "key" && text.get(..name.start())?.ends_with(['?', '&']);
             let strength = match names::strength(name.as_str()) {
@@ -184,34 +179,35 @@ impl Finder {
                 names::masked_member(name.as_str(), value.as_str()).is_some()
             };
             is_secret.then(|| value.range())
-        };
-        self.assignment
-            .captures_iter(text)
-            .filter_map(secret)
-            .collect()
+        })
     }
 
     fn flags(&self, text: &str) -> Vec<Range<usize>> {
-        let secret = |found: Captures<'_>| {
+        ranges(&self.flag, text, |found| {
             names::strength(found.get(1)?.as_str())?;
-            let (value, _) = value(&found, 2)?;
+            let (value, _) = value(found, 2)?;
             let text = value.as_str();
             let other = text.starts_with('-') || names::is_placeholder(text);
             (!other).then(|| value.range())
-        };
-        self.flag.captures_iter(text).filter_map(secret).collect()
+        })
     }
 
     fn commands(&self, text: &str) -> Vec<Range<usize>> {
-        let secret = |found: Captures<'_>| {
+        ranges(&self.command, text, |found| {
             let secret = found.iter().skip(1).flatten().next()?;
             (!names::is_placeholder(secret.as_str())).then(|| secret.range())
-        };
-        self.command
-            .captures_iter(text)
-            .filter_map(secret)
-            .collect()
+        })
     }
+}
+
+/// Where the secrets are in the matches of a regex.
+fn ranges<'t>(
+    regex: &Regex,
+    text: &'t str,
+    secret: impl Fn(&Captures<'t>) -> Option<Range<usize>>,
+) -> Vec<Range<usize>> {
+    let found = regex.captures_iter(text);
+    found.filter_map(|found| secret(&found)).collect()
 }
 
 /// The value of a match, whose groups begin with `from`, and whether it is without quotes.
@@ -274,7 +270,7 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
         if run.take(16).count() < 16 && !headed {
             continue;
         }
-        // Once there is no end, there is none for later keys either.
+        // If this key has no end, later keys do not have one either.
         let end = ends.then(|| rest.find("-----END ")).flatten();
         ends = end.is_some();
         let len = end.unwrap_or_else(|| {
@@ -288,8 +284,8 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// What may stand between the lines of a key: white space, its escapes, quotes, and what messages
-/// show for a line's end.
+/// Characters between the lines of a key: white space, its escapes, quotes, and replacements of
+/// line ends.
 fn is_filling(c: char) -> bool {
     c.is_whitespace() || "\\\"'nr+\u{fffd}".contains(c)
 }

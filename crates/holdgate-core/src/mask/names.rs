@@ -1,5 +1,5 @@
-//! What names and values say: which name stands before a secret, and which value is only a
-//! placeholder for one.
+//! Decides by names and values: which name is that of a secret, and which value is only a
+//! placeholder.
 
 use super::MASK;
 
@@ -14,16 +14,11 @@ pub(super) enum Strength {
 
 /// Words that mean a secret at the end of a name.
 const STRONG: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
     "passcode",
-    "pwd",
     "secret",
     "secrets",
     "credential",
     "credentials",
-    "apikey",
     "secretkey",
     "accesskey",
     "privatekey",
@@ -82,7 +77,7 @@ const HEADERS: &[&str] = &[
     "cookie",
     "set-cookie",
 ];
-/// What stands before the secret in a header.
+/// Words before the secret in a header.
 const SCHEMES: &[&str] = &[
     "bearer",
     "basic",
@@ -94,7 +89,7 @@ const SCHEMES: &[&str] = &[
     "sharedkey",
     "key",
 ];
-/// Values that are none.
+/// Values that are not secrets.
 const WORDS: &[&str] = &[
     "none",
     "null",
@@ -128,10 +123,7 @@ const WORDS: &[&str] = &[
     "api_key",
     "api-key",
     "credentials",
-    "changeme",
     "change_me",
-    "change-me",
-    "redacted",
     "hidden",
     "test",
     "foo",
@@ -214,7 +206,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a value only stands where a secret will be: `$TOKEN`, `<your key>`, `xxxx`.
+/// Whether a value is only a placeholder for a secret: `$TOKEN`, `<your key>`, `xxxx`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let first = value.chars().next();
@@ -242,20 +234,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     refers
         || WORDS.contains(&lower.as_str())
         || is_path(value)
-        || [
-            "example",
-            "placeholder",
-            "xxxx",
-            "your-",
-            "your_",
-            "your ",
-            "redacted",
-            "dummy",
-            "changeme",
-            "change-me",
-        ]
-        .iter()
-        .any(|word| lower.contains(word))
+        || is_example(&lower)
+        || ["xxxx", "your ", "dummy", "changeme", "change-me"]
+            .iter()
+            .any(|word| lower.contains(word))
         || lower.starts_with("your")
         || (value.len() > 1 && value.chars().all(|c| c == first))
 }
@@ -266,17 +248,13 @@ pub(super) fn is_sample(token: &str) -> bool {
     let mut kinds: Vec<u8> = lower.bytes().collect();
     kinds.sort_unstable();
     kinds.dedup();
-    kinds.len() <= 3
-        || [
-            "example",
-            "xxxxxx",
-            "placeholder",
-            "redacted",
-            "your_",
-            "your-",
-        ]
-        .iter()
-        .any(|w| lower.contains(w))
+    kinds.len() <= 3 || is_example(&lower) || lower.contains("xxxxxx")
+}
+
+/// Whether a value says that it is an example.
+fn is_example(lower: &str) -> bool {
+    let words = ["example", "placeholder", "redacted", "your_", "your-"];
+    words.iter().any(|word| lower.contains(word))
 }
 
 /// `ghp_`, before a mask.

@@ -45,7 +45,7 @@ pub trait Protocol: Debug + Sync {
         declared: &Declared,
     ) -> Result<ReadMessage<'b>, Violation>;
 
-    /// What keeps a client waiting that gets nothing else; `None` if clients take nothing harmless.
+    /// A frame that keeps a waiting client connected; `None` if the protocol has no such frame.
     fn keep_alive(&self) -> Option<Canonical>;
 
     /// An error as an event, after which nothing follows.
@@ -68,14 +68,14 @@ impl Eq for dyn Protocol {}
 pub struct Declared {
     /// Kinds of block that the operator has declared harmless.
     pub inert: Arc<[String]>,
-    /// The request, which tells what the provider may run.
+    /// The request, which says what the provider may run.
     pub request: Arc<RequestFacts>,
 }
 
 /// Follows one streamed response from its start to its end.
 pub trait Reader: Debug + Send {
-    /// Appends what a frame means, in order. What it lists as inert, no reader can take for a call;
-    /// all else is held, or a violation.
+    /// Appends what a frame means, in order. No reader can take an inert event for a call;
+    /// everything else is held, or is a violation.
     fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation>;
 
     /// Whether a block has begun that has not ended.
@@ -84,13 +84,13 @@ pub trait Reader: Debug + Send {
 
 /// Writes one streamed response.
 pub trait Writer: Debug + Send {
-    /// An inert frame, made true: its block's number, the reason for the end.
+    /// An inert frame, corrected: the number of its block, the stop reason.
     fn inert(&mut self, frame: Canonical, part: Part) -> Canonical;
 
-    /// A call, written anew from what was judged.
+    /// A call, written from what was judged.
     fn call(&mut self, cleared: &Cleared) -> Canonical;
 
-    /// The text that stands in a refused call's place.
+    /// The text that replaces a refused call.
     fn notice(&mut self, text: &str) -> Canonical;
 
     /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
@@ -107,15 +107,15 @@ pub trait Writer: Debug + Send {
 /// A response body that was read.
 #[derive(Debug)]
 pub enum ReadMessage<'b> {
-    /// It holds no call and can leave.
+    /// It contains no call and can be sent.
     Inert(Canonical),
-    /// It holds these calls.
+    /// It contains these calls.
     Calls(Box<dyn GuardedMessage + 'b>, Vec<HeldCall>),
 }
 
 /// A message whose calls have been taken out. They are put back or replaced one by one, in order.
 pub trait GuardedMessage: Debug + Send {
-    /// Puts the next call back, written anew from what was judged.
+    /// Puts the next call back, written from what was judged.
     fn call(&mut self, cleared: &Cleared);
 
     /// Puts `notice` in place of the next call and, with `inert_id`, a call that cannot run.
@@ -125,7 +125,7 @@ pub trait GuardedMessage: Debug + Send {
     fn finish(self: Box<Self>) -> Canonical;
 }
 
-/// Depth of a value that is no message.
+/// Maximum depth of a value that is not a message.
 const MAX_DEPTH: usize = 128;
 
 /// A whole body that is one JSON value in which no reader can find a call; `None` if it is not.
@@ -158,8 +158,8 @@ const CALL_TYPES: &[&str] = &[
     "computer_call",
 ];
 
-/// Whether a value that is no call itself holds a tool call of some protocol, at any level: a member
-/// that is named for one, or an object whose `type` is one.
+/// Whether a value that is not a call itself contains a tool call of some protocol, at any level: a
+/// member with the name of one, or an object whose `type` is one.
 pub(crate) fn carries_calls(json: &Json<'_>) -> bool {
     match json {
         Json::Object(members) => members.iter().any(|(key, value)| is_call(key, value)),

@@ -8,10 +8,9 @@ use crate::call::CallLimits;
 use crate::conversation::{CallReader, Conversations, Unbounded};
 use crate::guard::{GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, guard_message};
 use crate::history::Outcome;
-use crate::layers::Policy;
-use crate::layers::{Gate, RateLimits};
+use crate::layers::{RateLimits, layers};
 use crate::rules::{Profile, RuleSet};
-use crate::stack::{Clock, JudgeLimits, Stack};
+use crate::stack::{JudgeLimits, Stack};
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -23,26 +22,17 @@ const LIMITS: CallLimits = CallLimits {
     max_depth: 16,
 };
 
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        NOW
-    }
-}
-
 fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
     let rules = RuleSet::built_in(Profile::default()).unwrap();
-    let gate = Gate::new(RateLimits::NONE, rules.clone());
     let limits = JudgeLimits {
         call: LIMITS,
         fuel: 100_000,
         deadline: Duration::from_secs(1),
     };
     let stack = Stack::new(
-        vec![Box::new(gate), Box::new(Policy::new(rules))],
+        layers(rules, RateLimits::NONE),
         Knowledge::built_in().unwrap(),
-        Arc::new(Stopped),
+        Arc::new(NOW),
         limits,
     );
     let mut settings = GuardSettings {

@@ -1,8 +1,8 @@
 //! Finds the parts of a request's body without reading them.
 //!
-//! A conversation is sent whole with each turn, and most of it has been read before. Only the
-//! shape is looked at here: strings are skipped, brackets counted. Whatever is used of a part is
-//! read strictly before, so a text that only looks like JSON misleads nobody.
+//! A conversation is sent as a whole with each turn, and most of it has been read before. Here only
+//! the structure is examined: strings are skipped and brackets counted. Every part is read strictly
+//! before it is used, so text that only looks like JSON does no harm.
 
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ const MAX_MEMBERS: usize = 1_000;
 /// Messages of one request, as many as the API takes.
 const MAX_MESSAGES: usize = 100_000;
 
-/// Where the parts of a body stand.
+/// Where the parts of a body are.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
     /// The members of the body but its messages: names and places.
@@ -68,8 +68,8 @@ pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outli
     Ok(outline)
 }
 
-/// The beginning of a message's text, which stands in `content`: `most` bytes as they are written at the most. What cannot be
-/// read is left out: whoever reads the whole message will say so.
+/// The beginning of a message's text, which is in the member `content`: at most `most` bytes as
+/// they are written. Unreadable parts are left out; reading the whole message will report them.
 pub(super) fn beginning(message: &[u8], content: &str, most: usize) -> String {
     let mut skimmer = Skimmer {
         body: message,
@@ -146,8 +146,8 @@ fn whole_characters(text: &[u8], most: usize) -> usize {
     places.next().unwrap_or(at)
 }
 
-/// The next quote or backslash. Escapes often stand close together, where a call for each costs
-/// more than looking.
+/// The next quote or backslash. Escapes are often close together; there a plain loop is faster than
+/// a call of `memchr` for each.
 fn special(text: &[u8]) -> Option<usize> {
     const NEAR: usize = 12;
     let near = text
@@ -168,7 +168,7 @@ struct Skimmer<'a> {
 }
 
 impl Skimmer<'_> {
-    /// What stands between commas, up to `end`; the opening bracket has been taken.
+    /// Calls `item` for each item up to `end`; the opening bracket has been consumed.
     fn items(
         &mut self,
         end: u8,
@@ -195,8 +195,8 @@ impl Skimmer<'_> {
         }
     }
 
-    /// Looks at the member `wanted` of an object that stands `outer` deep, and skips all others;
-    /// skips what is no object.
+    /// Calls `found` at the member `wanted` of an object at depth `outer`, and skips all others;
+    /// skips a value that is not an object.
     fn member(
         &mut self,
         outer: usize,
@@ -232,7 +232,7 @@ impl Skimmer<'_> {
         Ok(name.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Skips one value that stands `outer` deep.
+    /// Skips one value at depth `outer`.
     fn value(&mut self, outer: usize) -> Result<(), JsonError> {
         match self.peek() {
             Some(b'"') => self.string(),
@@ -301,7 +301,7 @@ impl Skimmer<'_> {
             if rest.get(next) == Some(&b'"') {
                 return Ok(());
             }
-            // Whatever is escaped, a quote or a backslash too, ends nothing.
+            // An escaped character does not end the string.
             self.at += 1;
         }
     }

@@ -1,7 +1,7 @@
-//! Rules from their written form: everything is checked here, so that matching has nothing to ask.
+//! Rules from their written form. Everything is checked here, so that matching cannot fail.
 
-use super::condition::{Each, Reader, is_name};
-use super::report::{Mark, RuleError, Source};
+use super::condition::{Reader, each};
+use super::report::{Mark, Report, RuleError, Source};
 use super::rule::{ExampleCall, RuleLayer, Tier};
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
@@ -20,13 +20,13 @@ const VERDICTS: [(&str, Verdict); 5] = [
     ("DENY", Verdict::Block),
     (REQUIRE, Verdict::Block),
 ];
-/// What is required and has not been done is denied, or asked about.
+/// A call that lacks what is required is denied, or asked about.
 pub(super) const REQUIRE: &str = "REQUIRE";
 
 /// Nesting of a file: a condition in conditions, an example's input.
 const MAX_DEPTH: usize = 48;
 /// Rules and changes of rules in a project's file, and characters of a text in it: a stranger may
-/// have written it, and each call that its rules fire on tells these texts.
+/// have written it, and these texts are shown for each call that its rules match.
 const MAX_PROJECT_RULES: usize = 200;
 const MAX_PROJECT_TEXT: usize = 400;
 
@@ -36,14 +36,14 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     found.map_or("DENY", |(word, _)| word)
 }
 
-/// What one file says.
+/// The content of one file.
 #[derive(Debug, Default)]
 pub(super) struct FileRules {
     pub(super) rules: Vec<Rule>,
     pub(super) adjusted: Vec<Adjustment>,
 }
 
-/// Another verdict for a rule that is there already.
+/// A new verdict for an existing rule.
 #[derive(Debug)]
 pub(super) struct Adjustment {
     pub(super) rule: String,
@@ -54,69 +54,48 @@ pub(super) struct Adjustment {
     pub(super) verdict_at: Mark,
 }
 
-/// The rules of one file.
-pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
-    let (text, tier) = (file.text, file.tier);
-    let source = Arc::new(Source {
-        name: file.name.to_owned(),
-        text: text.to_owned(),
-    });
-    let options = serde_saphyr::options! {
-        with_snippet: false,
-        // `yes` is a program.
-        strict_booleans: true,
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
-    };
-    let specs: RuleFileSpec = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
-    let mut errors = Vec::new();
-    let mut reader = Reader {
-        source: &source,
-        errors: &mut errors,
-        tier,
-        layer: file.layer,
-        regexes: 0,
-    };
-    if tier == Tier::Project && specs.entries.len() + specs.adjust.len() > MAX_PROJECT_RULES {
-        let what = format!(
-            "a project's file can have at most {MAX_PROJECT_RULES} rules and \
-                            adjustments"
-        );
-        reader.error(Mark::default(), what);
-        return Err(errors);
-    }
-    let rules = specs.entries.into_iter().map(|spec| reader.rule(spec));
-    let rules = rules.collect();
-    let adjusted = specs.adjust.iter().map(|spec| reader.adjustment(spec));
-    let adjusted = adjusted.collect();
-    if errors.is_empty() {
-        Ok(FileRules { rules, adjusted })
-    } else {
-        Err(errors)
+impl Adjustment {
+    pub(super) fn error(&self, at: Mark, what: String) -> RuleError {
+        RuleError::new(&self.source, at, what)
     }
 }
 
-impl Reader<'_> {
+/// The rules of one file.
+pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
+    let report = Report::new(file.name, file.text);
+    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH)?;
+    let mut reader = Reader {
+        report,
+        tier: file.tier,
+        layer: file.layer,
+        regexes: 0,
+    };
+    let entries = specs.entries.len() + specs.adjust.len();
+    if file.tier == Tier::Project && entries > MAX_PROJECT_RULES {
+        let what =
+            format!("a project's file can have at most {MAX_PROJECT_RULES} rules and adjustments");
+        reader.error(Mark::default(), what);
+        return Err(reader.report.errors);
+    }
+    let rules = specs.entries.into_iter();
+    let rules = rules.map(|spec| reader.rule(spec)).collect();
+    let adjusted = specs.adjust.iter();
+    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
+    reader.report.finish(FileRules { rules, adjusted })
+}
+
+impl Reader {
     fn rule(&mut self, spec: RuleSpec) -> Rule {
         let at = Mark::from(spec.id.referenced);
         for name in [&spec.id, &spec.category] {
-            if !is_name(&name.value) {
-                let what = format!(
-                    "`{}` is not a valid name: names look like `force-push`",
-                    name.value
-                );
-                self.error(name.referenced.into(), what);
-            }
+            self.report.check_name(name);
             self.check_length(name);
         }
         for text in [Some(&spec.because), spec.instead.as_ref()]
             .into_iter()
             .flatten()
         {
-            if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-                let what = "write a clause without a full stop";
-                self.error(text.referenced.into(), what);
-            }
+            self.report.check_clause(text);
             self.check_length(text);
         }
         let profiles = spec.profiles.clone().unwrap_or_default();
@@ -131,20 +110,18 @@ impl Reader<'_> {
         };
         let usual = verdict(&spec.verdict);
         let mut other = |word: Option<&Spanned<String>>| word.map_or(usual, &mut verdict);
-        let verdicts = Verdicts {
-            workstation: usual,
-            container: other(profiles.container.as_ref()),
-            strict: other(profiles.strict.as_ref()),
-        };
-        let stage = self.stage(spec.stage.as_ref());
+        let container = other(profiles.container.as_ref());
+        let verdicts = [usual, container, other(profiles.strict.as_ref())];
+        let stage = spec.stage.as_ref();
+        let stage = stage.and_then(|word| self.report.word(word, Stage::read));
         let owasp = spec.owasp.iter().map(|word| self.owasp(word)).collect();
         let when = self.when(&spec.when);
         let needs = when.needs().unwrap_or_default();
-        let (tried_in, verb) = verdicts.tried();
+        let (tried_in, verb) = tried(verdicts);
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
-        let only = spec.only.as_ref().map(Each::each).unwrap_or_default();
+        let only = spec.only.as_ref().map(each).unwrap_or_default();
         if let Some((_, at)) = only.first().filter(|_| verb != "allow") {
             self.error(*at, "`only` belongs to ALLOW");
         }
@@ -164,13 +141,13 @@ impl Reader<'_> {
             instead: spec.instead.as_ref().map(|i| i.value.trim().to_owned()),
             instead_at: spec.instead.map(|i| i.referenced.into()),
             owasp,
-            stage,
+            stage: stage.unwrap_or(Stage::Stable),
             verdicts,
             tried_in,
             examples,
             when,
             needs,
-            source: self.source.clone(),
+            source: self.report.source.clone(),
             at,
             when_at: spec.when.referenced.into(),
         }
@@ -179,7 +156,7 @@ impl Reader<'_> {
     fn check_length(&mut self, text: &Spanned<String>) {
         if self.tier == Tier::Project && text.value.len() > MAX_PROJECT_TEXT {
             let what = format!("write at most {MAX_PROJECT_TEXT} characters");
-            self.error(text.referenced.into(), what);
+            self.error(text.referenced, what);
         }
     }
 
@@ -191,12 +168,12 @@ impl Reader<'_> {
         let known = VERDICTS.map(|(word, _)| word);
         let nearest = suggestion(&text.to_uppercase(), &known);
         let what = format!("`{text}` is not a valid verdict, {nearest}");
-        self.error(word.referenced.into(), what);
+        self.error(word.referenced, what);
         Verdict::Block
     }
 
-    /// What is denied whatever the intent is the gate's; what needs a person's word, or a look
-    /// back, is policy.
+    /// The gate has the rules that deny regardless of intent. Rules that need a person or the
+    /// history belong to the policy.
     fn layer_of(&self, usual: Verdict) -> RuleLayer {
         if self.tier == Tier::BuiltIn && usual < Verdict::Block {
             RuleLayer::Policy
@@ -205,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A rule that allows takes effects out of the sight of other rules.
+    /// A rule that allows hides effects from other rules.
     fn allowing(&mut self, word: &Spanned<String>, has_timing: bool, when: &Call) {
         let what = if self.layer == RuleLayer::Gate {
             "a gate rule that allows in every profile has no effect: write DENY, ASK or AUDIT"
@@ -219,43 +196,26 @@ impl Reader<'_> {
         } else {
             return;
         };
-        self.error(word.referenced.into(), what);
+        self.error(word.referenced, what);
     }
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
         if spec.because.value.trim().is_empty() {
-            self.error(
-                spec.because.referenced.into(),
-                "give the reason, as a clause",
-            );
+            let what = "give the reason, as a clause";
+            self.error(spec.because.referenced, what);
         }
         if spec.verdict.value == REQUIRE {
             let what = "a verdict can be changed to DENY, ASK, AUDIT or ALLOW";
-            self.error(spec.verdict.referenced.into(), what);
+            self.error(spec.verdict.referenced, what);
         }
         Adjustment {
             rule: spec.rule.value.clone(),
             verdict: self.verdict(&spec.verdict),
             tier: self.tier,
-            source: self.source.clone(),
+            source: self.report.source.clone(),
             rule_at: spec.rule.referenced.into(),
             verdict_at: spec.verdict.referenced.into(),
         }
-    }
-
-    fn stage(&mut self, word: Option<&Spanned<String>>) -> Stage {
-        let Some(word) = word else {
-            return Stage::Stable;
-        };
-        match word.value.as_str() {
-            "stable" => return Stage::Stable,
-            "trial" => return Stage::Trial,
-            _ => {}
-        }
-        let known = suggestion(&word.value, &["stable", "trial"]);
-        let what = format!("unknown stage `{}`, {known}", word.value);
-        self.error(word.referenced.into(), what);
-        Stage::Stable
     }
 
     fn owasp(&mut self, word: &Spanned<String>) -> String {
@@ -263,7 +223,7 @@ impl Reader<'_> {
         let known = number.len() == 2 && number.parse().is_ok_and(|n: u8| (1..=10).contains(&n));
         if !known {
             let what = format!("`{}` is not an OWASP id, write ASI01 to ASI10", word.value);
-            self.error(word.referenced.into(), what);
+            self.error(word.referenced, what);
         }
         word.value.clone()
     }
@@ -285,11 +245,11 @@ impl Reader<'_> {
                 let (expect, count) = match key {
                     "allow" if !allows => (Expect::Allow, &mut others),
                     _ if allows && key != verb => (Expect::Untouched, &mut others),
-                    _ => (Expect::Fire, &mut meets),
+                    _ => (Expect::Match, &mut meets),
                 };
-                if expect == Expect::Fire && key != verb {
+                if expect == Expect::Match && key != verb {
                     let what = format!("this rule's verdict is `{verb}`, so write `{verb}:` here");
-                    self.error(list.referenced.into(), what);
+                    self.error(list.referenced, what);
                 }
                 *count += list.value.len();
                 examples.extend(list.value.iter().map(|e| self.example(e, expect)));
@@ -318,11 +278,9 @@ impl Reader<'_> {
             files.clone_from(&sequence.files);
             call = then;
         }
-        let ExampleCall { tool, input } = self.step(call, at);
         Example {
             expect,
-            tool,
-            input,
+            call: self.step(call, at),
             first,
             files,
             at,
@@ -330,63 +288,44 @@ impl Reader<'_> {
     }
 
     fn step(&mut self, spec: &ExampleSpec, at: Mark) -> ExampleCall {
-        let (tool, input) = match spec {
-            ExampleSpec::Command(command) => {
-                let input = Json::object([("command", command.clone().into())]);
-                ("Bash".to_owned(), input)
-            }
-            ExampleSpec::Call(call) => {
-                let tool = call.tool.clone().unwrap_or_default();
-                let input = call.input.as_ref().map_or(Json::Null, |i| i.0.clone());
-                (tool, input)
-            }
+        let call = match spec {
+            ExampleSpec::Command(command) => ExampleCall::command(command),
+            ExampleSpec::Call(call) => ExampleCall {
+                tool: call.tool.clone().unwrap_or_default(),
+                input: call.input.as_ref().map_or(Json::Null, |i| i.0.clone()),
+            },
         };
-        if tool.is_empty() || input.as_object().is_none() {
+        if call.tool.is_empty() || call.input.as_object().is_none() {
             let what = "a call has a tool and a map as its input, `{tool: …, input: {…}}`; a \
                         sequence of calls is `{first: […], then: …}`";
             self.error(at, what);
         }
-        ExampleCall { tool, input }
+        call
     }
 }
 
-/// What a rule does in each profile.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Verdicts {
-    workstation: Verdict,
-    container: Verdict,
-    strict: Verdict,
+/// The verdicts of a rule in the profiles, in their order.
+pub(super) type Verdicts = [Verdict; Profile::ALL.len()];
+
+/// The verdict in a profile.
+pub(super) fn in_profile([workstation, container, strict]: Verdicts, profile: Profile) -> Verdict {
+    match profile {
+        Profile::Workstation => workstation,
+        Profile::Container => container,
+        Profile::Strict => strict,
+    }
 }
 
-impl Verdicts {
-    /// The same in every profile.
-    pub(super) fn all(verdict: Verdict) -> Self {
-        Verdicts {
-            workstation: verdict,
-            container: verdict,
-            strict: verdict,
-        }
-    }
-
-    pub(super) fn in_profile(self, profile: Profile) -> Verdict {
-        match profile {
-            Profile::Workstation => self.workstation,
-            Profile::Container => self.container,
-            Profile::Strict => self.strict,
-        }
-    }
-
-    /// The profile that the examples are tried in, and the word for what they meet there: the
-    /// usual profile, unless the rule is off in it.
-    fn tried(self) -> (Profile, String) {
-        let off = Profile::ALL.map(|profile| self.in_profile(profile) == Verdict::Allow);
-        let profile = if self.workstation != Verdict::Allow || off == [true; 3] {
-            Profile::Workstation
-        } else if self.container > self.strict {
-            Profile::Container
-        } else {
-            Profile::Strict
-        };
-        (profile, word(self.in_profile(profile)).to_lowercase())
-    }
+/// The profile in which the examples are tried, and the word for the verdict there: the usual
+/// profile, unless the rule is off in it.
+fn tried(verdicts: Verdicts) -> (Profile, String) {
+    let [workstation, container, strict] = verdicts;
+    let profile = if workstation != Verdict::Allow || verdicts == [Verdict::Allow; 3] {
+        Profile::Workstation
+    } else if container > strict {
+        Profile::Container
+    } else {
+        Profile::Strict
+    };
+    (profile, word(in_profile(verdicts, profile)).to_lowercase())
 }

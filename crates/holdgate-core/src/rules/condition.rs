@@ -1,7 +1,7 @@
 //! Conditions from their written form.
 
 use super::reach::Sample;
-use super::report::{Mark, RuleError, Source};
+use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
@@ -12,7 +12,6 @@ use holdgate_effects::path::{self, PathClass};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use serde_saphyr::Spanned;
-use std::sync::Arc;
 
 /// Regular expressions in a project's file: building one takes up to a millisecond.
 const MAX_PROJECT_REGEXES: usize = 400;
@@ -22,33 +21,32 @@ const NOTHING_DONE: &str =
 
 /// Reads the conditions of one file and gathers what is wrong with them.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Arc<Source>,
-    pub(super) errors: &'a mut Vec<RuleError>,
+pub(super) struct Reader {
+    pub(super) report: Report,
     pub(super) tier: Tier,
     pub(super) layer: RuleLayer,
     /// Regular expressions so far.
     pub(super) regexes: usize,
 }
 
-impl Reader<'_> {
-    pub(super) fn error(&mut self, at: Mark, what: impl Into<String>) {
-        self.errors.push(RuleError::new(self.source, at, what));
+impl Reader {
+    pub(super) fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        self.report.error(at, what);
     }
 
     /// A rule's whole condition.
     pub(super) fn when(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
-        let before = self.errors.len();
+        let before = self.report.errors.len();
         let call = self.call(spec);
-        if self.errors.len() > before {
+        if self.report.errors.len() > before {
             return call;
         }
-        let only_not = spec.value.not.is_some() && spec.value.keys() == 1;
+        let only_not = spec.value.is_only_not();
         match call.needs() {
-            Some(_) if only_not => self.error(spec.referenced.into(), NOTHING_DONE),
-            None => self.error(spec.referenced.into(), NOTHING_DONE),
+            Some(_) if only_not => self.error(spec.referenced, NOTHING_DONE),
+            None => self.error(spec.referenced, NOTHING_DONE),
             Some(kinds) if kinds.is_empty() => self.error(
-                spec.referenced.into(),
+                spec.referenced,
                 "no single effect can meet all of this; to match several effects of a call, \
                  write `all: [{…}, {…}]`",
             ),
@@ -62,29 +60,29 @@ impl Reader<'_> {
         let at = Mark::from(spec.referenced);
         let condition = &spec.value;
         if let Some(parts) = &condition.all {
-            self.alone(condition, at, "all");
+            self.alone(condition.is_only(|c| c.all = None), at, "all");
             self.not_empty(parts, "all");
             return Call::All(parts.value.iter().map(|p| self.part(p)).collect());
         }
         match &condition.any {
-            Some(parts) if parts.value.iter().any(|p| speaks_of_call(&p.value)) => {
-                self.alone(condition, at, "any");
+            Some(parts) if parts.value.iter().any(|p| is_about_call(&p.value)) => {
+                self.alone(condition.is_only(|c| c.any = None), at, "any");
                 Call::Any(parts.value.iter().map(|p| self.part(p)).collect())
             }
             _ => Call::Some(Box::new(self.pattern(spec))),
         }
     }
 
-    /// A part of an `all`: here, a `not` that stands alone is about the whole call.
+    /// A part of an `all`: here, a `not` on its own is about the whole call.
     fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
         match &spec.value.not {
-            Some(not) if spec.value.keys() == 1 => Call::Not(Box::new(self.call(not))),
+            Some(not) if spec.value.is_only_not() => Call::Not(Box::new(self.call(not))),
             _ => self.call(spec),
         }
     }
 
-    fn alone(&mut self, condition: &ConditionSpec, at: Mark, key: &str) {
-        if condition.keys() > 1 {
+    fn alone(&mut self, is_alone: bool, at: Mark, key: &str) {
+        if !is_alone {
             self.error(
                 at,
                 format!(
@@ -97,31 +95,28 @@ impl Reader<'_> {
 
     fn not_empty<T>(&mut self, parts: &Spanned<Vec<T>>, key: &str) {
         if parts.value.is_empty() {
-            self.error(
-                parts.referenced.into(),
-                format!("`{key}` needs a condition"),
-            );
+            self.error(parts.referenced, format!("`{key}` needs a condition"));
         }
     }
 
     /// A condition on one effect.
     pub(super) fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
         let condition = &spec.value;
-        if condition.keys() == 0 {
+        if *condition == ConditionSpec::default() {
             self.error(
-                spec.referenced.into(),
+                spec.referenced,
                 "an empty condition matches everything: say which effect to match",
             );
         }
         if let Some(all) = &condition.all {
             self.error(
-                all.referenced.into(),
+                all.referenced,
                 "`all` matches several effects, but the condition around it matches one effect",
             );
         }
         let mut kinds = Kinds::ALL;
-        if let Some(words) = &condition.effect {
-            let found = self.words(words, "effect", Kind::read);
+        if condition.effect.is_some() {
+            let found = self.words(condition.effect.as_ref(), "effect", Kind::read);
             kinds = Kinds::of(found.into_iter());
         }
         let any: Vec<Pattern> = match &condition.any {
@@ -167,52 +162,40 @@ impl Reader<'_> {
 
     fn path(&mut self, spec: &PathSpec) -> PathTest {
         PathTest {
-            within: self.path_classes(spec.within.as_ref()),
-            outside: self.path_classes(spec.outside.as_ref()),
+            within: self.words(spec.within.as_ref(), "path class", PathClass::read),
+            outside: self.words(spec.outside.as_ref(), "path class", PathClass::read),
             globs: self.path_globs(spec.glob.as_ref()),
             not_globs: self.path_globs(spec.not_glob.as_ref()),
             samples: spec.glob.as_ref().map_or_else(Vec::new, |words| {
-                let each = words.each().into_iter();
+                let each = each(words).into_iter();
                 each.map(|(glob, _)| Sample::of(&glob)).collect()
             }),
         }
     }
 
-    fn path_classes(&mut self, words: Option<&Spanned<Words>>) -> Vec<PathClass> {
-        words.map_or_else(Vec::new, |words| {
-            self.words(words, "path class", PathClass::read)
-        })
-    }
-
     fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<GlobSet> {
-        self.globs(words?.each(), path::glob)
+        self.globs(each(words?), path::glob)
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {
-        let mut classes = |words: &Option<Spanned<Words>>| {
-            words.as_ref().map_or_else(Vec::new, |words| {
-                self.words(words, "host class", HostClass::read)
-            })
-        };
         HostTest {
-            within: classes(&spec.within),
-            outside: classes(&spec.outside),
+            within: self.words(spec.within.as_ref(), "host class", HostClass::read),
+            outside: self.words(spec.outside.as_ref(), "host class", HostClass::read),
             names: spec.name.as_ref().map(|w| self.names(w)),
         }
     }
 
     fn origins(&mut self, words: Option<&Spanned<Words>>) -> Option<Origins> {
-        let found = self.words(words?, "origin", Origins::read);
+        let found = self.words(Some(words?), "origin", Origins::read);
         Some(found.into_iter().fold(Origins::NONE, |all, o| all | o))
     }
 
     fn tags(&mut self, words: Option<&Spanned<Words>>) -> Vec<Tag> {
-        words.map_or_else(Vec::new, |words| self.words(words, "tag", Tag::read))
+        self.words(words, "tag", Tag::read)
     }
 
     fn names(&mut self, words: &Spanned<Words>) -> Names {
-        let (globs, exact): (Vec<_>, Vec<_>) = words
-            .each()
+        let (globs, exact): (Vec<_>, Vec<_>) = each(words)
             .into_iter()
             .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
         let glob = |pattern: &str| GlobBuilder::new(pattern).build();
@@ -257,77 +240,55 @@ impl Reader<'_> {
                     "a project's file can have at most {MAX_PROJECT_REGEXES} \
                                     regular expressions"
                 );
-                self.error(pattern.referenced.into(), what);
+                self.error(pattern.referenced, what);
             }
         } else if let Err(error) = regex.try_out(self.tier) {
-            let message = error.to_string();
-            let last = message.lines().last().unwrap_or_default();
-            let why = last.trim().trim_start_matches("error: ");
-            self.error(
-                pattern.referenced.into(),
-                format!("this is not a valid regular expression: {why}"),
-            );
+            self.report.regex_error(pattern, &error);
         }
         Some(regex)
     }
 
-    /// Words out of a closed set.
+    /// Words out of a closed set; none, if there is no list.
     fn words<T>(
         &mut self,
-        words: &Spanned<Words>,
+        words: Option<&Spanned<Words>>,
         what: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Vec<T> {
         let mut found = Vec::new();
-        for (word, at) in words.each() {
+        let Some(words) = words else {
+            return found;
+        };
+        let each = each(words);
+        if each.is_empty() {
+            let what = format!("the list of {what} words is empty");
+            self.error(words.referenced, what);
+        }
+        for (word, at) in each {
             match read(&word) {
                 Ok(value) => found.push(value),
                 Err(error) => self.error(at, error),
             }
-        }
-        if words.value.is_empty() {
-            self.error(
-                words.referenced.into(),
-                format!("the list of {what} words is empty"),
-            );
         }
         found
     }
 }
 
 /// Whether a condition is about several effects.
-fn speaks_of_call(condition: &ConditionSpec) -> bool {
+fn is_about_call(condition: &ConditionSpec) -> bool {
     let any = |parts: &Spanned<Vec<Spanned<ConditionSpec>>>| {
-        parts.value.iter().any(|p| speaks_of_call(&p.value))
+        parts.value.iter().any(|p| is_about_call(&p.value))
     };
     condition.all.is_some() || condition.any.as_ref().is_some_and(any)
 }
 
-/// Whether `name` looks like `recursive-delete`.
-pub(crate) fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
-    !name.is_empty() && name.chars().all(plain)
-}
-
-pub(super) trait Each {
-    /// The words, each with its place.
-    fn each(&self) -> Vec<(String, Mark)>;
-}
-
-impl Each for Spanned<Words> {
-    fn each(&self) -> Vec<(String, Mark)> {
-        match &self.value {
-            Words::One(word) => vec![(word.clone(), self.referenced.into())],
-            Words::Many(words) => words
-                .iter()
-                .map(|w| (w.value.clone(), w.referenced.into()))
-                .collect(),
-        }
-    }
-}
-
-impl Words {
-    fn is_empty(&self) -> bool {
-        matches!(self, Words::Many(words) if words.is_empty())
+/// The words, each with its place.
+pub(super) fn each(words: &Spanned<Words>) -> Vec<(String, Mark)> {
+    match &words.value {
+        Words::One(word) => vec![(word.clone(), words.referenced.into())],
+        Words::Many(words) => words
+            .iter()
+            .map(|w| (w.value.clone(), w.referenced.into()))
+            .collect(),
     }
 }

@@ -1,6 +1,7 @@
-//! Rules are tried on their own examples, through the same reading as any call.
+//! Tries rules on their own examples, which are read like any call.
 
 use super::report::{Mark, RuleError};
+use super::rule::ExampleCall;
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
 use crate::call::ToolCall;
@@ -8,7 +9,7 @@ use crate::history::{History, Outcome, Step};
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
-use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::json::shorten;
 use holdgate_effects::path::{self, Facts, Real, World};
 use holdgate_effects::{self, Knowledge};
 use std::sync::Arc;
@@ -16,9 +17,9 @@ use std::sync::Arc;
 /// Work for one example: more than any call gets.
 const FUEL: u64 = 10_000_000;
 /// Work for all examples of a project's file together: enough for 200 rules with ten each, and done
-/// in less than a second, whoever wrote it.
+/// in less than a second, whatever the file contains.
 const PROJECT_FUEL: u64 = 5_000_000;
-/// Where the examples play.
+/// The project folder of the examples.
 const PROJECT: &str = "/home/dev/project";
 
 /// An example that was tried.
@@ -28,7 +29,7 @@ pub struct Tried {
     pub rule: String,
     /// The command, or the tool and its input.
     pub text: String,
-    /// What must become of it.
+    /// The expected result.
     pub expect: Expect,
     /// What is wrong, if it does not hold.
     pub error: Option<RuleError>,
@@ -85,7 +86,7 @@ impl Trial<'_> {
         let Ok((effects, findings)) = self.sequence(example) else {
             return self.error(example.at, "judging this example takes too much work");
         };
-        let fired = if self.rule.allows {
+        let matched = if self.rule.allows {
             let fuel = Fuel::new(FUEL);
             let met = self.rule.met(&effects, &History::default(), &fuel);
             matches!(met, Ok(Met::Yes(_)))
@@ -93,25 +94,25 @@ impl Trial<'_> {
             findings.iter().any(|f| f.rule == *id)
         };
         match example.expect {
-            Expect::Untouched if fired => {
+            Expect::Untouched if matched => {
                 self.error(example.at, &format!("`{id}` allows this example too"))
             }
-            Expect::Fire if !fired => {
+            Expect::Match if !matched => {
                 let what = format!(
                     "`{id}` does not match this example, which does: {}",
                     summary(&effects)
                 );
                 self.error(example.at, &what)
             }
-            Expect::Allow if fired => {
+            Expect::Allow if matched => {
                 let found = findings.iter().find(|f| f.rule == *id);
                 let evidence = found.and_then(|f| f.evidence.as_deref()).unwrap_or("");
                 let what = format!("`{id}` matches this example because of `{evidence}`");
                 self.error(example.at, &what)
             }
-            Expect::Fire if self.rule.allows => self.passes(example.at, &findings),
-            // The strictest verdict wins, so a rule that fires gets at least its own.
-            Expect::Fire | Expect::Untouched => None,
+            Expect::Match if self.rule.allows => self.passes(example.at, &findings),
+            // The strictest verdict wins, so a rule that matches gets at least its own.
+            Expect::Match | Expect::Untouched => None,
             Expect::Allow => self.passes(example.at, &findings),
         }
     }
@@ -137,7 +138,7 @@ impl Trial<'_> {
         }
         let mut history = History::default();
         for step in &example.first {
-            let (effects, _) = self.judge(&step.tool, &step.input, &world, &history)?;
+            let (effects, _) = self.judge(step, &world, &history)?;
             history.push(Arc::new(Step::new(
                 "first",
                 &step.tool,
@@ -145,13 +146,13 @@ impl Trial<'_> {
                 effects,
             )));
         }
-        self.judge(&example.tool, &example.input, &world, &history)
+        self.judge(&example.call, &world, &history)
     }
 
     fn instead(&self, command: &str) -> Option<RuleError> {
         let at = self.rule.instead_at.unwrap_or(self.rule.at);
-        let input = Json::object([("command", command.to_owned().into())]);
-        let what = match self.judge("Bash", &input, self.world, &History::default()) {
+        let call = ExampleCall::command(command);
+        let what = match self.judge(&call, self.world, &History::default()) {
             Err(OutOfFuel) => format!("judging `{command}` takes too much work"),
             Ok((_, findings)) => {
                 let other = refused_by(&findings)?;
@@ -167,15 +168,14 @@ impl Trial<'_> {
 
     fn judge(
         &self,
-        tool: &str,
-        input: &Json<'static>,
+        call: &ExampleCall,
         world: &World,
         history: &History,
     ) -> Result<Judged, OutOfFuel> {
-        let call = ToolCall::alone("example", tool, input.clone());
+        let call = ToolCall::alone("example", &call.tool, call.input.clone());
         let own = Fuel::new(FUEL);
         let fuel = self.shared.unwrap_or(&own);
-        // Also what is found out at no cost: reading it, telling it.
+        // For work that is not counted: reading the example and reporting on it.
         fuel.spend(100)?;
         let effects = holdgate_effects::understand(call.invocation(), world, self.know, fuel)?;
         let mut findings = Vec::new();
@@ -187,7 +187,7 @@ impl Trial<'_> {
 
     #[expect(
         clippy::unnecessary_wraps,
-        reason = "every caller has nothing to say otherwise"
+        reason = "callers return None when there is no error"
     )]
     fn error(&self, at: Mark, what: &str) -> Option<RuleError> {
         Some(RuleError::new(&self.rule.source, at, what))
@@ -215,7 +215,7 @@ fn refused_by(findings: &[Finding]) -> Option<&Finding> {
     (strictest.verdict > Verdict::Audit).then_some(strictest)
 }
 
-/// The effects in a line, for whoever must find out why a rule did not fire.
+/// The effects in one line, to find out why a rule did not match.
 fn summary(effects: &[Effect]) -> String {
     let mut parts: Vec<String> = effects.iter().take(6).map(one).collect();
     if effects.len() > 6 {
@@ -243,7 +243,7 @@ fn one(effect: &Effect) -> String {
     text
 }
 
-/// What stands in `backticks`.
+/// The parts in `backticks`.
 fn commands_in(text: &str) -> impl Iterator<Item = &str> {
     let ticks = text.matches('`').count();
     text.split('`').skip(1).step_by(2).take(ticks / 2)

@@ -1,8 +1,11 @@
-//! A file of rules or of patterns: a list of them, or a list beside changes to those that are there.
+//! A file of rules or of patterns: a list of them, or a map of such a list and of changes to
+//! existing ones.
 
+use super::report::{RuleError, Source};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// What a file lists.
 pub(crate) trait Entry {
@@ -17,6 +20,24 @@ pub(crate) trait Entry {
 pub(crate) struct FileSpec<E, A> {
     pub(crate) entries: Vec<E>,
     pub(crate) adjust: Vec<A>,
+}
+
+impl<E, A> FileSpec<E, A>
+where
+    E: Entry + de::DeserializeOwned,
+    A: de::DeserializeOwned,
+{
+    /// Reads a file whose values nest at most `max_depth` deep.
+    pub(crate) fn read(source: &Arc<Source>, max_depth: usize) -> Result<Self, Vec<RuleError>> {
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            // `yes` is a program.
+            strict_booleans: true,
+            budget: serde_saphyr::budget! { max_depth: max_depth },
+        };
+        serde_saphyr::from_str_with_options(&source.text, options)
+            .map_err(|error| vec![RuleError::of_yaml(source, &error)])
+    }
 }
 
 impl<'de, E, A> Deserialize<'de> for FileSpec<E, A>
@@ -44,7 +65,7 @@ where
     }
 
     fn visit_unit<F: de::Error>(self) -> Result<Self::Value, F> {
-        // Half a file looks like that, too.
+        // A file that was cut off can be empty, too.
         let what = format!("the file is empty: write `[]` for no {}", E::NAME);
         Err(F::custom(what))
     }

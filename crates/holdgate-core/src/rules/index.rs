@@ -1,12 +1,12 @@
-//! Which rules may speak about a call.
+//! Which rules may match a call.
 
 use super::{Rule, RuleLayer};
 use holdgate_effects::effect::Effect;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Finds the rules that may speak about a call, by the programs that it runs: most rules are about
-/// a few programs, and most calls run one.
+/// Finds the rules that may match a call by the programs that it runs: most rules are about a few
+/// programs, and most calls run one.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     gate: Candidates,
@@ -53,7 +53,7 @@ impl Index {
         let mut found = layer.any_program.clone();
         let mut last = "";
         for effect in effects {
-            // What one program does stands together.
+            // The effects of one program are next to each other.
             if &*effect.program != last {
                 last = &effect.program;
                 found.extend(layer.by_program.get(last).into_iter().flatten());

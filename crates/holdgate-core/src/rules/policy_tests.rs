@@ -33,9 +33,9 @@ fn files<'a>(operator: &'a str, project: &'a str) -> Vec<RuleFile<'a>> {
         .collect()
 }
 
-/// The rules of the policy that speak after `before`, whose commands were carried out unless
-/// they begin with `!` (an error), `#` (refused) or `@` (at the provider). What `?` did is not known.
-fn speak(operator: &str, project: &str, before: &[&str], command: &str) -> Vec<String> {
+/// The rules of the policy that match after `before`, whose commands were carried out unless they
+/// begin with `!` (an error), `#` (refused) or `@` (at the provider). What `?` did is not known.
+fn matching(operator: &str, project: &str, before: &[&str], command: &str) -> Vec<String> {
     let set = RuleSet::read(Profile::default(), &files(operator, project));
     let set = set.unwrap_or_else(|e| panic!("{e}"));
     let mut history = History::default();
@@ -94,10 +94,14 @@ fn allowing(when: &str) -> String {
 }
 
 #[test]
-fn allow_hides_what_it_speaks_of_and_nothing_else() {
+fn allow_hides_what_it_matches_and_nothing_else() {
     let rules = allowing("{ effect: vcs, is: push, text: mine }");
     let check = |project: &str, command: &str, expected: &[&str]| {
-        assert_eq!(speak(&rules, project, &[], command), expected, "{command}");
+        assert_eq!(
+            matching(&rules, project, &[], command),
+            expected,
+            "{command}"
+        );
     };
     check("", "git push mine", &[]);
     check("", "git push other", &["any-push"]);
@@ -111,9 +115,12 @@ fn an_exception_from_one_rule_is_none_from_another() {
     let rules = allowing("{ effect: vcs, is: push, text: mine }");
     let rules = rules.replace("do: ALLOW", "do: ALLOW\n  only: any-push");
     let tested = format!("{rules}{TESTS_FIRST}");
-    assert!(speak(&rules, "", &[], "git push mine").is_empty());
-    assert_eq!(speak(&tested, "", &[], "git push mine"), ["untested-push"]);
-    assert!(speak(&tested, "", &["cargo test"], "git push mine").is_empty());
+    assert!(matching(&rules, "", &[], "git push mine").is_empty());
+    assert_eq!(
+        matching(&tested, "", &[], "git push mine"),
+        ["untested-push"]
+    );
+    assert!(matching(&tested, "", &["cargo test"], "git push mine").is_empty());
 }
 
 #[test]

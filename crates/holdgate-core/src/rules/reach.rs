@@ -1,8 +1,8 @@
 //! Which files an earlier effect was about, where its path does not name one: a glob, a folder,
 //! something unknown.
 //!
-//! What must have been done counts only if it surely was; what must not have been done counts
-//! already if it may have been.
+//! What must have been done counts only if it certainly was. What must not have been done counts if
+//! it may have been.
 
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::{Place, is_under};
@@ -10,14 +10,14 @@ use holdgate_effects::pattern::Pattern as ShellPattern;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::{HOLE, HOLE_STR};
 
-/// A file that a rule's glob finds.
+/// A file that a rule's glob matches.
 #[derive(Debug)]
 pub(super) enum Sample {
     /// `**/data/*.csv`: it can lie anywhere.
     Anywhere(String),
     /// `~/data/*.csv`, `/data/*.csv`
     Fixed(String),
-    /// Its glob is too rich to say.
+    /// Its glob is too complex for a sample.
     Unknown,
 }
 
@@ -34,15 +34,15 @@ impl Sample {
     }
 }
 
-/// Whether `earlier` surely was about the file that is called `now`.
-pub(super) fn surely_was(earlier: &str, now: &str) -> bool {
+/// Whether `earlier` was certainly about the file that is called `now`.
+pub(super) fn certainly_was(earlier: &str, now: &str) -> bool {
     if now.contains(HOLE) || earlier.contains(HOLE) {
         return false;
     }
-    earlier == now || is_loose(earlier) && each_part(earlier, now, surely_fits)
+    earlier == now || is_loose(earlier) && each_part(earlier, now, certainly_fits)
 }
 
-/// Whether `effect`, about a path that is spelt `earlier`, may have been about `now`.
+/// Whether `effect`, about a path that is written `earlier`, may have been about `now`.
 fn could_be(effect: &Effect, earlier: &str, now: &str) -> bool {
     let below = effect.is(Tag::Recursive) || effect.kind == Kind::Read && !effect.is(Tag::List);
     if earlier == now || now.contains(HOLE) || below && is_under(now, earlier) {
@@ -60,7 +60,7 @@ pub(super) fn may_be(effect: &Effect, earlier: &Place, now: &Place) -> bool {
     could_be(effect, &earlier.text, &now.text)
 }
 
-/// Whether `effect` may have been about such a file as `sample`.
+/// Whether `effect` may have been about a file like `sample`.
 pub(super) fn may_include(effect: &Effect, place: &Place, sample: &Sample) -> bool {
     let folder = is_whole_folder(effect, place);
     match sample {
@@ -105,14 +105,14 @@ fn each_part(pattern: &str, path: &str, fits: fn(&str, &str) -> bool) -> bool {
             .all(|(pattern, part)| fits(pattern, part))
 }
 
-/// Whether a glob finds a name. What is too long to be followed may.
+/// Whether a glob matches a name. A glob that is too long to follow may match.
 fn fits(glob: &str, name: &str) -> bool {
     let read = ShellPattern::read(&glob.replace(HOLE_STR, "*"));
     read.is_none_or(|pattern| pattern.matches(name))
 }
 
-/// Whether a glob surely finds a name; a hidden one it passes over.
-fn surely_fits(glob: &str, name: &str) -> bool {
+/// Whether a glob certainly matches a name. It does not match a hidden one.
+fn certainly_fits(glob: &str, name: &str) -> bool {
     let hidden = name.starts_with('.') && !glob.starts_with('.');
     let read = ShellPattern::read(glob);
     glob == name || !hidden && read.is_some_and(|pattern| pattern.matches(name))

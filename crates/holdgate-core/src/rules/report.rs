@@ -1,14 +1,14 @@
-//! What is wrong with a rule file, said so that its author can put it right.
+//! Errors in a rule file, reported so that its author can fix them.
 
 use holdgate_effects::worded::suggestion;
-use serde_saphyr::{Error, Location};
+use serde_saphyr::{Error, Location, Spanned};
 use std::fmt;
 use std::sync::Arc;
 
 /// Characters of a line that are shown.
 const SHOWN: usize = 160;
-/// Errors that are told at once.
-const MAX_TOLD: usize = 20;
+/// Errors that are shown at once.
+const MAX_SHOWN: usize = 20;
 
 /// A rule file.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl From<Location> for Mark {
     }
 }
 
-/// One thing that is wrong: where, what, and the way out.
+/// One error: where it is, what is wrong, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct RuleError {
     source: Arc<Source>,
@@ -52,8 +52,8 @@ impl RuleError {
         }
     }
 
-    /// What the reader of YAML has against the file.
-    pub(crate) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
+    /// An error of the YAML parser.
+    pub(super) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
         let error = error.without_snippet();
         let at = error.location().map(Mark::from).unwrap_or_default();
         RuleError::new(source, at, reason(error))
@@ -62,6 +62,77 @@ impl RuleError {
     /// What is wrong, without the place.
     pub fn what(&self) -> &str {
         &self.what
+    }
+}
+
+/// Collects the errors of one file while it is read.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) source: Arc<Source>,
+    pub(crate) errors: Vec<RuleError>,
+}
+
+impl Report {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
+        let source = Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        };
+        Report {
+            source: Arc::new(source),
+            errors: Vec::new(),
+        }
+    }
+
+    pub(crate) fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        self.errors
+            .push(RuleError::new(&self.source, at.into(), what));
+    }
+
+    /// Names look like `recursive-delete`.
+    pub(crate) fn check_name(&mut self, name: &Spanned<String>) {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.:".contains(c);
+        let text = &name.value;
+        if text.is_empty() || !text.chars().all(plain) {
+            let what = format!("`{text}` is not a valid name: names look like `force-push`");
+            self.error(name.referenced, what);
+        }
+    }
+
+    pub(crate) fn check_clause(&mut self, text: &Spanned<String>) {
+        if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
+            self.error(text.referenced, "write a clause without a full stop");
+        }
+    }
+
+    /// One word out of a closed set.
+    pub(crate) fn word<T>(
+        &mut self,
+        word: &Spanned<String>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let read = read(&word.value);
+        if let Err(error) = &read {
+            self.error(word.referenced, error);
+        }
+        read.ok()
+    }
+
+    pub(crate) fn regex_error(&mut self, regex: &Spanned<String>, error: &regex::Error) {
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default();
+        let why = last.trim().trim_start_matches("error: ");
+        let what = format!("this is not a valid regular expression: {why}");
+        self.error(regex.referenced, what);
+    }
+
+    /// `value`, unless there are errors.
+    pub(crate) fn finish<T>(self, value: T) -> Result<T, Vec<RuleError>> {
+        if self.errors.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.errors)
+        }
     }
 }
 
@@ -81,10 +152,10 @@ impl fmt::Display for RuleError {
             return write!(f, "{name}: {what}");
         };
         let gutter = " ".repeat(number.to_string().len());
-        // Tabs stay tabs, so that the caret stands below its place in any terminal.
+        // Tabs stay tabs, so that the caret is at the right position in any terminal.
         let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
         let before = column.saturating_sub(1);
-        // Of a long line, what stands around the place.
+        // Of a long line, only the part around the error.
         let skipped = before.saturating_sub(SHOWN / 2);
         let line: String = line.chars().skip(skipped).take(SHOWN).collect();
         let line = harmless(&line);
@@ -99,8 +170,8 @@ impl fmt::Display for RuleError {
     }
 }
 
-/// Without what would move a terminal's cursor or turn its text around: a rule file may be a
-/// stranger's.
+/// Replaces characters that would move a terminal's cursor or reverse its text: a stranger may have
+/// written the rule file.
 fn harmless(text: &str) -> String {
     let plain = |c: char| match c {
         '\t' => c,
@@ -114,17 +185,17 @@ fn harmless(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// All that is wrong with some rule files.
+/// All errors in some rule files.
 #[derive(Clone, Debug, thiserror::Error)]
 pub struct RuleErrors(pub Vec<RuleError>);
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, error) in self.0.iter().take(MAX_TOLD).enumerate() {
+        for (number, error) in self.0.iter().take(MAX_SHOWN).enumerate() {
             let gap = if number == 0 { "" } else { "\n\n" };
             write!(f, "{gap}{error}")?;
         }
-        match self.0.len().saturating_sub(MAX_TOLD) {
+        match self.0.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
             more => write!(f, "\n\n… and {more} more"),
         }
@@ -133,7 +204,7 @@ impl fmt::Display for RuleErrors {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "the parser's other errors are told in its own words"
+    reason = "the parser's other errors keep its words"
 )]
 fn reason(error: &Error) -> String {
     match error {

@@ -11,13 +11,14 @@ use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::json::Json;
 use holdgate_effects::value::HOLE;
+use holdgate_effects::worded;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Characters of evidence that a finding shows.
 const MAX_EVIDENCE: usize = 300;
 
-/// The layer that a rule speaks for.
+/// The layer that a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleLayer {
     /// What is dangerous in itself.
@@ -36,44 +37,20 @@ impl RuleLayer {
     }
 }
 
-/// Whose rule it is. A later one may only do more than an earlier one lets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// It comes with Holdgate.
-    BuiltIn,
-    /// The operator's.
-    Operator,
-    /// The project's own, which can only tighten.
-    Project,
-}
-
-impl Tier {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Tier::BuiltIn => "built-in",
-            Tier::Operator => "operator",
-            Tier::Project => "project",
-        }
+worded! {
+    /// Where a rule comes from. A later tier may only change what an earlier one permits.
+    pub enum Tier as "tier" {
+        BuiltIn = "built-in": "Built into Holdgate.",
+        Operator = "operator": "From the operator.",
+        Project = "project": "From the project; it can only tighten.",
     }
 }
 
-/// How far a rule has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It does what it says.
-    Stable,
-    /// It only audits.
-    Trial,
-}
-
-impl Stage {
-    /// The word for it in rules.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stage::Stable => "stable",
-            Stage::Trial => "trial",
-        }
+worded! {
+    /// How far a rule has come.
+    pub enum Stage as "stage" {
+        Stable = "stable": "It does what it says.",
+        Trial = "trial": "It only audits.",
     }
 }
 
@@ -84,22 +61,22 @@ pub struct Rule {
     pub id: String,
     /// The family that it belongs to.
     pub category: String,
-    /// Why it is there, as a phrase.
+    /// The reason for it, as a clause.
     pub because: String,
-    /// A safer way, as a phrase.
+    /// A safer way, as a clause.
     pub instead: Option<String>,
-    /// Where it stands in OWASP's list for agents.
+    /// Its ids in OWASP's list for agents.
     pub owasp: Vec<String>,
     /// How far it has come.
     pub stage: Stage,
-    /// The layer that it speaks for.
+    /// The layer that it belongs to.
     pub layer: RuleLayer,
-    /// Whose rule it is.
+    /// Where it comes from.
     pub tier: Tier,
-    /// What it was tried on.
+    /// Its examples.
     pub examples: Arc<[Example]>,
     pub(super) requires: bool,
-    /// It takes effects out of the sight of other rules.
+    /// It hides effects from other rules.
     pub(super) allows: bool,
     /// From which rules; from all, if none is named.
     pub(super) only: Vec<String>,
@@ -115,49 +92,53 @@ pub struct Rule {
     pub(super) instead_at: Option<Mark>,
 }
 
-/// What must become of an example.
+/// The expected result of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// The rule fires, and the call gets at least its verdict.
-    Fire,
-    /// The rule does not fire, and the call passes.
+    /// The rule matches, and the call gets at least its verdict.
+    Match,
+    /// The rule does not match, and the call passes.
     Allow,
-    /// The rule, which allows, does not speak about it.
+    /// The rule allows, and does not match.
     Untouched,
 }
 
 /// A call of an example.
 #[derive(Clone, Debug)]
-pub(super) struct ExampleCall {
-    pub(super) tool: String,
-    pub(super) input: Json<'static>,
+pub struct ExampleCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub input: Json<'static>,
 }
 
 impl ExampleCall {
-    fn text(&self) -> String {
-        text_of(&self.tool, &self.input)
+    pub(super) fn command(command: &str) -> Self {
+        ExampleCall {
+            tool: "Bash".to_owned(),
+            input: Json::object([("command", command.to_owned().into())]),
+        }
     }
-}
 
-fn text_of(tool: &str, input: &Json<'static>) -> String {
-    match input.get("command").and_then(Json::as_str) {
-        Some(command) if tool == "Bash" => command.to_owned(),
-        _ => format!("{tool} {input}"),
+    /// The command, or the tool and its input.
+    fn text(&self) -> String {
+        match self.input.get_str("command") {
+            Some(command) if self.tool == "Bash" => command.to_owned(),
+            _ => format!("{} {}", self.tool, self.input),
+        }
     }
 }
 
 /// A call that a rule is tried on.
 #[derive(Debug)]
 pub struct Example {
-    /// What must become of it.
+    /// The expected result.
     pub expect: Expect,
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub input: Json<'static>,
+    /// The call.
+    pub call: ExampleCall,
     /// What was done before.
     pub(super) first: Vec<ExampleCall>,
-    /// Files that are there.
+    /// Files that exist.
     pub(super) files: Vec<String>,
     pub(super) at: Mark,
 }
@@ -165,18 +146,16 @@ pub struct Example {
 impl Example {
     /// The command, or the tool and its input, after what was done before.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for step in &self.first {
-            text.push_str(&format!("{} → ", step.text()));
-        }
-        text + &text_of(&self.tool, &self.input)
+        let calls = self.first.iter().chain([&self.call]);
+        let calls: Vec<String> = calls.map(ExampleCall::text).collect();
+        calls.join(" → ")
     }
 }
 
 impl Rule {
     /// What it does in a profile: as written, or an audit while it is on trial.
     pub fn verdict(&self, profile: Profile) -> Verdict {
-        let verdict = self.verdicts.in_profile(profile);
+        let verdict = compile::in_profile(self.verdicts, profile);
         match self.stage {
             Stage::Stable => verdict,
             Stage::Trial => verdict.min(Verdict::Audit),
@@ -185,7 +164,7 @@ impl Rule {
 
     /// The word for what it does in a profile: `DENY`, `ASK`, `AUDIT`, `ALLOW` or `REQUIRE`.
     pub fn word(&self, profile: Profile) -> &'static str {
-        let verdict = self.verdicts.in_profile(profile);
+        let verdict = compile::in_profile(self.verdicts, profile);
         if self.requires && !verdict.lets_pass() {
             compile::REQUIRE
         } else {
@@ -193,7 +172,7 @@ impl Rule {
         }
     }
 
-    /// Whether it speaks about a call with these effects.
+    /// Whether it matches a call with these effects.
     pub(super) fn met<'e>(
         &self,
         effects: &'e [Effect],
@@ -206,12 +185,12 @@ impl Rule {
         }
     }
 
-    /// The file and line where it stands.
+    /// The file and line of its definition.
     pub fn place(&self) -> String {
         format!("{}:{}", self.source.name, self.at.line)
     }
 
-    /// Its condition as written, with what must come before.
+    /// Its condition as written, including the conditions on earlier calls.
     pub fn condition(&self) -> String {
         const KEYS: [&str; 8] = [
             "when:",
@@ -252,7 +231,7 @@ impl Rule {
             .to_owned()
     }
 
-    /// What it says about a call that it fires on.
+    /// The finding about a call that it matches.
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
         let evidence = effect.map(|effect| Masked::start(&shown(effect), MAX_EVIDENCE));
         Finding {
@@ -267,7 +246,7 @@ impl Rule {
     }
 }
 
-/// The part of the call that says so. A tool's name alone says little: its path says more.
+/// The evidence to show. A tool's name alone says little, so its path is added.
 fn shown(effect: &Effect) -> Cow<'_, str> {
     match &effect.path {
         Some(path) if effect.evidence == effect.program => Cow::Owned(format!(

@@ -1,6 +1,6 @@
-//! Rules together: built in, the operator's and the project's, ready to match in one profile.
+//! The built-in rules, the operator's and the project's, ready to match in one profile.
 
-use super::compile::{self, Adjustment, Verdicts};
+use super::compile::{self, Adjustment};
 use super::index::Index;
 use super::when::{Kinds, Met};
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// What nobody may switch off: without it, the rest means nothing.
+/// The category of rules that nobody may switch off: without them, no other rule is safe.
 const PROTECTED: &str = "self-protection";
 
 /// A rule file.
@@ -22,11 +22,11 @@ const PROTECTED: &str = "self-protection";
 pub struct RuleFile<'a> {
     /// Its name, for errors.
     pub name: &'a str,
-    /// What is in it.
+    /// Its content.
     pub text: &'a str,
-    /// Whose it is.
+    /// Where it comes from.
     pub tier: Tier,
-    /// The layer that its rules speak for.
+    /// The layer that its rules belong to.
     pub layer: RuleLayer,
 }
 
@@ -99,7 +99,7 @@ impl RuleSet {
         let set = RuleSet::joined(profile, files)?;
         let mut errors = Vec::new();
         for tier in [Tier::Operator, Tier::Project] {
-            // What a project forbids does not make an operator's example wrong.
+            // An operator's example need not pass the rules of a project.
             let known: Vec<_> = files.iter().copied().filter(|f| f.tier <= tier).collect();
             if known.iter().any(|file| file.tier == tier) {
                 let known = RuleSet::joined(profile, &known)?;
@@ -138,13 +138,12 @@ impl RuleSet {
         self.rules().find(|rule| rule.id == id)
     }
 
-    /// Whether a rule is there for Holdgate itself, and nobody may switch it off.
+    /// Whether a rule protects Holdgate itself, so that nobody may switch it off.
     pub(crate) fn protects_holdgate(&self, id: &str) -> bool {
         self.rule(id).is_some_and(|rule| rule.category == PROTECTED)
     }
 
-    /// What the rules of a layer say about a call with these effects: at most one finding of each
-    /// rule.
+    /// The findings of a layer's rules about a call with these effects: at most one per rule.
     pub fn findings(
         &self,
         layer: RuleLayer,
@@ -152,7 +151,7 @@ impl RuleSet {
         history: &History,
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel> {
-        let in_sight = match layer {
+        let visible = match layer {
             RuleLayer::Gate => Cow::Borrowed(effects),
             RuleLayer::Policy => self.not_allowed(Cow::Borrowed(effects), None, fuel)?,
         };
@@ -166,17 +165,17 @@ impl RuleSet {
             if verdict == Verdict::Allow || !rule.needs.meets(present) {
                 continue;
             }
-            let in_sight = match rule.tier {
-                Tier::BuiltIn | Tier::Operator => Cow::Borrowed(&*in_sight),
+            let visible = match rule.tier {
+                Tier::BuiltIn | Tier::Operator => Cow::Borrowed(&*visible),
                 Tier::Project => Cow::Borrowed(effects),
             };
-            let in_sight = match (rule.layer, rule.tier) {
+            let visible = match (rule.layer, rule.tier) {
                 (RuleLayer::Policy, Tier::BuiltIn | Tier::Operator) => {
-                    self.not_allowed(in_sight, Some(&rule.id), fuel)?
+                    self.not_allowed(visible, Some(&rule.id), fuel)?
                 }
-                _ => in_sight,
+                _ => visible,
             };
-            let effects = &*in_sight;
+            let effects = &*visible;
             fuel.spend(1 + effects.len() as u64 / 16)?;
             if let Met::Yes(effect) = rule.met(effects, history, fuel)? {
                 findings.push(rule.finding(verdict, effect));
@@ -185,8 +184,8 @@ impl RuleSet {
         Ok(findings)
     }
 
-    /// The effects that no rule allows: none that makes exceptions from all of the policy, or, if
-    /// `from` is named, none that makes one from this rule.
+    /// The effects that no ALLOW rule hides: from the whole policy, or, with `from`, from that
+    /// rule.
     fn not_allowed<'e>(
         &self,
         effects: Cow<'e, [Effect]>,
@@ -217,7 +216,7 @@ impl RuleSet {
     }
 }
 
-/// The rules of all files after those that are there, no name twice, verdicts adjusted.
+/// Appends the rules of all files to `rules` and adjusts verdicts. A name can be used only once.
 fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rule>>, RuleErrors> {
     let (mut errors, mut adjusted) = (Vec::new(), Vec::new());
     for file in files {
@@ -255,7 +254,9 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
 fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleError> {
     let id = &adjustment.rule;
     let Some(rule) = rules.iter_mut().find(|rule| rule.id == *id) else {
-        return Err(unknown(rules, adjustment));
+        let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+        let what = format!("there is no rule `{id}`, {}", suggestion(id, &known));
+        return Err(adjustment.error(adjustment.rule_at, what));
     };
     let loosened = Profile::ALL
         .into_iter()
@@ -274,19 +275,11 @@ fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleEr
             String::new()
         };
         if !what.is_empty() {
-            let at = adjustment.verdict_at;
-            return Err(RuleError::new(&adjustment.source, at, what));
+            return Err(adjustment.error(adjustment.verdict_at, what));
         }
     }
     let mut changed = Rule::clone(rule);
-    changed.verdicts = Verdicts::all(adjustment.verdict);
+    changed.verdicts = [adjustment.verdict; Profile::ALL.len()];
     *rule = Arc::new(changed);
     Ok(())
-}
-
-fn unknown(rules: &[Arc<Rule>], adjustment: &Adjustment) -> RuleError {
-    let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
-    let near = suggestion(&adjustment.rule, &known);
-    let what = format!("there is no rule `{}`, {near}", adjustment.rule);
-    RuleError::new(&adjustment.source, adjustment.rule_at, what)
 }

@@ -1,4 +1,4 @@
-//! A rule file as written. Every value knows its place, so that errors can point at it.
+//! A rule file as written. Every value has its position, so that errors can point at it.
 
 use super::{Entry, FileSpec};
 use holdgate_effects::json::Json;
@@ -6,7 +6,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use std::fmt;
 
-/// Another verdict for a rule that is there already.
+/// A new verdict for an existing rule.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a rule's name and its new verdict")]
 pub(super) struct AdjustSpec {
@@ -36,20 +36,20 @@ pub(super) struct RuleSpec {
     pub(super) when: Spanned<ConditionSpec>,
     /// What must have been done before: for REQUIRE.
     pub(super) before: Option<Spanned<ConditionSpec>>,
-    /// What makes that stale.
+    /// What makes `before` stale.
     pub(super) since: Option<Spanned<ConditionSpec>>,
-    /// A person may let it pass all the same: for REQUIRE.
+    /// A person may let it pass anyway: for REQUIRE.
     #[serde(default)]
     pub(super) approval: bool,
-    /// The rule speaks only after this was done.
+    /// The rule applies only after this was done.
     pub(super) after: Option<Spanned<ConditionSpec>>,
     /// How many calls ago that may be.
     pub(super) within: Option<Spanned<u32>>,
     /// What the two have in common: `path` or `host`.
     pub(super) same: Option<Spanned<String>>,
-    /// The rules that ALLOW makes exceptions from; all of the policy, if it does not tell.
+    /// The rules that ALLOW makes exceptions from; by default all rules of the policy.
     pub(super) only: Option<Spanned<Words>>,
-    /// It must have been done in a call of its own, whose result the agent has seen.
+    /// It must have been done in a separate call, whose result the agent has seen.
     #[serde(default)]
     pub(super) earlier_call: bool,
     pub(super) because: Spanned<String>,
@@ -68,7 +68,7 @@ pub(super) struct ProfilesSpec {
     pub(super) strict: Option<Spanned<String>>,
 }
 
-/// What the rule is tried on, by what must become of it.
+/// Examples, by their expected result.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "lists of examples")]
 pub(super) struct ExamplesSpec {
@@ -79,7 +79,7 @@ pub(super) struct ExamplesSpec {
 }
 
 /// What a call must do.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition")]
 pub(super) struct ConditionSpec {
     pub(super) effect: Option<Spanned<Words>>,
@@ -102,54 +102,21 @@ pub(super) struct ConditionSpec {
 }
 
 impl ConditionSpec {
-    /// How many keys are set.
-    pub(super) fn keys(&self) -> usize {
-        let ConditionSpec {
-            effect,
-            program,
-            recursive,
-            force,
-            is,
-            is_any,
-            is_not,
-            path,
-            host,
-            from,
-            not_from,
-            text,
-            not_text,
-            evidence,
-            any,
-            all,
-            not,
-        } = self;
-        [
-            effect.is_some(),
-            program.is_some(),
-            recursive.is_some(),
-            force.is_some(),
-            is.is_some(),
-            is_any.is_some(),
-            is_not.is_some(),
-            path.is_some(),
-            host.is_some(),
-            from.is_some(),
-            not_from.is_some(),
-            text.is_some(),
-            not_text.is_some(),
-            evidence.is_some(),
-            any.is_some(),
-            all.is_some(),
-            not.is_some(),
-        ]
-        .into_iter()
-        .filter(|set| *set)
-        .count()
+    /// Whether no key is left without the one that `remove` removes.
+    pub(super) fn is_only(&self, remove: impl FnOnce(&mut Self)) -> bool {
+        let mut rest = self.clone();
+        remove(&mut rest);
+        rest == ConditionSpec::default()
+    }
+
+    /// Whether `not` is the only key.
+    pub(super) fn is_only_not(&self) -> bool {
+        self.not.is_some() && self.is_only(|condition| condition.not = None)
     }
 }
 
 /// Which path.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition on a path")]
 pub(super) struct PathSpec {
     #[serde(rename = "in")]
@@ -160,7 +127,7 @@ pub(super) struct PathSpec {
 }
 
 /// Which host.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a condition on a host")]
 pub(super) struct HostSpec {
     #[serde(rename = "in")]
@@ -170,7 +137,7 @@ pub(super) struct HostSpec {
 }
 
 /// One word or a list of them.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Words {
     One(String),
     Many(Vec<Spanned<String>>),
@@ -215,11 +182,11 @@ pub(super) enum ExampleSpec {
 pub(super) struct CallSpec {
     pub(super) tool: Option<String>,
     pub(super) input: Option<YamlJson>,
-    /// What was done before, in calls of their own.
+    /// What was done before, in separate calls.
     #[serde(default)]
     pub(super) first: Vec<ExampleSpec>,
     pub(super) then: Option<ExampleSpec>,
-    /// Files that are there.
+    /// Files that exist.
     #[serde(default)]
     pub(super) files: Vec<String>,
 }

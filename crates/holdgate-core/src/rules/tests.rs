@@ -30,13 +30,14 @@ fn set(text: &str) -> Arc<RuleSet> {
     read(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What the policy says.
+/// The findings of the policy.
 fn findings(set: &RuleSet, effects: &[Effect], fuel: u64) -> Result<Vec<Finding>, OutOfFuel> {
     let fuel = Fuel::new(fuel);
     set.findings(RuleLayer::Policy, effects, &History::default(), &fuel)
 }
 
-/// An effect in one line: `delete rm recursive,force path=/etc host=example.com text=… from=secret`.
+/// An effect in one line: `delete rm recursive,force path=/etc host=example.com text=…
+/// from=secret`.
 fn effect(line: &str) -> Effect {
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/home/dev/project");
@@ -61,7 +62,7 @@ fn effect(line: &str) -> Effect {
     effect
 }
 
-fn fires(when: &str, effects: &[&str]) -> bool {
+fn matches(when: &str, effects: &[&str]) -> bool {
     let effects: Vec<Effect> = effects.iter().map(|line| effect(line)).collect();
     let set = set(&rule_with(when));
     !findings(&set, &effects, FUEL).unwrap().is_empty()
@@ -71,15 +72,15 @@ fn fires(when: &str, effects: &[&str]) -> bool {
 #[track_caller]
 fn check(when: &str, yes: &[&[&str]], no: &[&[&str]]) {
     for call in yes {
-        assert!(fires(when, call), "{when}\nshould hold for {call:?}");
+        assert!(matches(when, call), "{when}\nshould hold for {call:?}");
     }
     for call in no {
-        assert!(!fires(when, call), "{when}\nshould not hold for {call:?}");
+        assert!(!matches(when, call), "{when}\nshould not hold for {call:?}");
     }
 }
 
 #[test]
-fn a_map_speaks_of_one_effect() {
+fn a_map_is_about_one_effect() {
     check(
         "{ effect: delete, recursive: true, path: { outside: [project, temp] } }",
         &[
@@ -165,7 +166,7 @@ fn keys_are_tried_one_by_one() {
 }
 
 #[test]
-fn any_and_not_in_a_map_speak_of_the_same_effect() {
+fn any_and_not_in_a_map_are_about_the_same_effect() {
     check(
         "{ effect: read, any: [{ program: cat }, { path: { in: secret } }], not: { is: guarded } }",
         &[&["read cat path=a"], &["read head path=~/.ssh/id_rsa"]],
@@ -179,7 +180,7 @@ fn any_and_not_in_a_map_speak_of_the_same_effect() {
 }
 
 #[test]
-fn all_speaks_of_the_call() {
+fn all_is_about_the_call() {
     check(
         "{ all: [{ effect: fetch }, { effect: mode, is: executable }, { not: { effect: listen } }] }",
         &[&["mode chmod executable", "fetch curl"]],
@@ -240,8 +241,6 @@ fn matching_is_bounded() {
     assert!(findings(&set, &effects, 10_000).is_ok());
 }
 
-/// The first line of the error, and the part of the source that it points at.
-#[track_caller]
 #[test]
 fn a_rule_that_is_off_by_default_is_tried_where_it_is_on() {
     let text = rule_with("{ effect: read }")

@@ -1,4 +1,4 @@
-//! Rules over time: what must have been done before, or what a rule speaks after.
+//! Rules over time: what must have been done before a call, or after what a rule applies.
 
 use super::condition::Reader;
 use super::reach;
@@ -9,21 +9,21 @@ use crate::history::{History, Outcome};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::value::HOLE;
-use holdgate_effects::worded::suggestion;
+use holdgate_effects::worded;
 use serde_saphyr::Spanned;
 
-/// Work on the whole of a history: a long one must not use up what the call itself may take.
+/// Fuel for the whole history: a long one must not use up the fuel of the call itself.
 const FUEL: u64 = 1_000_000;
 
 /// How a rule depends on what was done before.
 #[derive(Debug)]
 pub(super) struct Timing {
     /// What must have been done before; `None` for a rule that only a person can satisfy, and for
-    /// one that is no REQUIRE.
+    /// one that is not a REQUIRE.
     before: Option<Pattern>,
-    /// What makes it stale: it counts only if it came later than this.
+    /// What makes `before` stale: it counts only if it came later than this.
     since: Option<Pattern>,
-    /// The rule speaks only after this.
+    /// The rule applies only after this.
     after: Option<Pattern>,
     /// How many calls back.
     within: usize,
@@ -31,14 +31,15 @@ pub(super) struct Timing {
     earlier_call: bool,
 }
 
-/// What the earlier effect has in common with the one that is judged.
-#[derive(Clone, Copy, Debug)]
-enum Same {
-    Path,
-    Host,
+worded! {
+    /// What the earlier effect has in common with the one that is judged.
+    enum Same as "value of `same`" {
+        Path = "path": "Their path.",
+        Host = "host": "Their host.",
+    }
 }
 
-impl Reader<'_> {
+impl Reader {
     /// The rule's timing, if it has one.
     pub(super) fn timing(&mut self, spec: &RuleSpec, requires: bool) -> Option<Timing> {
         let at = Mark::from(spec.verdict.referenced);
@@ -53,7 +54,7 @@ impl Reader<'_> {
         }
         if let Some(since) = spec.since.as_ref().filter(|_| spec.before.is_none()) {
             let what = "`since` says when `before` no longer counts: add `before`";
-            self.error(since.referenced.into(), what);
+            self.error(since.referenced, what);
         }
         let past = spec.before.is_some() || spec.after.is_some();
         let refers = spec.within.is_some() || spec.same.is_some() || spec.earlier_call;
@@ -62,14 +63,15 @@ impl Reader<'_> {
                         `before` or `after`";
             self.error(at, what);
         }
-        let same = spec.same.as_ref().and_then(|word| self.same(word));
+        let same = spec.same.as_ref();
+        let same = same.and_then(|word| self.report.word(word, Same::read));
         if let Some(word) = spec.same.as_ref().filter(|_| spec.when.value.all.is_some()) {
             let what = "`same` needs a `when` that matches one effect, without `all`";
-            self.error(word.referenced.into(), what);
+            self.error(word.referenced, what);
         }
         if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
             self.error(
-                within.referenced.into(),
+                within.referenced,
                 "`within` is a number of calls, at least 1",
             );
         }
@@ -91,23 +93,10 @@ impl Reader<'_> {
     fn past(&mut self, spec: Option<&Spanned<ConditionSpec>>) -> Option<Pattern> {
         Some(self.pattern(spec?))
     }
-
-    fn same(&mut self, word: &Spanned<String>) -> Option<Same> {
-        match word.value.as_str() {
-            "path" => Some(Same::Path),
-            "host" => Some(Same::Host),
-            other => {
-                let known = suggestion(other, &["path", "host"]);
-                let what = format!("`{other}` is not a valid value for `same`, {known}");
-                self.error(word.referenced.into(), what);
-                None
-            }
-        }
-    }
 }
 
 impl Timing {
-    /// Whether a rule with this condition and this timing speaks.
+    /// Whether a rule with this condition and this timing matches.
     pub(super) fn met<'e>(
         &self,
         when: &Call,
@@ -119,7 +108,7 @@ impl Timing {
         if let Call::Some(pattern) = when {
             for (at, effect) in effects.iter().enumerate() {
                 if pattern.matches(effect, fuel)?
-                    && self.speaks(effects.get(..at).unwrap_or(&[]), effect, history, &past)?
+                    && self.applies(effects.get(..at).unwrap_or(&[]), effect, history, &past)?
                 {
                     return Ok(Met::Yes(Some(effect)));
                 }
@@ -127,15 +116,15 @@ impl Timing {
             return Ok(Met::No);
         }
         match when.met(effects, fuel)? {
-            Met::Yes(Some(effect)) if self.speaks(&[], effect, history, &past)? => {
+            Met::Yes(Some(effect)) if self.applies(&[], effect, history, &past)? => {
                 Ok(Met::Yes(Some(effect)))
             }
             Met::Yes(_) | Met::No => Ok(Met::No),
         }
     }
 
-    /// Whether it speaks about `effect`, which comes after those in `so_far` in the same call.
-    fn speaks(
+    /// Whether it applies to `effect`, which follows those in `so_far` in the same call.
+    fn applies(
         &self,
         so_far: &[Effect],
         effect: &Effect,
@@ -155,7 +144,7 @@ impl Timing {
             return Ok(false);
         }
         match &self.before {
-            Some(before) => Ok(!past.surely_has(before, self.since.as_ref())?),
+            Some(before) => Ok(!past.certainly_has(before, self.since.as_ref())?),
             None => Ok(true),
         }
     }
@@ -172,7 +161,7 @@ struct Past<'a> {
 
 impl Past<'_> {
     /// What was tried, looking back from now; `None` where a step's effects were too many to keep
-    /// or are not known. The flag says whether it surely was done.
+    /// or are not known. The flag says whether it was certainly done.
     fn tried(&self) -> impl Iterator<Item = (Option<&Effect>, &[Kind], bool)> {
         let here = if self.timing.earlier_call {
             &[]
@@ -205,7 +194,7 @@ impl Past<'_> {
                 }
                 continue;
             };
-            if (!shares || self.may_be_about_the_same(effect))
+            if (!shares || self.shares(effect, PathMatch::Possible))
                 && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
                 return Ok(true);
@@ -214,8 +203,8 @@ impl Past<'_> {
         Ok(false)
     }
 
-    /// Whether `wanted` surely was done; what lies before `stale` does not count.
-    fn surely_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
+    /// Whether `wanted` was certainly done; what came before `stale` does not count.
+    fn certainly_has(&self, wanted: &Pattern, stale: Option<&Pattern>) -> Result<bool, OutOfFuel> {
         for (effect, cut, unconditional) in self.tried() {
             self.fuel.spend(1)?;
             let Some(effect) = effect else {
@@ -225,7 +214,7 @@ impl Past<'_> {
                 continue;
             };
             if unconditional
-                && self.is_about_the_same(effect)
+                && self.shares(effect, PathMatch::Said)
                 && wanted.matches(effect, self.fuel)?
             {
                 return Ok(true);
@@ -239,31 +228,27 @@ impl Past<'_> {
         Ok(false)
     }
 
-    fn is_about_the_same(&self, earlier: &Effect) -> bool {
+    /// Whether `earlier` shares what `same` names with the effect that is judged: certainly, or possibly.
+    fn shares(&self, earlier: &Effect, how: PathMatch) -> bool {
+        let now = self.effect;
         match self.timing.same {
             None => true,
-            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(earlier), Some(now)) => reach::surely_was(&earlier.text, &now.text),
+            Some(Same::Path) => match (&earlier.path, &now.path, how) {
+                (Some(before), Some(now), PathMatch::Said) => {
+                    reach::certainly_was(&before.text, &now.text)
+                }
+                (Some(before), Some(now), PathMatch::Possible) => {
+                    reach::may_be(earlier, before, now)
+                }
                 _ => false,
             },
-            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
-                (Some(earlier), Some(now)) => earlier.name == now.name && !now.name.contains(HOLE),
-                _ => false,
-            },
-        }
-    }
-
-    fn may_be_about_the_same(&self, earlier: &Effect) -> bool {
-        match self.timing.same {
-            None => true,
-            Some(Same::Path) => match (&earlier.path, &self.effect.path) {
-                (Some(place), Some(now)) => reach::may_be(earlier, place, now),
-                _ => false,
-            },
-            Some(Same::Host) => match (&earlier.host, &self.effect.host) {
-                (Some(earlier), Some(now)) => {
-                    let unknown = earlier.name.contains(HOLE) || now.name.contains(HOLE);
-                    unknown || earlier.name == now.name
+            Some(Same::Host) => match (&earlier.host, &now.host) {
+                (Some(before), Some(now)) => {
+                    let unknown = before.name.contains(HOLE) || now.name.contains(HOLE);
+                    match how {
+                        PathMatch::Said => before.name == now.name && !unknown,
+                        PathMatch::Possible => before.name == now.name || unknown,
+                    }
                 }
                 _ => false,
             },

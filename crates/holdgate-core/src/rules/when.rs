@@ -53,9 +53,9 @@ impl Kinds {
 /// What must hold for a call.
 #[derive(Debug)]
 pub(super) enum Call {
-    /// Some effect of the call is such.
+    /// Some effect of the call matches.
     Some(Box<Pattern>),
-    /// Each holds, by whichever effects.
+    /// Each holds, possibly for different effects.
     All(Vec<Call>),
     /// One of them holds.
     Any(Vec<Call>),
@@ -63,14 +63,14 @@ pub(super) enum Call {
     Not(Box<Call>),
 }
 
-/// Whether a condition holds, and the effect that shows it, if it is one that is there.
+/// Whether a condition holds, and the effect that meets it, if there is one.
 pub(super) enum Met<'e> {
     No,
     Yes(Option<&'e Effect>),
 }
 
 impl Call {
-    /// Kinds of which the call must have one; `None` if it can hold for a call without effects.
+    /// The call must have an effect of one of these kinds; `None` if it can hold without effects.
     pub(super) fn needs(&self) -> Option<Kinds> {
         match self {
             Call::Some(pattern) => Some(pattern.kinds),
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// The programs of which one must have an effect; `None` if it need not be one of a few.
+    /// One of these programs must have an effect; `None` if any program can.
     pub(super) fn programs(&self) -> Option<Vec<&str>> {
         match self {
             Call::Some(pattern) => pattern.programs(),
@@ -137,12 +137,12 @@ impl Call {
     }
 }
 
-/// How a path is looked at.
+/// How a path is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathMatch {
-    /// As it was said.
+    /// As written.
     Said,
-    /// A glob, a folder and something unknown are all that they may have been.
+    /// A glob, a folder or an unknown part stands for every path that it may have been.
     Possible,
 }
 
@@ -178,16 +178,16 @@ impl Pattern {
         Some(each?.concat())
     }
 
-    /// Whether `effect` is such.
+    /// Whether `effect` matches.
     pub(super) fn matches(&self, effect: &Effect, fuel: &Fuel) -> Result<bool, OutOfFuel> {
         self.matches_as(effect, PathMatch::Said, fuel)
     }
 
-    /// The same for what lies in the past. What is cheap to tell comes first.
+    /// The same for an earlier effect. Cheap tests come first.
     pub(super) fn matches_as(
         &self,
         effect: &Effect,
-        sight: PathMatch,
+        path_match: PathMatch,
         fuel: &Fuel,
     ) -> Result<bool, OutOfFuel> {
         if !self.kinds.has(effect.kind) {
@@ -208,14 +208,14 @@ impl Pattern {
         }
         let place = |test: &PathTest| {
             let path = effect.path.as_ref();
-            path.is_some_and(|path| test.holds(effect, path, sight))
+            path.is_some_and(|path| test.holds(effect, path, path_match))
         };
         let host = |test: &HostTest| effect.host.as_ref().is_some_and(|h| test.holds(h));
         if !self.path.as_ref().is_none_or(place) || !self.host.as_ref().is_none_or(host) {
             return Ok(false);
         }
         let text = effect.text.as_deref();
-        Ok(self.one_of_any(effect, sight, fuel)?
+        Ok(self.one_of_any(effect, path_match, fuel)?
             && !self.is_excluded(effect, fuel)?
             && finds(self.evidence.as_ref(), Some(&effect.evidence), fuel)?.unwrap_or(true)
             && finds(self.text.as_ref(), text, fuel)?.unwrap_or(true)
@@ -225,11 +225,11 @@ impl Pattern {
     fn one_of_any(
         &self,
         effect: &Effect,
-        sight: PathMatch,
+        path_match: PathMatch,
         fuel: &Fuel,
     ) -> Result<bool, OutOfFuel> {
         for pattern in &self.any {
-            if pattern.matches_as(effect, sight, fuel)? {
+            if pattern.matches_as(effect, path_match, fuel)? {
                 return Ok(true);
             }
         }
@@ -244,8 +244,7 @@ impl Pattern {
     }
 }
 
-/// Whether a regex is found in a text; `None` if there is no regex. A text that is not there holds
-/// nothing.
+/// Whether a regex matches a text; `None` if there is no regex. A missing text counts as empty.
 fn finds(
     regex: Option<&LazyRegex>,
     text: Option<&str>,
@@ -257,13 +256,13 @@ fn finds(
     let text = text.unwrap_or_default();
     // A kilobyte of text takes a regex about as long as a step elsewhere.
     fuel.spend(1 + text.len() as u64 / 1024)?;
-    // One that cannot be built stops the call: nobody knows what it would have found.
+    // A regex that cannot be built stops the call: nobody knows whether it would have matched.
     let regex = regex.get().ok_or(OutOfFuel)?;
     Ok(Some(regex.is_match(text)))
 }
 
-/// A regular expression that is built when it is first needed: most calls meet few of them, and
-/// building all would take longer than all the rest of a start.
+/// A regular expression that is built on first use: most calls need few of them, and building all
+/// would take longer than the rest of the start.
 #[derive(Debug)]
 pub(super) struct LazyRegex {
     pattern: String,
@@ -282,10 +281,6 @@ impl LazyRegex {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Regex, regex::Error> {
-        self.build_within(Self::MAX_SIZE)
-    }
-
     /// Builds it as part of a rule of this tier.
     pub(super) fn try_out(&self, tier: Tier) -> Result<(), regex::Error> {
         let size = match tier {
@@ -302,7 +297,9 @@ impl LazyRegex {
     }
 
     fn get(&self) -> Option<&Regex> {
-        self.built.get_or_init(|| self.build().ok()).as_ref()
+        self.built
+            .get_or_init(|| self.build_within(Self::MAX_SIZE).ok())
+            .as_ref()
     }
 }
 
@@ -330,15 +327,15 @@ pub(super) struct PathTest {
     pub(super) outside: Vec<PathClass>,
     pub(super) globs: Option<GlobSet>,
     pub(super) not_globs: Option<GlobSet>,
-    /// What the globs find, for paths that name no single file.
+    /// Paths that the globs match, for comparing with paths that do not name a single file.
     pub(super) samples: Vec<Sample>,
 }
 
 impl PathTest {
-    fn holds(&self, effect: &Effect, place: &Place, sight: PathMatch) -> bool {
+    fn holds(&self, effect: &Effect, place: &Place, path_match: PathMatch) -> bool {
         let any = |globs: &GlobSet| globs.is_match(&place.short) || globs.is_match(&place.text);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
-        if sight == PathMatch::Possible && self.samples.iter().any(may_include) {
+        if path_match == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);
         }
         self.is_in_classes(place)

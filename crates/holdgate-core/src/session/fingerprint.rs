@@ -1,16 +1,15 @@
-//! Which calls count as the same.
+//! Which calls count as equal.
 
 use crate::call::ToolCall;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::tag::Tag;
 
-/// Tells whether two calls are the same.
+/// Equal for calls that do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint(u64);
 
-/// Commands are the same if they do the same, however they are
-/// spelt. Nobody gains by a collision: it only counts a call as repeated, so speed matters more
-/// than strength.
+/// Commands are equal if they do the same, however they are written. A collision only counts a call
+/// as repeated, so speed matters more than strength.
 pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
     let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());

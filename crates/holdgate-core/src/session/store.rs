@@ -1,4 +1,4 @@
-//! The sessions that are known.
+//! The store of sessions.
 
 use super::SharedSession;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ struct Known {
 }
 
 impl Sessions {
-    /// Room for `max` sessions; one that was idle for `max_idle` begins anew.
+    /// Room for `max` sessions; one that was idle for `max_idle` starts again.
     pub fn new(max: usize, max_idle: Duration) -> Self {
         Sessions {
             known: HashMap::new(),
@@ -36,7 +36,7 @@ impl Sessions {
         }
     }
 
-    /// The session `id`, made if there is none.
+    /// The session `id`, created if there is none.
     pub fn get(&mut self, id: &str, now: Duration) -> SharedSession {
         let expired = now.saturating_sub(self.max_idle);
         if let Some(known) = self.known.get_mut(id)

@@ -1,4 +1,4 @@
-//! What comes out of judging: a call that may pass, or why it must not.
+//! The result of judging: a call that may pass, or a refusal with its reasons.
 
 use crate::answer::{Answer, Approval};
 use crate::call::{Executor, ToolCall};
@@ -13,7 +13,7 @@ pub struct Cleared {
     pub(super) findings: Vec<Finding>,
 }
 
-/// A call that must not, and why.
+/// A call that must not reach the client, and why.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub(super) tool: Option<String>,
@@ -31,12 +31,12 @@ impl Cleared {
         &self.call
     }
 
-    /// What the layers said.
+    /// The findings of all layers.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// `Allow` or `Audit`, also where a rule asked and a person let it pass.
+    /// `Allow` or `Audit`, also if a rule asked and a person let the call pass.
     pub fn verdict(&self) -> Verdict {
         strictest(&self.findings).min(Verdict::Audit)
     }
@@ -82,7 +82,7 @@ impl Refusal {
         self.id.as_deref()
     }
 
-    /// Who would have carried it out.
+    /// Who would have run it.
     pub fn runs(&self) -> &Executor {
         &self.runs
     }
@@ -92,7 +92,7 @@ impl Refusal {
         self.input.as_ref()
     }
 
-    /// What the layers said.
+    /// The findings of all layers.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -102,7 +102,7 @@ impl Refusal {
         strictest(&self.findings)
     }
 
-    /// The text that stands in the call's place, if this was `answer`ed to the question about it.
+    /// The text that replaces the call, after this `answer` to the question about it.
     pub(crate) fn notice(&self, incident: &str, answer: Option<Answer>) -> String {
         let notice = Notice {
             tool: self.tool(),
@@ -115,7 +115,7 @@ impl Refusal {
         notice.text()
     }
 
-    /// The call as a person has let it pass, if it was one to ask about: what some rule blocks
+    /// The call with a person's approval, if it was only asked about. A call that a rule blocks
     /// stays refused.
     pub(crate) fn approved(&self, _: &Approval) -> Option<Cleared> {
         Some(Cleared {

@@ -3,7 +3,8 @@ mod apart;
 use super::*;
 use crate::answer::Answer;
 use crate::history::History;
-use crate::layers::{Gate, RateLimits};
+use crate::layers::{Gate, RateLimits, layers};
+use crate::session::Session;
 use holdgate_effects::json::Json;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,20 +22,26 @@ struct Says<F>(F);
 
 impl<F> Layer for Says<F>
 where
-    F: Fn(&ToolCall, &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> + Send + Sync,
+    F: Fn(&Fuel) -> Result<Vec<Finding>, OutOfFuel> + Send + Sync,
 {
     fn name(&self) -> LayerName {
         LayerName::Gate
     }
 
-    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        (self.0)(call, context)
+    fn judge(
+        &self,
+        _: &ToolCall,
+        _: &[Effect],
+        _: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        (self.0)(fuel)
     }
 }
 
 fn says<F>(f: F) -> Box<dyn Layer>
 where
-    F: Fn(&ToolCall, &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> + Send + Sync + 'static,
+    F: Fn(&Fuel) -> Result<Vec<Finding>, OutOfFuel> + Send + Sync + 'static,
 {
     Box::new(Says(f))
 }
@@ -65,20 +72,24 @@ fn held(runs: Executor, input: &str) -> HeldCall {
     }
 }
 
+/// Judges a call at the start of everything.
+fn judge(stack: &Stack, held: HeldCall, session: impl Visit) -> Judgement {
+    let history = History::default();
+    stack.judge(held, session, &Context::new(&history, Duration::ZERO))
+}
+
+fn judge_first(stack: &Stack, held: HeldCall) -> Judgement {
+    judge(stack, held, &mut Session::default())
+}
+
 fn rules(judgement: &Judgement) -> Vec<String> {
-    let findings = match &judgement.outcome {
-        Ok(cleared) => cleared.findings(),
-        Err(refusal) => refusal.findings(),
-    };
-    findings.iter().map(|f| f.rule.to_string()).collect()
+    let findings = judgement.findings().iter();
+    findings.map(|f| f.rule.to_string()).collect()
 }
 
 fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
     let stack = stack(layers, Arc::default());
-    let judgement = stack.judge(
-        held(Executor::AtClient, "{}"),
-        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-    );
+    let judgement = judge_first(&stack, held(Executor::AtClient, "{}"));
     assert!(judgement.outcome.is_err());
     assert_eq!(rules(&judgement), expected);
 }
@@ -86,7 +97,7 @@ fn check_refused(layers: Vec<Box<dyn Layer>>, expected: &[&str]) {
 #[test]
 fn the_strictest_finding_wins_and_all_layers_speak() {
     let with = |rule: &'static str, verdict| {
-        says(move |_, _| {
+        says(move |_| {
             let mut finding = Finding::block(LayerName::Gate, rule, "said so");
             finding.verdict = verdict;
             Ok(vec![finding])
@@ -109,8 +120,8 @@ fn a_panic_is_a_refusal_and_the_other_layers_still_speak() {
     std::panic::set_hook(Box::new(|_| {}));
     check_refused(
         vec![
-            says(|_, _| panic!("a bug")),
-            says(|_, _| Ok(vec![Finding::block(LayerName::Gate, "after", "still here")])),
+            says(|_| panic!("a bug")),
+            says(|_| Ok(vec![Finding::block(LayerName::Gate, "after", "still here")])),
         ],
         &["layer-failure", "after"],
     );
@@ -120,9 +131,9 @@ fn a_panic_is_a_refusal_and_the_other_layers_still_speak() {
 #[test]
 fn exhausted_fuel_is_a_refusal() {
     check_refused(
-        vec![says(|_, context| {
-            context.fuel.spend(99)?;
-            context.fuel.spend(2)?;
+        vec![says(|fuel| {
+            fuel.spend(99)?;
+            fuel.spend(2)?;
             Ok(vec![])
         })],
         &["judging-too-costly"],
@@ -133,25 +144,19 @@ fn exhausted_fuel_is_a_refusal() {
 fn a_passed_deadline_is_a_refusal() {
     let clock = Arc::new(TestClock::default());
     let slow = clock.clone();
-    let layer = says(move |_, _| {
+    let layer = says(move |_| {
         slow.0.fetch_add(51, Ordering::Relaxed);
         Ok(vec![])
     });
     let stack = stack(vec![layer], clock);
-    let judgement = stack.judge(
-        held(Executor::AtClient, "{}"),
-        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-    );
+    let judgement = judge_first(&stack, held(Executor::AtClient, "{}"));
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
     assert!(judgement.outcome.is_err());
 }
 
 #[test]
 fn what_cannot_be_read_is_refused_without_asking_the_layers() {
-    let stack = stack(
-        vec![says(|_, _| panic!("must not be asked"))],
-        Arc::default(),
-    );
+    let stack = stack(vec![says(|_| panic!("must not be asked"))], Arc::default());
     let deep = "[".repeat(70) + &"]".repeat(70);
     for (input, rule) in [
         (r#"{"command":"ls""#.to_owned(), "unreadable-call"),
@@ -166,37 +171,25 @@ fn what_cannot_be_read_is_refused_without_asking_the_layers() {
             "oversized-call",
         ),
     ] {
-        let judgement = stack.judge(
-            held(Executor::AtClient, &input),
-            Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-        );
+        let judgement = judge_first(&stack, held(Executor::AtClient, &input));
         assert_eq!(rules(&judgement), [rule], "{input}");
     }
     let both = HeldCall {
         start_input: r#"{"command":"a"}"#.into(),
         ..held(Executor::AtClient, r#"{"command":"b"}"#)
     };
-    let judgement = stack.judge(
-        both,
-        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-    );
+    let judgement = judge_first(&stack, both);
     assert_eq!(rules(&judgement), ["unreadable-call"]);
     let unknown = held(Executor::Unknown("robot_use".into()), "{}");
-    let judgement = stack.judge(
-        unknown,
-        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-    );
+    let judgement = judge_first(&stack, unknown);
     assert_eq!(rules(&judgement), ["unknown-block"]);
 }
 
 #[test]
 fn what_the_provider_ran_already_is_recorded_and_passed() {
-    let layer = says(|_, _| Ok(vec![Finding::block(LayerName::Gate, "bad", "said so")]));
+    let layer = says(|_| Ok(vec![Finding::block(LayerName::Gate, "bad", "said so")]));
     let stack = stack(vec![layer], Arc::default());
-    let judgement = stack.judge(
-        held(Executor::AtProvider, "{}"),
-        Occasion::new(&mut Session::default(), &History::default(), Duration::ZERO),
-    );
+    let judgement = judge_first(&stack, held(Executor::AtProvider, "{}"));
     assert_eq!(judgement.outcome.unwrap().verdict(), Verdict::Audit);
 }
 
@@ -210,11 +203,9 @@ fn the_sixty_first_call_of_a_minute_is_refused_until_the_minute_moves_on() {
     let (stack, mut session) = (gate(), Session::default());
     let mut at = |ms: u64| {
         let call = held(Executor::AtClient, &format!("{{\"n\":{ms}}}"));
-        let judgement = stack.judge(
-            call,
-            Occasion::new(&mut session, &History::default(), Duration::from_millis(ms)),
-        );
-        judgement.outcome.is_ok()
+        let history = History::default();
+        let context = Context::new(&history, Duration::from_millis(ms));
+        stack.judge(call, &mut session, &context).outcome.is_ok()
     };
     for n in 0..60 {
         assert!(at(1000 + n * 500), "call {n}");
@@ -229,11 +220,8 @@ fn the_sixty_first_call_of_a_minute_is_refused_until_the_minute_moves_on() {
 fn the_sixth_identical_call_in_a_row_is_refused_until_another_comes() {
     let (stack, mut session) = (gate(), Session::default());
     let mut call = |input: &str| {
-        let judgement = stack.judge(
-            held(Executor::AtClient, input),
-            Occasion::new(&mut session, &History::default(), Duration::ZERO),
-        );
-        rules(&judgement)
+        let call = held(Executor::AtClient, input);
+        rules(&judge(&stack, call, &mut session))
     };
     for _ in 0..5 {
         assert!(call(r#"{"a":1}"#).is_empty());
@@ -257,10 +245,12 @@ fn expert_mode_lifts_the_gate_but_not_what_protects_holdgate() {
     let passes = |command: &str, expert: bool| {
         let input = format!(r#"{{"command":"{command}"}}"#);
         let history = History::default();
-        let mut session = Session::default();
-        let mut occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-        occasion.expert = expert;
-        let judgement = stack.judge(held(Executor::AtClient, &input), occasion);
+        let context = Context {
+            expert,
+            ..Context::new(&history, Duration::ZERO)
+        };
+        let call = held(Executor::AtClient, &input);
+        let judgement = stack.judge(call, &mut Session::default(), &context);
         assert!(
             !self::rules(&judgement).is_empty(),
             "{command}: noted all the same"
@@ -282,9 +272,7 @@ struct Shell {
 impl Shell {
     fn new() -> Shell {
         let rules = crate::rules::RuleSet::built_in(crate::rules::Profile::default()).unwrap();
-        let gate = Gate::new(RateLimits::NONE, rules.clone());
-        let policy = crate::layers::Policy::new(rules);
-        let mut stack = stack(vec![Box::new(gate), Box::new(policy)], Arc::default());
+        let mut stack = stack(layers(rules, RateLimits::NONE), Arc::default());
         stack.limits.fuel = 100_000;
         Shell {
             stack,
@@ -294,9 +282,8 @@ impl Shell {
 
     fn judge(&mut self, command: &str) -> Judgement {
         let input = Json::object([("command", command.to_owned().into())]).text();
-        let history = History::default();
-        let occasion = Occasion::new(&mut self.session, &history, Duration::ZERO);
-        self.stack.judge(held(Executor::AtClient, &input), occasion)
+        let call = held(Executor::AtClient, &input);
+        judge(&self.stack, call, &mut self.session)
     }
 
     fn passes(&mut self, command: &str) -> bool {

@@ -1,8 +1,8 @@
-//! Commands that are about to run, told from text that only speaks of them.
+//! Recognises commands that are about to run, as opposed to text that only mentions them.
 
 use super::Weight;
 use super::listing::Listing;
-use crate::call::{Executor, ToolCall};
+use crate::call::ToolCall;
 use crate::history::History;
 use crate::rules::{RuleLayer, RuleSet};
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Work for one command: as much as a call gets.
 const FUEL: u64 = 64_000;
-/// Longer lines are no commands that somebody typed.
+/// Nobody types longer commands.
 const MAX_COMMAND: usize = 16 << 10;
 /// Calls that are remembered, and bytes of each: screens are drawn again and again.
 const MAX_JUDGED: usize = 256;
@@ -26,14 +26,14 @@ const MAX_REMEMBERED: usize = 1 << 10;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯]))\s+(?P<command>\S.*)$";
+const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]* ?[$❯%]|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯]))\s+(?P<typed>\S.*)$";
 /// What `set -x` prints.
-const TRACE: &str = r"^\++ (?P<command>\S.*)$";
-/// A program says what it runs.
+const TRACE: &str = r"^\++ (?P<typed>\S.*)$";
+/// A program that says what it runs.
 const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
 const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\S.*)$";
-/// An agent says what it is about to run.
+/// An agent that says what it is about to run.
 const ANNOUNCED: &str = r"(?i)^\W*(?:[A-Za-z]+[,.!]\s+|now\s+|next\s+|first\s+)*(?:I'll|I will|I am going to|I'm going to|let me|let's|going to|about to)\s+(?:(?:now|first|just|also|quickly|then|simply|go ahead and)\s+)*(?:run|execute|try|use)(?:\s+(?:this|the|following|shell|bash|command)){0,4}\s*:?\s*(?:`|:\s+)(?P<command>[^`]+?)(?:`.*)?$";
 /// A call as agents show it.
 const CALL: &str = r"^\s*(?:(?P<mark>[⏺●•○✓✔✗⎿└])\s*)?(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?P<tool>Bash|Shell|Execute|Terminal|bash|shell|execute|run_shell_command|exec_command|run_command|execute_command|run_terminal_cmd)\((?P<command>.+?)\)?\s*…?$";
@@ -45,20 +45,16 @@ const EXEC: &str = r"^(?:\[[0-9T:.Z -]+\] )?exec (?P<command>\S.*?) in /\S*$";
 
 /// How commands look.
 #[derive(Debug)]
-pub(super) struct Shapes {
-    prompt: Regex,
-    trace: Regex,
-    others: Vec<(Regex, Weight)>,
-}
+pub(super) struct Shapes(Vec<(Regex, Weight)>);
 
-/// A call that the output tells of.
+/// A call that the output shows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SeenCommand {
     pub(super) tool: String,
     pub(super) input: Json<'static>,
     /// The command, or all of the input.
     pub(super) text: String,
-    /// At a shell's prompt, or traced by a shell: no call of an agent's.
+    /// At a shell's prompt, or traced by a shell: not a call of an agent.
     pub(super) typed: bool,
 }
 
@@ -98,8 +94,9 @@ impl SeenCommand {
 
 impl Shapes {
     pub(super) fn new() -> Result<Shapes, String> {
-        let regex = |text: &&str| Regex::new(text).map_err(|e| e.to_string());
-        let others = [
+        let shapes = [
+            (PROMPT, Weight::Said),
+            (TRACE, Weight::Said),
             (SAID, Weight::Said),
             (MARKED, Weight::Done),
             (ANNOUNCED, Weight::Said),
@@ -107,17 +104,12 @@ impl Shapes {
             (MARKED_CALL, Weight::Done),
             (EXEC, Weight::Done),
         ];
-        let others = others
-            .iter()
-            .map(|(shape, weight)| Ok((regex(shape)?, *weight)));
-        Ok(Shapes {
-            prompt: regex(&PROMPT)?,
-            trace: regex(&TRACE)?,
-            others: others.collect::<Result<_, String>>()?,
-        })
+        let shapes = shapes.map(|(shape, weight)| Ok((Regex::new(shape)?, weight)));
+        let shapes: Result<_, regex::Error> = shapes.into_iter().collect();
+        shapes.map(Shapes).map_err(|error| error.to_string())
     }
 
-    /// The command on this line, if it is one that runs, and what that is worth. `listing` follows all
+    /// The command on this line, if it is one that runs, and its weight. `listing` follows all
     /// lines of the text.
     pub(super) fn command_in(
         &self,
@@ -129,35 +121,29 @@ impl Shapes {
             return None;
         }
         let (said, weight) = self.shaped(line)?;
-        // No program's name has bytes that are no text: a file that is none is printed.
+        // The name of a program is valid text; otherwise a binary file is being printed.
         let program = said.text.split_whitespace().next()?;
         (!program.contains('\u{fffd}')).then_some((said, weight))
     }
 
     fn shaped(&self, line: &str) -> Option<(SeenCommand, Weight)> {
-        if let Some(found) = self.prompt.captures(line) {
-            // Documents show commands so, and a shell's prompt mostly tells more.
-            let weight = match found.name("bare") {
-                Some(_) => Weight::Shown,
-                None => Weight::Said,
-            };
-            return Some((SeenCommand::typed(found.name("command")?.as_str()), weight));
-        }
-        if let Some(found) = self.trace.captures(line) {
-            return Some((
-                SeenCommand::typed(found.name("command")?.as_str()),
-                Weight::Said,
-            ));
-        }
-        let mut shapes = self.others.iter();
+        let mut shapes = self.0.iter();
         let (found, weight) =
             shapes.find_map(|(shape, weight)| Some((shape.captures(line)?, *weight)))?;
-        let weight = match found.name("mark") {
-            Some(_) => Weight::Done,
-            None => weight,
+        let group = |name: &str| found.name(name).map(|group| group.as_str());
+        let weight = if group("mark").is_some() {
+            Weight::Done
+        } else if group("bare").is_some() {
+            // Documents show commands like this; the prompt of a shell usually contains more.
+            Weight::Shown
+        } else {
+            weight
         };
-        let command = unquoted(found.name("command")?.as_str());
-        let said = match found.name("tool").map(|tool| tool.as_str()) {
+        if let Some(command) = group("typed") {
+            return Some((SeenCommand::typed(command), weight));
+        }
+        let command = unquoted(group("command")?);
+        let said = match group("tool") {
             Some("Read" | "Search" | "Write" | "Update" | "Edit") => {
                 let path = ("file_path", command.to_owned().into());
                 SeenCommand::new("Read", Json::object([path]))
@@ -173,7 +159,7 @@ impl Shapes {
     }
 }
 
-/// What stands in the brackets of a call: the command, its arguments as JSON, or by their names.
+/// The call with this text in its brackets: the command, its arguments as JSON, or by their names.
 fn call_of(tool: &str, inside: &str) -> SeenCommand {
     if let Some(input) = super::event::read(inside.as_bytes()) {
         return SeenCommand::new(tool, input.into_owned());
@@ -211,40 +197,40 @@ fn unquoted(text: &str) -> &str {
 const AT_ONCE: u64 = 4096;
 const PER_COMMAND: u64 = 96;
 
-/// What was said about calls of late, by a text that stands for the call.
+/// Which patterns matched recent calls, by tool and input.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    known: HashMap<String, Spoken>,
+    known: HashMap<String, Matched>,
     /// Where in the output the work for commands is used up to.
     used: u64,
 }
 
-/// Which patterns speak about a call, by their place in the list, and why.
-pub(super) type Spoken = Arc<[(usize, String)]>;
+/// Which patterns match a call, by their index in the list, and why.
+pub(super) type Matched = Arc<[(usize, String)]>;
 
 impl Judged {
-    /// Whether one more command on the screen may be judged, so far into the output: a flood of short
-    /// ones must not keep the output waiting.
+    /// Whether one more command on the screen may be judged, `at` bytes into the output: a flood of
+    /// short ones must not delay the output.
     pub(super) fn has_room(&mut self, at: u64) -> bool {
         self.used = self.used.max(at);
         self.used - at < AT_ONCE * PER_COMMAND
     }
 
-    /// What is said about a call, by `judge` if it is not known yet.
-    pub(super) fn of(&mut self, said: &SeenCommand, judge: impl FnOnce() -> Spoken) -> Spoken {
+    /// The patterns that match a call, from `judge` if they are not known yet.
+    pub(super) fn of(&mut self, said: &SeenCommand, judge: impl FnOnce() -> Matched) -> Matched {
         let key = format!("{}\n{}", said.tool, said.input.text());
-        if let Some(spoken) = self.known.get(&key) {
-            return spoken.clone();
+        if let Some(matched) = self.known.get(&key) {
+            return matched.clone();
         }
         self.used += PER_COMMAND;
-        let spoken = judge();
+        let matched = judge();
         if key.len() <= MAX_REMEMBERED {
             if self.known.len() == MAX_JUDGED {
                 self.known.clear();
             }
-            self.known.insert(key, spoken.clone());
+            self.known.insert(key, matched.clone());
         }
-        spoken
+        matched
     }
 }
 
@@ -262,16 +248,9 @@ impl Commands {
         Commands { rules, know, world }
     }
 
-    /// What the gate denies about a call. What takes too much work to read is denied as such.
+    /// The gate's denials of a call. A call that takes too much work to read is denied, too.
     pub(super) fn denied(&self, said: &SeenCommand) -> Vec<Finding> {
-        let call = ToolCall {
-            id: "output".to_owned(),
-            name: said.tool.clone(),
-            runs: Executor::AtClient,
-            text: Arc::new(said.input.text()),
-            input: said.input.clone(),
-            envelope: Json::Null,
-        };
+        let call = ToolCall::alone("output", &said.tool, said.input.clone());
         let fuel = Fuel::new(FUEL);
         let mut findings = self.findings(&call, &fuel).unwrap_or_else(|OutOfFuel| {
             let why = "analysing it takes too much work";

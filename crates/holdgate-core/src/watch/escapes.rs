@@ -1,8 +1,8 @@
-//! Texts with escapes of JSON that are not JSON.
+//! Text that has JSON escapes but is not JSON.
 
 use std::borrow::Cow;
 
-/// What looks like an event and is none, without its escapes, one string a line.
+/// Text that looks like an event but is not, without its escapes, one string per line.
 pub(super) fn escapes_resolved(text: &str) -> Cow<'_, str> {
     let event = text.trim_start().starts_with("{\"");
     if event || text.contains("\\u00") {
@@ -12,8 +12,8 @@ pub(super) fn escapes_resolved(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text without its escapes, for what looks like JSON and cannot be read as such. With `apart`,
-/// each of its strings gets a line of its own.
+/// Text without its escapes, if it looks like JSON but cannot be parsed. With `apart`, each of its
+/// strings gets a separate line.
 fn unescaped(text: &str, apart: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

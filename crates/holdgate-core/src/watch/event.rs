@@ -1,4 +1,4 @@
-//! Agents that print one JSON object a line: the calls in it, and its texts without their escapes.
+//! Agents that print one JSON object per line: its calls, and its texts without escapes.
 
 use super::Weight;
 use super::command::SeenCommand;
@@ -13,7 +13,7 @@ const MAX_NESTED: usize = 2;
 const NAMES: [&str; 4] = ["name", "tool_name", "tool", "toolName"];
 const INPUTS: [&str; 5] = ["input", "arguments", "parameters", "args", "params"];
 const COMMANDS: [&str; 2] = ["command", "cmd"];
-/// Parts of the type of an event that tells of a command.
+/// Parts of the type of an event about a command.
 const RUNS: [&str; 4] = ["exec", "command", "shell", "bash"];
 /// Parts of the type of what an agent does, and of what it got.
 const DONE: [&str; 7] = [
@@ -29,7 +29,7 @@ const GOT: [&str; 4] = ["user", "result", "output", "system"];
 /// Members of a piece of text that goes on in the next event.
 const PIECES: [&str; 3] = ["text", "content", "thinking"];
 
-/// What an event holds, in order.
+/// What an event contains, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Text(Cow<'a, str>, Weight),
@@ -47,17 +47,17 @@ pub(super) fn read(line: &[u8]) -> Option<Json<'_>> {
     Json::read(line, MAX_DEPTH, LoneSurrogates::Replace).ok()
 }
 
-/// All calls and texts of an event. Texts that a call would write somewhere are the call's.
+/// All calls and texts of an event. Text that a call would write to a file belongs to the call.
 ///
-/// Data has no types. Calls and texts in it are shown, as calls are that an agent got to read: a file
-/// of calls that is printed is not a call.
+/// Data has no types. Calls and texts in data are only shown, like calls in what an agent has read:
+/// printing a file that contains calls is not a call.
 pub(super) fn parts<'a>(event: &'a Json<'a>) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     collect(event, MAX_NESTED, Voice::default(), &mut parts);
     parts
 }
 
-/// Who speaks in a part of an event.
+/// Whose words a part of an event is.
 #[derive(Clone, Copy, Default)]
 struct Voice {
     kind: Kind,
@@ -67,7 +67,7 @@ struct Voice {
     got: bool,
 }
 
-/// What it stands in.
+/// What the part belongs to.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Kind {
     /// Nothing with a type, so far.
@@ -81,7 +81,7 @@ enum Kind {
 
 impl Voice {
     fn within(self, object: &Json<'_>) -> Voice {
-        let kinds = ["type", "role"].map(|key| object.get(key).and_then(Json::as_str));
+        let kinds = ["type", "role"].map(|key| object.get_str(key));
         let is = |parts: &[&str]| {
             let mut kinds = kinds.iter().flatten();
             kinds.any(|kind| parts.iter().any(|part| kind.contains(part)))
@@ -164,7 +164,7 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
     }
 }
 
-/// The piece of text that an object adds to what was said, and the member that holds it.
+/// The piece of text that an object adds to the previous pieces, and its member.
 fn piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
     let of = |value: &'a Json<'a>| {
         PIECES
@@ -191,7 +191,7 @@ impl Part<'_> {
 
 /// The call that an object is, and the member that holds its input.
 fn call(object: &Json<'_>) -> Option<(&'static str, SeenCommand)> {
-    let text = |key: &str| object.get(key).and_then(Json::as_str);
+    let text = |key: &str| object.get_str(key);
     if let Some(tool) = NAMES.iter().find_map(|key| text(key)) {
         let input = INPUTS
             .iter()

@@ -1,4 +1,4 @@
-//! Patterns are tried on their own examples, through the front door.
+//! Tries patterns on their own examples, through the public interface.
 
 use super::{Commands, Hit, OutputWatch, Patterns, Severity};
 use crate::rules::RuleError;
@@ -15,8 +15,8 @@ pub struct Tried {
     pub error: Option<RuleError>,
 }
 
-/// Tries the examples of the patterns that `which` picks by name: those that trip their pattern, and
-/// near misses that no pattern of weight may trip.
+/// Tries the examples of the patterns that `which` selects by name: outputs that the pattern must
+/// match, and near misses that no pattern of medium or high severity may match.
 pub fn try_examples(
     patterns: &Arc<Patterns>,
     commands: &Commands,

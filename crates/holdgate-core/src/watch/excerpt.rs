@@ -1,4 +1,4 @@
-//! What is shown of a find: the text around it, a command, the output before it.
+//! What is shown of a match: the text around it, a command, the output before it.
 
 use super::CONTEXT;
 use super::plain::plain;
@@ -8,10 +8,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// Bytes of a command as evidence.
 const COMMAND_EVIDENCE: usize = 3000;
 
-/// Bytes before what is shown that are read too, so that it does not begin inside of a secret.
+/// Bytes before the shown text that are read too, so that it does not begin inside a secret.
 const LEAD: usize = 4096;
 
-/// A find with what stands around it. Secrets are masked before it is cut.
+/// A match with the text around it. Secrets are masked before it is cut.
 pub(super) fn around(text: &str, found: std::ops::Range<usize>, most: usize) -> String {
     let room = most.saturating_sub(found.len()) / 2;
     let lead = text.floor_char_boundary(found.start.saturating_sub(room + LEAD));
@@ -21,7 +21,7 @@ pub(super) fn around(text: &str, found: std::ops::Range<usize>, most: usize) -> 
     format!("{before}{rest}")
 }
 
-/// A command as evidence. If it is too long, its ends, and what tells it from others with the same ends.
+/// A command as evidence. If it is too long: its start, its end, and a hash of all of it.
 pub(super) fn whole(text: &str) -> String {
     if text.len() <= COMMAND_EVIDENCE {
         return text.to_owned();

@@ -1,21 +1,21 @@
-//! What a pattern finds, and what that is worth.
+//! What a pattern matches, and how much that weighs.
 
-use super::command::{Commands, SeenCommand, Spoken};
+use super::command::{Commands, Matched, SeenCommand};
 use super::patterns::{Looks, Pattern, Patterns};
 use super::{Hit, Severity, Weight};
 use holdgate_effects::text;
 use regex::Regex;
 use std::ops::Range;
 
-/// Bytes before and after a find in which it may be known to be safe.
+/// Bytes before and after a match in which `known_safe` is tried.
 const AROUND: usize = 160;
-/// Bytes before and after a find in which quotes are looked for.
+/// Bytes before and after a match that are searched for quotes.
 const QUOTED: usize = 1 << 10;
-/// Finds of one pattern on one line that are tried against what is known to be safe.
+/// Matches of one pattern on one line that are compared with what is known to be safe.
 const MAX_TRIED: usize = 8;
 
-/// What the patterns for commands say about a call.
-pub(super) fn spoken(patterns: &Patterns, commands: &Commands, said: &SeenCommand) -> Spoken {
+/// The patterns for commands that match a call.
+pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenCommand) -> Matched {
     let denied = commands.denied(said);
     let looks = text::as_it_looks(&said.text);
     let others = said.input.as_object().is_some_and(|o| o.len() > 1);
@@ -40,13 +40,13 @@ pub(super) fn spoken(patterns: &Patterns, commands: &Commands, said: &SeenComman
             }
         }
     };
-    let spoken = patterns.for_commands();
-    spoken
+    let matched = patterns.for_commands();
+    matched
         .filter_map(|(place, pattern)| Some((place, because(pattern)?)))
         .collect()
 }
 
-/// What a find of this pattern is worth.
+/// A hit of this pattern with this weight.
 pub(super) fn hit_of(pattern: &Pattern, because: String, weight: Weight) -> Hit {
     let most = match weight {
         Weight::Shown => Severity::Medium,
@@ -65,7 +65,7 @@ pub(super) fn hit_of(pattern: &Pattern, because: String, weight: Weight) -> Hit 
     }
 }
 
-/// The first find that is not known to be safe and that reaches over `edge`, if there is one.
+/// The first match that is not known to be safe and that extends across `edge`, if there is one.
 pub(super) fn find(
     pattern: &Pattern,
     regex: &Regex,
@@ -85,7 +85,7 @@ fn is_safe(pattern: &Pattern, text: &str, found: &Range<usize>) -> bool {
     pattern.known_safe.iter().any(|safe| safe.is_match(near))
 }
 
-/// Whether a find stands in quotes. A quote within a word is an apostrophe.
+/// Whether a match is in quotes. A quote within a word is an apostrophe.
 pub(super) fn is_quoted(text: &str, found: Range<usize>) -> bool {
     let start = text.ceil_char_boundary(found.start.saturating_sub(QUOTED));
     let end = text.floor_char_boundary((found.end + QUOTED).min(text.len()));
@@ -103,9 +103,8 @@ pub(super) fn is_quoted(text: &str, found: Range<usize>) -> bool {
         }
         inside
     };
-    let pairs = [('"', '"'), ('\'', '\''), ('`', '`')];
-    pairs
-        .iter()
-        .any(|(open, close)| after.contains(*close) && opens(*open))
+    ['"', '\'', '`']
+        .into_iter()
+        .any(|mark| after.contains(mark) && opens(mark))
         || (before.rfind('“') > before.rfind('”') && after.contains('”'))
 }

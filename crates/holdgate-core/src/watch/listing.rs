@@ -1,5 +1,4 @@
-//! Where in a text listings are: fenced code, and the lines of a patch. What stands there is shown
-//! and does not run.
+//! Finds listings in a text: fenced code and the lines of a patch. Commands in them are only shown.
 
 use memchr::{memchr, memchr_iter};
 

@@ -23,13 +23,12 @@ pub(super) fn masked(text: &str, patterns: &Patterns) -> Masked {
         }
         let mask = |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |m| m.as_str());
-            let Some(secret) = found.name(SECRET).filter(|m| !m.is_empty()) else {
-                return whole.to_owned();
-            };
-            if secret.as_str().contains(MASK) {
-                return whole.to_owned();
+            match found.name(SECRET).map(|secret| secret.as_str()) {
+                Some(secret) if !secret.is_empty() && !secret.contains(MASK) => {
+                    whole.replace(secret, MASK)
+                }
+                Some(_) | None => whole.to_owned(),
             }
-            whole.replace(secret.as_str(), MASK)
         };
         if let Cow::Owned(changed) = regex.replace_all(&text, mask) {
             text = Cow::Owned(changed);

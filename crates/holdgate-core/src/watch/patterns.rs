@@ -1,4 +1,4 @@
-//! Patterns, ready to look, and the quick look over raw bytes that most output never gets past.
+//! Patterns, ready to match, and the fast search over raw bytes that most output never gets past.
 
 use super::Severity;
 use super::spec::{self, Adjustment, Example};
@@ -39,7 +39,7 @@ const REMARKABLE: &[&str] = &[
     r"\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf]|[\x84\x85\x92\x93])",
     r"\xea[\x93\x9c-\x9f\xad\xae]|\xef[\xb8-\xbf]",
     r"\xf0[\x90-\x9e]|\xf3\xa0",
-    // Escapes of JSON, and members that tell of a call.
+    // JSON escapes, and members of a call.
     r"\\u[0-9A-Fa-f]{4}",
     r#""(?:command|cmd|input|arguments|parameters|args|delta)""#,
     // A prompt, a trace, a call on the screen.
@@ -78,7 +78,7 @@ pub struct Pattern {
     /// What it is tried on.
     pub examples: Vec<Example>,
     pub(super) looks: Looks,
-    /// Finds that are none.
+    /// Known false positives.
     pub(super) known_safe: Vec<Regex>,
     pub(super) at: Mark,
     pub(super) source: Arc<Source>,
@@ -90,7 +90,7 @@ pub(super) enum Looks {
     /// Any text.
     Text {
         regex: Regex,
-        /// One of them stands in all that it finds.
+        /// Every match contains one of them.
         words: Vec<String>,
     },
     /// A command that is about to run.
@@ -103,7 +103,7 @@ pub(super) enum Looks {
 #[derive(Debug)]
 pub struct Patterns {
     pub(super) list: Vec<Pattern>,
-    /// Matches in every line that could hold a find, over raw bytes.
+    /// Matches in the raw bytes of every line that could contain a match.
     remarkable: bytes::Regex,
     /// The same for a line that is plain already.
     words: bytes::Regex,
@@ -230,7 +230,7 @@ impl Patterns {
     }
 }
 
-/// Changes a pattern that is there already.
+/// Changes an existing pattern.
 fn adjust(list: &mut [Pattern], adjustment: Adjustment) -> Result<(), RuleError> {
     let Some(pattern) = list.iter_mut().find(|p| *p.id == adjustment.pattern) else {
         let known: Vec<&str> = list.iter().map(|pattern| &*pattern.id).collect();
@@ -240,14 +240,14 @@ fn adjust(list: &mut [Pattern], adjustment: Adjustment) -> Result<(), RuleError>
     };
     if let Some(severity) = adjustment.severity {
         pattern.severity = severity;
-        // Who gives it a weight wants it weighed.
+        // An operator who sets a severity wants the hit to be judged.
         pattern.certain = false;
     }
     pattern.known_safe.extend(adjustment.known_safe);
     Ok(())
 }
 
-/// An expression for any of these; for nothing, if there are none.
+/// An expression that matches any of these words; nothing, if there are none.
 fn any_of(words: &[String]) -> String {
     if words.is_empty() {
         r"[^\x00-\xff]".to_owned()
@@ -256,7 +256,7 @@ fn any_of(words: &[String]) -> String {
     }
 }
 
-/// An expression for this word that needs to know nothing of Unicode.
+/// An expression for this word that does not need Unicode.
 fn in_bytes(word: &str) -> String {
     if word.is_ascii() {
         return regex::escape(word);

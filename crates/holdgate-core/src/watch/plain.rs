@@ -1,7 +1,7 @@
 //! A line of output as a terminal shows it, and as it was written.
 //!
 //! Colours, cursor moves, carriage returns and backspaces can hide words from a search, and show
-//! others than were written. So there are two readings, and each takes time in line with the bytes.
+//! other words than were written. So there are two readings; each takes linear time.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use std::borrow::Cow;
 const MAX_COLUMN: usize = 1000;
 /// A cell that nothing was written into, or that was erased.
 const EMPTY: char = '\0';
-/// Empty cells that are read as that many blanks: more would say no more, and jumps are short to
-/// write.
+/// Empty cells that are read as that many blanks. More blanks would add nothing, and a jump takes
+/// few bytes.
 const MAX_EMPTY: usize = 8;
 
 /// One line, as bytes between line ends.
@@ -65,11 +65,11 @@ struct Screen {
     /// Where the cursor was put: which line of the screen, and the column in which that began.
     row: Option<usize>,
     origin: usize,
-    /// All cells before it are empty, so that erasing them again is no work.
+    /// All cells before it are empty, so that erasing them again costs nothing.
     empty_until: usize,
     shown: String,
     written: String,
-    /// Something was written that is no longer to be seen.
+    /// Something was written that is no longer visible.
     lost: bool,
 }
 
@@ -97,7 +97,7 @@ impl Screen {
     }
 
     fn back(&mut self, by: usize) {
-        // No line end here: what is typed anew after a backspace belongs to the same word.
+        // Without a line end: what is typed again after a backspace belongs to the same word.
         self.column = self.column.saturating_sub(by);
     }
 

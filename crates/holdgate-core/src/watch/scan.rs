@@ -4,12 +4,12 @@ use super::command::{Commands, Judged, SeenCommand};
 use super::escapes::escapes_resolved;
 use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
-use super::find::{find, hit_of, is_quoted, spoken};
+use super::find::{find, hit_of, is_quoted, matched};
 use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
-use super::tell::Told;
+use super::reported::Reported;
 use super::{CONTEXT, Hit, Weight};
 use holdgate_effects::json::Json;
 use holdgate_effects::text;
@@ -31,15 +31,15 @@ const DRAWN: [char; 18] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) listing: Listing,
-    /// The end of the line before, as text; `None` if it was not looked at.
+    /// The end of the previous line, as text; `None` if it was not examined.
     pub(super) previous: Option<String>,
-    /// The line before had a word, so that a find may go on in the next.
+    /// The previous line had a word of a pattern, so a match may continue in the next line.
     pub(super) warm: bool,
     /// The unfinished line of a text that comes in pieces, one an event.
     pub(super) said: String,
 }
 
-/// What stands before a line.
+/// What comes before a line.
 #[derive(Clone, Copy, Default)]
 struct Before<'a> {
     /// The text before this one.
@@ -53,7 +53,7 @@ pub(super) struct Scan<'a> {
     pub(super) patterns: &'a Patterns,
     pub(super) commands: &'a Commands,
     pub(super) judged: &'a mut Judged,
-    pub(super) told: &'a mut Told,
+    pub(super) reported: &'a mut Reported,
     /// Set when the agent shows a call of its own.
     pub(super) acted: &'a mut bool,
     /// Raw output before the line.
@@ -69,9 +69,7 @@ impl Scan<'_> {
     /// A whole line.
     pub(super) fn line(&mut self, line: &[u8], reading: &mut Reading) {
         if let Some(event) = event::read(line) {
-            reading.listing.pass_quiet(b"\n");
-            reading.warm = false;
-            reading.previous = Some(String::new());
+            reading.leave_text();
             self.event(&event, &mut reading.said);
             return;
         }
@@ -82,9 +80,7 @@ impl Scan<'_> {
                 self.lines(Before::default(), text, reading, true, Weight::Done);
             }
             Cow::Owned(text) => {
-                reading.listing.pass_quiet(b"\n");
-                reading.warm = false;
-                reading.previous = Some(String::new());
+                reading.leave_text();
                 self.document(&text, "", true, Weight::Shown);
             }
         }
@@ -135,8 +131,8 @@ impl Scan<'_> {
         said.clear();
     }
 
-    /// A piece of a line that is too long to be kept, and no event. Only a painted screen has commands
-    /// in it, on lines that are not cut.
+    /// A piece of a line that is too long to be kept, and not an event. Only a painted screen
+    /// contains commands, on lines that are complete.
     pub(super) fn piece(&mut self, piece: &[u8], painted: bool) {
         let plain = plain(piece);
         let text = escapes_resolved(&plain.shown);
@@ -154,7 +150,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A text of its own. Lines with nothing remarkable are passed over.
+    /// A separate text. Lines with nothing remarkable are skipped.
     fn document(&mut self, text: &str, earlier: &str, commands: bool, weight: Weight) {
         let mut reading = Reading::unrelated();
         let mut done = 0;
@@ -215,22 +211,22 @@ impl Scan<'_> {
 
     fn command(&mut self, said: &SeenCommand, before: Before<'_>, line: &str, weight: Weight) {
         *self.acted |= weight == Weight::Done;
-        // The rest of a line may make another command of it.
+        // The rest of the line may make it another command.
         let weight = if self.unfinished {
             Weight::Shown
         } else {
             weight
         };
-        let (told, at) = (&*self.told, self.at);
+        let (reported, at) = (&*self.reported, self.at);
         let mut for_commands = self.patterns.for_commands();
         let has_room =
-            |pattern: &Pattern| told.has_room(&hit_of(pattern, String::new(), weight), at);
+            |pattern: &Pattern| reported.has_room(&hit_of(pattern, String::new(), weight), at);
         if !for_commands.any(|(_, pattern)| has_room(pattern)) {
             return;
         }
         let (patterns, commands) = (self.patterns, self.commands);
-        let spoken = self.judged.of(said, || spoken(patterns, commands, said));
-        for (place, because) in spoken.iter() {
+        let matched = self.judged.of(said, || matched(patterns, commands, said));
+        for (place, because) in matched.iter() {
             if let Some(pattern) = self.patterns.list.get(*place) {
                 let evidence = whole(&said.text);
                 let hit = Hit {
@@ -246,7 +242,7 @@ impl Scan<'_> {
         let drawn = line;
         let line = undrawn(line);
         let looks = text::as_it_looks(line);
-        // Characters that show nothing are gone from how it looks.
+        // `looks` has no invisible characters any more.
         let own = (looks != line).then_some(line);
         let has_word =
             self.patterns.has_word(&looks) || own.is_some_and(|l| self.patterns.has_word(l));
@@ -258,7 +254,7 @@ impl Scan<'_> {
         }
         if has_word || reading.warm {
             let previous = reading.previous.as_deref().unwrap_or_default();
-            // An item of a list is no wrapped line.
+            // A list item is not the rest of a wrapped line.
             let item = looks.trim_start_matches(['+', ' ']).starts_with("- ");
             if !previous.is_empty() && !looks.is_empty() && !item {
                 let joined = format!("{previous} {}", first(&looks, JOINED));
@@ -284,7 +280,7 @@ impl Scan<'_> {
                 continue;
             };
             let worst = hit_of(pattern, String::new(), weight);
-            if !self.told.has_room(&worst, self.at) {
+            if !self.reported.has_room(&worst, self.at) {
                 continue;
             }
             if let Some(found) = find(pattern, regex, text, edge) {
@@ -303,7 +299,7 @@ impl Scan<'_> {
             certain: hit.certain && !self.unfinished,
             ..hit
         };
-        if !self.told.is_news(&mut hit, self.at) {
+        if !self.reported.is_new(&mut hit, self.at) {
             return;
         }
         let mut context = String::new();
@@ -325,9 +321,16 @@ impl Scan<'_> {
 }
 
 impl Reading {
-    /// Whether the next line is worth a look for what was before it.
+    /// Whether the next line must be examined because of what came before it.
     pub(super) fn goes_on(&self) -> bool {
         self.warm || !self.said.is_empty()
+    }
+
+    /// A line that is not text: the next one does not continue it.
+    fn leave_text(&mut self) {
+        self.listing.pass_quiet(b"\n");
+        self.warm = false;
+        self.previous = Some(String::new());
     }
 
     /// A text that has nothing to do with what was before it.
@@ -338,7 +341,7 @@ impl Reading {
         }
     }
 
-    /// The line before, if it was quiet.
+    /// Notes the previous line, which was quiet.
     pub(super) fn remember(&mut self, line: &[u8]) {
         let plain = plain(line);
         let looks = text::as_it_looks(undrawn(&plain.shown)).into_owned();

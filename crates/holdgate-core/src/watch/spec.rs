@@ -2,9 +2,7 @@
 
 use super::Severity;
 use super::patterns::{Looks, Pattern};
-use crate::rules::{Entry, FileSpec, Mark, RuleError, Source, is_name};
-use holdgate_effects::json::shorten;
-use holdgate_effects::worded::suggestion;
+use crate::rules::{Entry, FileSpec, Mark, Report, RuleError, Source};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -14,11 +12,6 @@ use std::sync::Arc;
 const MAX_REGEX: usize = 1 << 20;
 /// Nesting of a file.
 const MAX_DEPTH: usize = 16;
-const SEVERITIES: [(&str, Severity); 3] = [
-    ("low", Severity::Low),
-    ("medium", Severity::Medium),
-    ("high", Severity::High),
-];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a pattern")]
@@ -31,7 +24,7 @@ struct PatternSpec {
     #[serde(default)]
     command: bool,
     regex: Option<Spanned<String>>,
-    /// One of these stands in all that the expression finds: only lines with one are read.
+    /// Every match contains one of these words: only lines with one are examined.
     #[serde(default)]
     words: Vec<Spanned<String>>,
     /// Only what these rules say about a command.
@@ -48,7 +41,7 @@ impl Entry for PatternSpec {
     const FIELDS: &'static [&'static str] = &["patterns", "adjust"];
 }
 
-/// What is otherwise about a pattern that is there already.
+/// A change to an existing pattern.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a pattern's name and its changes")]
 struct AdjustSpec {
@@ -84,7 +77,7 @@ pub struct Example {
     pub(super) at: Mark,
 }
 
-/// A change to a pattern that is there already.
+/// A change to an existing pattern.
 #[derive(Debug)]
 pub(super) struct Adjustment {
     pub(super) pattern: String,
@@ -99,57 +92,29 @@ pub(super) fn read(
     name: &str,
     text: &str,
 ) -> Result<(Vec<Pattern>, Vec<Adjustment>), Vec<RuleError>> {
-    let source = Arc::new(Source {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    });
-    let options = serde_saphyr::options! {
-        with_snippet: false,
-        strict_booleans: true,
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
-    };
-    let file: FileSpec<PatternSpec, AdjustSpec> =
-        serde_saphyr::from_str_with_options(text, options)
-            .map_err(|error| vec![RuleError::of_yaml(&source, &error)])?;
-    let mut reader = Reader {
-        source: &source,
-        errors: Vec::new(),
-    };
+    let mut reader = Reader(Report::new(name, text));
+    let file = FileSpec::<PatternSpec, AdjustSpec>::read(&reader.0.source, MAX_DEPTH)?;
     let patterns = file.entries.into_iter();
     let patterns = patterns.filter_map(|spec| reader.pattern(spec)).collect();
-    let adjusted = file.adjust.iter().map(|spec| reader.adjustment(spec));
-    let adjusted = adjusted.collect();
-    if reader.errors.is_empty() {
-        Ok((patterns, adjusted))
-    } else {
-        Err(reader.errors)
-    }
+    let adjusted = file.adjust.iter();
+    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
+    reader.0.finish((patterns, adjusted))
 }
 
-struct Reader<'a> {
-    source: &'a Arc<Source>,
-    errors: Vec<RuleError>,
-}
+struct Reader(Report);
 
-impl Reader<'_> {
+impl Reader {
     fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
-        self.errors
-            .push(RuleError::new(self.source, at.into(), what));
+        self.0.error(at, what);
     }
 
-    /// `None` if there is nothing that it could find; then the error is noted.
+    /// `None` if it could not match anything; the error is noted.
     fn pattern(&mut self, spec: PatternSpec) -> Option<Pattern> {
         for name in [&spec.id, &spec.family] {
-            if !is_name(&name.value) {
-                let what = format!(
-                    "`{}` is not a valid name: names look like `force-push`",
-                    name.value
-                );
-                self.error(name.referenced, what);
-            }
+            self.0.check_name(name);
         }
-        self.phrase(&spec.because);
-        let severity = self.severity(&spec.severity);
+        self.0.check_clause(&spec.because);
+        let severity = self.0.word(&spec.severity, Severity::read);
         let known_safe = self.known_safe(&spec.known_safe);
         let looks = self.looks(&spec)?;
         let examples = self.examples(&spec.examples, &looks);
@@ -163,51 +128,34 @@ impl Reader<'_> {
             looks,
             known_safe,
             examples,
-            source: self.source.clone(),
+            source: self.0.source.clone(),
         })
     }
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
-        self.phrase(&spec.because);
+        self.0.check_clause(&spec.because);
         if spec.severity.is_none() && spec.known_safe.is_empty() {
             let what = "nothing changes: write a `severity` or `known_safe`";
             self.error(spec.pattern.referenced, what);
         }
         Adjustment {
             pattern: spec.pattern.value.clone(),
-            severity: spec.severity.as_ref().and_then(|s| self.severity(s)),
+            severity: spec
+                .severity
+                .as_ref()
+                .and_then(|word| self.0.word(word, Severity::read)),
             known_safe: self.known_safe(&spec.known_safe),
             at: spec.pattern.referenced.into(),
-            source: self.source.clone(),
-        }
-    }
-
-    fn phrase(&mut self, text: &Spanned<String>) {
-        if text.value.trim().is_empty() || text.value.trim_end().ends_with('.') {
-            self.error(text.referenced, "write a clause without a full stop");
+            source: self.0.source.clone(),
         }
     }
 
     fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<Regex> {
         let safe = specs.iter().filter_map(|safe| {
-            self.phrase(&safe.because);
+            self.0.check_clause(&safe.because);
             self.regex(&safe.regex)
         });
         safe.collect()
-    }
-
-    fn severity(&mut self, word: &Spanned<String>) -> Option<Severity> {
-        let found = SEVERITIES.iter().find(|(name, _)| *name == word.value);
-        if found.is_none() {
-            let known = SEVERITIES.map(|(name, _)| name);
-            let near = suggestion(&word.value, &known);
-            let what = format!(
-                "`{}` is not a valid severity, {near}",
-                shorten(&word.value, 40)
-            );
-            self.error(word.referenced, what);
-        }
-        found.map(|(_, severity)| *severity)
     }
 
     fn looks(&mut self, spec: &PatternSpec) -> Option<Looks> {
@@ -266,13 +214,7 @@ impl Reader<'_> {
             }
             Ok(regex) => Some(regex),
             Err(error) => {
-                let what = error.to_string();
-                let what = what.lines().last().unwrap_or_default();
-                let what = what.trim_start_matches("error: ");
-                self.error(
-                    text.referenced,
-                    format!("not a valid regular expression: {what}"),
-                );
+                self.0.regex_error(text, &error);
                 None
             }
         }
@@ -304,8 +246,8 @@ impl Reader<'_> {
     }
 }
 
-/// With edges of words as ASCII knows them. Those of Unicode cannot be told by an automaton, so that a
-/// text with a single letter beyond ASCII would be searched a hundred times slower.
+/// Makes word boundaries ASCII-only. An automaton cannot recognise those of Unicode, so a text with
+/// a single non-ASCII letter would be searched a hundred times more slowly.
 fn with_plain_edges(regex: &str) -> String {
     let mut out = String::with_capacity(regex.len());
     let mut rest = regex;

@@ -1,77 +1,20 @@
 //! Calls that a person has to decide about, in the guard. Virtual time.
 
-use crate::client::{calls, summary};
-use crate::guarding::{Seen, judge, settings};
+use crate::client::summary;
+use crate::guarding::{PATIENCE, Play, asking, judge};
 use crate::responses::{PUSH, message};
-use bytes::Bytes;
-use holdgate_core::{
-    Action, Answer, GuardSettings, MessageGuard, Output, Progress, Question, StreamGuard,
-};
+use holdgate_core::{Action, Answer, MessageGuard, Progress, StreamGuard};
 use proptest::prelude::*;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_mins(2);
-
-fn asking(hold_all: bool) -> GuardSettings {
-    GuardSettings {
-        ask: Some(PATIENCE),
-        hold_all,
-        ..settings()
-    }
-}
-
-/// A guard and what it said.
-struct Play {
-    guard: StreamGuard,
-    seen: Seen,
-    questions: Vec<Question>,
-    now: Duration,
-}
-
-impl Play {
-    fn new(settings: GuardSettings) -> Play {
-        Play {
-            guard: StreamGuard::new(judge(settings), Duration::ZERO),
-            seen: Seen::default(),
-            questions: Vec::new(),
-            now: Duration::ZERO,
-        }
-    }
-
-    fn act(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
-        let mut outputs = Vec::new();
-        act(&mut self.guard, self.now, &mut outputs);
-        for output in &outputs {
-            if let Output::Ask(question) = output {
-                self.questions.push((**question).clone());
-            }
-        }
-        self.seen.take(&mut outputs);
-    }
-
-    fn feed(&mut self, text: &str) {
-        self.act(|guard, now, out| guard.feed(Bytes::from(text.to_owned()), now, out));
-    }
-
-    fn answer(&mut self, answer: Answer) {
-        let id = self.guard.question().unwrap().to_owned();
-        self.act(|guard, now, out| guard.answer(&id, answer, now, out));
-    }
-
-    fn sent(&self) -> Vec<String> {
-        let calls = calls(&self.seen.bytes);
-        calls.into_iter().map(|call| call.id).collect()
-    }
-}
-
 #[test]
 fn an_asked_call_and_all_behind_it_wait_for_the_answer() {
-    let mut play = Play::new(asking(false));
-    play.feed(&message(&["ls", PUSH, "pwd"]));
-    assert_eq!(play.sent(), ["call0"]);
+    let mut play = Play::new(judge(asking(false)));
+    play.feed(message(&["ls", PUSH, "pwd"]).as_bytes());
+    assert_eq!(play.seen.sent(), ["call0"]);
     let shown = summary(&play.seen.bytes);
     assert_eq!(shown.len(), 3, "what follows the call waits: {shown:?}");
-    let question = &play.questions[0];
+    let question = &play.seen.questions[0];
     assert_eq!(question.deadline, PATIENCE);
     assert_eq!(question.record.action, Action::Asked);
     assert_eq!(question.record.findings[0].rule, "history-rewrite");
@@ -81,16 +24,16 @@ fn an_asked_call_and_all_behind_it_wait_for_the_answer() {
     );
 
     play.act(|guard, now, out| guard.answer("another", Answer::Once, now, out));
-    play.act(|guard, _, out| guard.finish(out));
-    assert_eq!(play.sent(), ["call0"]);
+    play.finish();
+    assert_eq!(play.seen.sent(), ["call0"]);
 
     play.now = Duration::from_secs(7);
     play.answer(Answer::Once);
-    assert_eq!(play.sent(), ["call0", "call1", "call2"]);
+    assert_eq!(play.seen.sent(), ["call0", "call1", "call2"]);
     assert!(!play.seen.aborted && !play.guard.has_failed());
     assert_eq!(summary(&play.seen.bytes).last().unwrap(), "stop tool_use");
     let decided = &play.seen.records[1];
-    assert_eq!(decided.id, play.questions[0].record.id);
+    assert_eq!(decided.id, play.seen.questions[0].record.id);
     assert_eq!(decided.answer, Some((Answer::Once, Duration::from_secs(7))));
     assert_eq!(decided.action, Action::Sent);
 }
@@ -100,16 +43,16 @@ fn every_answer_does_what_it_says() {
     #[track_caller]
     fn check(answer: Answer, sent: &[&str], asked: usize, said: &str) {
         for hold_all in [false, true] {
-            let mut play = Play::new(asking(hold_all));
+            let mut play = Play::new(judge(asking(hold_all)));
             // The second is the same once more, the third another.
-            play.feed(&message(&[PUSH, PUSH, "git push -f fork x"]));
+            play.feed(message(&[PUSH, PUSH, "git push -f fork x"]).as_bytes());
             play.answer(answer);
             while play.guard.question().is_some() {
                 play.answer(Answer::Deny);
             }
-            assert_eq!(play.sent(), sent, "{answer:?}, hold_all {hold_all}");
-            assert_eq!(play.questions.len(), asked, "{answer:?}");
-            let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+            assert_eq!(play.seen.sent(), sent, "{answer:?}, hold_all {hold_all}");
+            assert_eq!(play.seen.questions.len(), asked, "{answer:?}");
+            let text = play.seen.text();
             assert!(text.contains(said), "{text}");
             assert!(text.contains("message_stop"), "{text}");
         }
@@ -125,9 +68,9 @@ fn every_answer_does_what_it_says() {
 
 #[test]
 fn a_question_that_nobody_answers_is_a_refusal_in_time() {
-    let mut play = Play::new(asking(false));
-    play.feed(&message(&[PUSH]));
-    play.act(|guard, _, out| guard.finish(out));
+    let mut play = Play::new(judge(asking(false)));
+    play.feed(message(&[PUSH]).as_bytes());
+    play.finish();
     let mut pings = 0;
     while let Some(due) = play.guard.next_deadline() {
         assert!(due > play.now, "a deadline that brings nothing would spin");
@@ -138,8 +81,8 @@ fn a_question_that_nobody_answers_is_a_refusal_in_time() {
     }
     assert_eq!(play.now, PATIENCE);
     assert!(pings >= 12, "the client is kept waiting");
-    assert_eq!(play.sent(), [""; 0]);
-    let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+    assert_eq!(play.seen.sent(), [""; 0]);
+    let text = play.seen.text();
     assert!(text.contains("nobody answered in time"), "{text}");
     assert_eq!(
         play.seen.records[0].answer,
@@ -152,13 +95,13 @@ fn a_question_that_nobody_answers_is_a_refusal_in_time() {
 fn an_upstream_that_forgets_its_last_event_changes_nothing() {
     let whole = message(&[PUSH]);
     let (cut, _) = whole.rsplit_once("event: message_stop").unwrap();
-    let mut play = Play::new(asking(false));
-    play.feed(cut);
-    play.act(|guard, _, out| guard.finish(out));
+    let mut play = Play::new(judge(asking(false)));
+    play.feed(cut.as_bytes());
+    play.finish();
     assert!(play.guard.question().is_some());
     play.answer(Answer::Once);
-    assert_eq!(play.sent(), ["call0"]);
-    let text = String::from_utf8_lossy(&play.seen.bytes).into_owned();
+    assert_eq!(play.seen.sent(), ["call0"]);
+    let text = play.seen.text();
     assert!(text.ends_with("{\"type\":\"message_stop\"}\n\n"), "{text}");
 }
 
@@ -167,14 +110,14 @@ fn a_response_that_breaks_withdraws_its_question() {
     let whole = message(&[PUSH, "ls"]);
     let (half, _) = whole.split_once("text 1").unwrap();
     for hold_all in [false, true] {
-        let mut play = Play::new(asking(hold_all));
-        play.feed(half);
+        let mut play = Play::new(judge(asking(hold_all)));
+        play.feed(half.as_bytes());
         assert_eq!(play.guard.question().is_some(), !hold_all);
         play.act(|guard, _, out| guard.cut("it broke", out));
         assert_eq!(play.guard.question(), None);
         assert_eq!(play.guard.next_deadline(), None);
         play.act(|guard, now, out| guard.answer("r-1", Answer::Once, now, out));
-        assert_eq!(play.sent(), [""; 0]);
+        assert_eq!(play.seen.sent(), [""; 0]);
     }
 }
 
@@ -220,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// However the bytes are cut and whenever the answers come: the same calls leave, in order, and
-    /// none that was asked about without an answer that lets it pass.
+    /// none of those that were asked about without an approval.
     #[test]
     fn an_asked_call_never_leaves_before_an_answer(
         hold_all: bool,
@@ -232,11 +175,11 @@ proptest! {
     ) {
         let whole = message(&commands);
         let run = |cuts: &[usize], late: &[usize]| {
-            let mut play = Play::new(asking(hold_all));
+            let mut play = Play::new(judge(asking(hold_all)));
             let (mut answers, mut late) = (answers.iter(), late.iter());
             let mut wait = None;
             for chunk in crate::guarding::chunks(whole.as_bytes(), cuts) {
-                play.feed(std::str::from_utf8(chunk).unwrap());
+                play.feed(chunk);
                 while play.guard.question().is_some() {
                     let left = wait.get_or_insert_with(|| *late.next().unwrap());
                     if *left > 0 {
@@ -248,14 +191,14 @@ proptest! {
                 }
                 let id = play.guard.question().map(str::to_owned);
                 if let Some(id) = id {
-                    let asked = play.questions.last().unwrap();
+                    let asked = play.seen.questions.last().unwrap();
                     prop_assert_eq!(&asked.record.id, &id);
                     let holdgate_core::Subject::Call { call, .. } = &asked.record.subject
                     else { panic!("no call") };
-                    prop_assert!(!play.sent().contains(call.as_ref().unwrap()));
+                    prop_assert!(!play.seen.sent().contains(call.as_ref().unwrap()));
                 }
             }
-            play.act(|guard, _, out| guard.finish(out));
+            play.finish();
             while play.guard.question().is_some() {
                 play.answer(*answers.next().unwrap());
             }

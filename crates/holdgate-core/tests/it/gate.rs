@@ -1,9 +1,7 @@
 //! Rules at work in a message: what the model reads when its call is refused.
 
-use crate::guarding::{judge, settings};
-use holdgate_core::guard_message;
+use crate::guarding::{judge, settings, whole};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// The content of a message that calls `Bash`, as the client gets it.
 fn answer(command: &str) -> Value {
@@ -12,16 +10,7 @@ fn answer(command: &str) -> Value {
         "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": command}}],
         "stop_reason": "tool_use", "stop_sequence": null, "usage": {},
     });
-    let body = message.to_string();
-    let mut outputs = Vec::new();
-    let guarded = guard_message(
-        judge(settings()),
-        body.as_bytes(),
-        Duration::ZERO,
-        &mut outputs,
-    );
-    let text = String::from_utf8(guarded.unwrap().to_vec()).unwrap();
-    let message: Value = serde_json::from_str(&text).unwrap();
+    let message = whole(judge(settings()), &message).unwrap();
     message["content"][0].clone()
 }
 

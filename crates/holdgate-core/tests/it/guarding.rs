@@ -1,23 +1,21 @@
 //! A guard for tests, and what came out of it.
 
+use crate::client::calls;
 use crate::script::{self, Step, StreamOptions};
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Action, CallLimits, Clock, Gate, GuardSettings, JudgeLimits, Layer, OnBlock, Output,
-    Policy, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject,
+    ANTHROPIC, Action, Answer, CallLimits, GuardSettings, Job, JudgeLimits, OnBlock, Output,
+    Question, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject,
+    guard_message, layers,
 };
 use holdgate_effects::Knowledge;
+use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-}
+/// How long a person may take to answer.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn settings() -> GuardSettings {
     GuardSettings {
@@ -43,16 +41,14 @@ pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let gate = Gate::new(RateLimits::default(), rules.clone());
-    let layers: Vec<Box<dyn Layer>> = vec![Box::new(gate), Box::new(Policy::new(rules))];
     ResponseContext {
         protocol: ANTHROPIC,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(
-            layers,
+            layers(rules, RateLimits::default()),
             Knowledge::built_in().unwrap(),
-            Arc::new(Stopped),
+            Arc::new(Duration::ZERO),
             limits,
         )),
         session: Arc::default(),
@@ -66,6 +62,15 @@ pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
     }
 }
 
+/// Settings with which a person is asked.
+pub(crate) fn asking(hold_all: bool) -> GuardSettings {
+    GuardSettings {
+        ask: Some(PATIENCE),
+        hold_all,
+        ..settings()
+    }
+}
+
 /// What came out of a guarded stream.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -73,6 +78,9 @@ pub(crate) struct Seen {
     /// How many bytes had come out after each feed.
     pub(crate) after: Vec<usize>,
     pub(crate) records: Vec<Record>,
+    pub(crate) questions: Vec<Question>,
+    /// The call that is to be judged.
+    pub(crate) job: Option<Job>,
     pub(crate) aborted: bool,
 }
 
@@ -82,15 +90,28 @@ impl Seen {
             match output {
                 Output::Send(bytes) => self.bytes.extend_from_slice(&bytes),
                 Output::Record(record) => self.records.push(*record),
-                Output::Ask(_) | Output::Judge(_) => {}
+                Output::Ask(question) => self.questions.push(*question),
+                Output::Judge(job) => {
+                    assert!(self.job.replace(*job).is_none(), "one at a time");
+                }
                 Output::Abort => self.aborted = true,
             }
         }
         self.after.push(self.bytes.len());
     }
 
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.bytes.clone()).unwrap()
+    }
+
+    /// The ids of the calls that a client gets.
+    pub(crate) fn sent(&self) -> Vec<String> {
+        let calls = calls(&self.bytes);
+        calls.into_iter().map(|call| call.id).collect()
+    }
+
     /// The calls that were cleared: tool, id and arguments.
-    pub(crate) fn cleared(&self) -> Vec<(String, String, serde_json::Value)> {
+    pub(crate) fn cleared(&self) -> Vec<(String, String, Value)> {
         let sent = self.records.iter().filter(|r| r.action == Action::Sent);
         sent.map(|record| match &record.subject {
             Subject::Call {
@@ -124,22 +145,65 @@ impl Seen {
     }
 }
 
-/// Feeds `chunks` and the end of the stream.
-pub(crate) fn run(settings: GuardSettings, chunks: &[&[u8]]) -> Seen {
-    let mut guard = StreamGuard::new(judge(settings), Duration::ZERO);
-    let mut seen = Seen::default();
-    let mut outputs = Vec::new();
-    for chunk in chunks {
-        guard.feed(Bytes::copy_from_slice(chunk), Duration::ZERO, &mut outputs);
-        seen.take(&mut outputs);
+/// A guard, and what came out of it. Virtual time.
+pub(crate) struct Play {
+    pub(crate) guard: StreamGuard,
+    pub(crate) seen: Seen,
+    pub(crate) now: Duration,
+}
+
+impl Play {
+    pub(crate) fn new(judge: ResponseContext) -> Play {
+        Play {
+            guard: StreamGuard::new(judge, Duration::ZERO),
+            seen: Seen::default(),
+            now: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn act(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
+        let mut outputs = Vec::new();
+        act(&mut self.guard, self.now, &mut outputs);
+        self.seen.take(&mut outputs);
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        let chunk = Bytes::copy_from_slice(bytes);
+        self.act(|guard, now, out| guard.feed(chunk, now, out));
         assert!(
-            guard.kept() <= 6 << 20,
+            self.guard.kept() <= 6 << 20,
             "more is kept than the limits allow"
         );
     }
-    guard.finish(&mut outputs);
-    seen.take(&mut outputs);
-    seen
+
+    pub(crate) fn finish(&mut self) {
+        self.act(|guard, _, out| guard.finish(out));
+    }
+
+    /// Answers the question that is open.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        let id = self.guard.question().unwrap().to_owned();
+        self.act(|guard, now, out| guard.answer(&id, answer, now, out));
+    }
+}
+
+/// Feeds `chunks` and the end of the stream.
+pub(crate) fn run(settings: GuardSettings, chunks: &[&[u8]]) -> Seen {
+    let mut play = Play::new(judge(settings));
+    for chunk in chunks {
+        play.feed(chunk);
+    }
+    play.finish();
+    play.seen
+}
+
+/// A message that is not streamed, as the client gets it.
+pub(crate) fn whole(judge: ResponseContext, body: &Value) -> Result<Value, String> {
+    let body = format!("{body:#}\r\n");
+    let got = guard_message(judge, body.as_bytes(), Duration::ZERO, &mut Vec::new());
+    let got = got.map_err(|violation| violation.to_string())?;
+    assert!(!got.contains(&b'\n') && !got.contains(&b'\r'));
+    Ok(serde_json::from_slice(&got).unwrap())
 }
 
 /// `bytes` cut at `cuts`.

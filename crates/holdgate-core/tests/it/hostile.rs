@@ -1,4 +1,4 @@
-//! Single tricks and limits, each with what must come of it.
+//! Single tricks and limits, each with the expected result.
 
 use crate::client::summary;
 use crate::frames::{LS, bash, check, check_ended, frame, input, message, start, stop, text};
@@ -30,11 +30,7 @@ fn calls_inside_of_other_blocks_are_refused() {
             &[message(&(start(0, block) + &stop(0))).as_bytes()],
         );
         assert_eq!(seen.decisions(), ["unreadable-call Explained"]);
-        assert!(
-            String::from_utf8(seen.bytes)
-                .unwrap()
-                .contains("the block contains a tool call")
-        );
+        assert!(seen.text().contains("the block contains a tool call"));
     }
 }
 
@@ -132,7 +128,7 @@ fn no_reader_finds_a_call_in_what_was_read_as_text() {
         format!(
             "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\ndata: \"x\":[\ndata: {call}\ndata: ],{rest}\n\n"
         ),
-        // What is no field to us may be one to others.
+        // A line that is not a field for us may be one for other readers.
         format!(
             "event: content_block_delta\n data: {call}\ndata: {{\"type\":\"content_block_delta\",{rest}\n\n"
         ),
@@ -210,7 +206,7 @@ fn strays_are_left_out_and_recorded_once() {
     let seen = run(settings(), &[message(&strays).as_bytes()]);
     assert_eq!(summary(&seen.bytes), ["0 text: a", "stop end_turn"]);
     assert_eq!(seen.decisions(), ["stray-event LeftOut"]);
-    assert!(!String::from_utf8(seen.bytes).unwrap().contains("DONE"));
+    assert!(!seen.text().contains("DONE"));
     check_ended(&stop(7).repeat(101), "too many events");
 }
 

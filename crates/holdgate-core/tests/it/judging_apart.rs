@@ -1,70 +1,36 @@
 //! Guards that hand their judging out. Virtual time.
 
-use crate::client::{calls, summary};
-use crate::guarding::{Frames, Seen, all_scripted, judge, run, settings};
+use crate::client::summary;
+use crate::guarding::{Frames, Play, all_scripted, asking, judge, run, settings};
 use crate::responses::{PUSH, message};
-use bytes::Bytes;
 use holdgate_core::{
-    Action, Answer, GuardSettings, Job, MessageGuard, Output, Progress, StreamGuard, Unjudged,
+    Action, Answer, GuardSettings, MessageGuard, Output, Progress, StreamGuard, Unjudged,
 };
 use std::time::Duration;
 
-/// A guard, what it said, and the call that it wants to have judged.
-struct Play {
-    guard: StreamGuard,
-    seen: Seen,
-    job: Option<Job>,
-    now: Duration,
+/// A guard that hands its judging out.
+fn apart(settings: GuardSettings) -> Play {
+    let play = Play::new(judge(settings));
+    Play {
+        guard: play.guard.judging_apart(),
+        ..play
+    }
 }
 
-impl Play {
-    fn new(settings: GuardSettings) -> Play {
-        Play {
-            guard: StreamGuard::new(judge(settings), Duration::ZERO).judging_apart(),
-            seen: Seen::default(),
-            job: None,
-            now: Duration::ZERO,
-        }
-    }
-
-    fn act(&mut self, act: impl FnOnce(&mut StreamGuard, Duration, &mut Vec<Output>)) {
-        let mut outputs = Vec::new();
-        act(&mut self.guard, self.now, &mut outputs);
-        let mut rest = Vec::new();
-        for output in outputs {
-            if let Output::Judge(job) = output {
-                assert!(self.job.replace(*job).is_none(), "one at a time");
-            } else {
-                rest.push(output);
-            }
-        }
-        self.seen.take(&mut rest);
-    }
-
-    fn feed(&mut self, bytes: &[u8]) {
-        let chunk = Bytes::copy_from_slice(bytes);
-        self.act(|guard, now, out| guard.feed(chunk, now, out));
-    }
-
-    /// Judges all that is to be judged.
-    fn judge(&mut self) {
-        while let Some(job) = self.job.take() {
-            self.act(|guard, now, out| guard.judged(job.run(), now, out));
-        }
-    }
-
-    fn sent(&self) -> usize {
-        calls(&self.seen.bytes).len()
+/// Judges all that is to be judged.
+fn judge_all(play: &mut Play) {
+    while let Some(job) = play.seen.job.take() {
+        play.act(|guard, now, out| guard.judged(Ok(job.run()), now, out));
     }
 }
 
 #[test]
 fn frames_go_on_to_be_taken_in_while_a_call_is_judged() {
-    let mut play = Play::new(settings());
+    let mut play = apart(settings());
     let text = message(&["ls", "pwd"]);
     play.feed(text.as_bytes());
-    play.act(|guard, _, out| guard.finish(out));
-    assert_eq!(play.sent(), 0);
+    play.finish();
+    assert_eq!(play.seen.sent().len(), 0);
     assert!(
         summary(&play.seen.bytes)
             .iter()
@@ -75,9 +41,9 @@ fn frames_go_on_to_be_taken_in_while_a_call_is_judged() {
     play.now = Duration::from_secs(11);
     let silent = play.seen.bytes.len();
     // Even a verdict that is overdue comes in if it comes before the clock is looked at.
-    play.judge();
+    judge_all(&mut play);
     assert!(play.seen.bytes.len() > silent);
-    assert_eq!(play.sent(), 2);
+    assert_eq!(play.seen.sent().len(), 2);
     assert!(!play.guard.is_waiting());
     let whole = run(settings(), &[text.as_bytes()]);
     assert_eq!(play.seen.bytes, whole.bytes);
@@ -86,22 +52,20 @@ fn frames_go_on_to_be_taken_in_while_a_call_is_judged() {
 
 #[test]
 fn a_verdict_that_does_not_come_is_a_refusal_and_a_late_one_changes_nothing() {
-    let mut play = Play::new(settings());
+    let mut play = apart(settings());
     play.feed(message(&["ls", "pwd"]).as_bytes());
-    let late = play.job.take().unwrap();
+    let late = play.seen.job.take().unwrap();
     play.now = Duration::from_secs(4);
     play.act(StreamGuard::tick);
     assert!(play.guard.is_waiting(), "calls of others may come first");
     play.now = play.guard.next_deadline().unwrap();
     play.act(StreamGuard::tick);
     assert_eq!(play.seen.decisions(), ["judging-too-slow Explained"]);
-    let next = play.job.take().unwrap();
-    play.act(|guard, now, out| guard.judged(late.run(), now, out));
-    assert_eq!(play.sent(), 0, "the refusal stands");
-    play.act(|guard, now, out| guard.judged(next.run(), now, out));
-    let sent = calls(&play.seen.bytes);
-    assert_eq!(sent.len(), 1);
-    assert_eq!(sent[0].id, "call1");
+    let next = play.seen.job.take().unwrap();
+    play.act(|guard, now, out| guard.judged(Ok(late.run()), now, out));
+    assert_eq!(play.seen.sent().len(), 0, "the refusal stands");
+    play.act(|guard, now, out| guard.judged(Ok(next.run()), now, out));
+    assert_eq!(play.seen.sent(), ["call1"]);
 }
 
 #[test]
@@ -110,11 +74,11 @@ fn a_call_that_cannot_be_judged_is_refused() {
         (Unjudged::Crowded, "judging-overload Explained"),
         (Unjudged::Failed, "judging-failure Explained"),
     ] {
-        let mut play = Play::new(settings());
+        let mut play = apart(settings());
         play.feed(message(&["ls"]).as_bytes());
-        let job = play.job.take().unwrap();
-        play.act(|guard, now, out| guard.judged(job.give_up(why), now, out));
-        assert_eq!(play.sent(), 0);
+        let job = play.seen.job.take().unwrap();
+        play.act(|guard, now, out| guard.judged(Ok(job.give_up(why)), now, out));
+        assert_eq!(play.seen.sent().len(), 0);
         assert_eq!(play.seen.decisions(), [rule]);
         assert_eq!(
             summary(&play.seen.bytes).last().unwrap(),
@@ -127,32 +91,27 @@ fn a_call_that_cannot_be_judged_is_refused() {
 #[test]
 fn a_question_follows_the_verdict() {
     for hold_all in [false, true] {
-        let mut play = Play::new(GuardSettings {
-            ask: Some(Duration::from_mins(2)),
-            hold_all,
-            ..settings()
-        });
+        let mut play = apart(asking(hold_all));
         play.feed(message(&["ls", PUSH, "pwd"]).as_bytes());
-        play.judge();
-        let incident = play.guard.question().unwrap().to_owned();
-        assert_eq!(play.sent(), usize::from(!hold_all));
-        play.act(|guard, now, out| guard.answer(&incident, Answer::Once, now, out));
-        play.judge();
-        assert_eq!(play.sent(), 3);
+        judge_all(&mut play);
+        assert_eq!(play.seen.sent().len(), usize::from(!hold_all));
+        play.answer(Answer::Once);
+        judge_all(&mut play);
+        assert_eq!(play.seen.sent().len(), 3);
     }
 }
 
 /// Frame by frame, with each verdict at once or all of them at the end.
 fn play(settings: GuardSettings, frames: &Frames, at_once: bool) -> Play {
-    let mut play = Play::new(settings);
+    let mut play = apart(settings);
     for frame in frames {
         play.feed(frame);
         if at_once {
-            play.judge();
+            judge_all(&mut play);
         }
     }
-    play.act(|guard, _, out| guard.finish(out));
-    play.judge();
+    play.finish();
+    judge_all(&mut play);
     play
 }
 
@@ -178,7 +137,7 @@ fn it_does_not_matter_where_a_call_is_judged() {
                 assert!(sent.iter().all(|call| known.contains(call)), "{name}");
             } else {
                 assert_eq!(sent, inline.cleared(), "{name}");
-                assert_eq!(calls(&late.seen.bytes).len(), calls(&inline.bytes).len());
+                assert_eq!(late.seen.sent(), inline.sent());
             }
         }
     }
@@ -202,10 +161,10 @@ fn a_whole_message_waits_for_each_verdict() {
             match output {
                 Output::Judge(job) if jobs == 0 => {
                     jobs += 1;
-                    guard.judged(job.run(), Duration::ZERO, &mut out);
+                    guard.judged(Ok(job.run()), Duration::ZERO, &mut out);
                 }
                 Output::Judge(_) => {
-                    guard.unjudged(Unjudged::Late, Duration::ZERO, &mut out);
+                    guard.judged(Err(Unjudged::Late), Duration::ZERO, &mut out);
                 }
                 Output::Record(record) => records.push(record.action),
                 Output::Send(_) | Output::Ask(_) | Output::Abort => panic!("no such output"),

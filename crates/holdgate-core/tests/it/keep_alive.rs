@@ -1,39 +1,38 @@
 //! A client hears something at least every ten seconds while a call is held. Virtual time.
 
-use crate::guarding::{Seen, judge, scripted, settings};
-use bytes::Bytes;
+use crate::guarding::{Play, Seen, judge, scripted, settings};
 use holdgate_core::StreamGuard;
 use std::time::Duration;
 
 /// Plays `frames`, each at its second, and returns when the client got something.
 fn play(frames: Vec<(u64, Vec<u8>)>) -> (Vec<Duration>, Seen) {
-    let mut guard = StreamGuard::new(judge(settings()), Duration::ZERO);
-    let (mut heard, mut seen, mut outputs) = (Vec::new(), Seen::default(), Vec::new());
+    let mut play = Play::new(judge(settings()));
+    let mut heard = Vec::new();
     for (second, frame) in frames {
         let at = Duration::from_secs(second);
-        while let Some(due) = guard.next_deadline().filter(|due| *due <= at) {
-            guard.tick(due, &mut outputs);
-            assert_eq!(
-                outputs.len(),
-                1,
+        while let Some(due) = play.guard.next_deadline().filter(|due| *due <= at) {
+            let before = play.seen.bytes.len();
+            play.now = due;
+            play.act(StreamGuard::tick);
+            assert!(
+                play.seen.bytes.len() > before,
                 "a deadline that brings nothing would spin"
             );
-            seen.take(&mut outputs);
             heard.push(due);
         }
-        let before = seen.bytes.len();
-        guard.feed(Bytes::from(frame), at, &mut outputs);
-        seen.take(&mut outputs);
-        if seen.bytes.len() > before {
+        let before = play.seen.bytes.len();
+        play.now = at;
+        play.feed(&frame);
+        if play.seen.bytes.len() > before {
             heard.push(at);
         }
     }
     assert_eq!(
-        guard.next_deadline(),
+        play.guard.next_deadline(),
         None,
         "nothing is due when nothing is held"
     );
-    (heard, seen)
+    (heard, play.seen)
 }
 
 fn check_never_silent(frames: Vec<(u64, Vec<u8>)>) {

@@ -1,15 +1,11 @@
-//! Calls of one message see what those before them will have done, though none has run.
+//! A call is judged by what earlier calls of the same message will have done, although none has
+//! run.
 
-use crate::client::calls;
-use crate::guarding::{Seen, judge, settings};
-use bytes::Bytes;
-use holdgate_core::{
-    Answer, GuardSettings, History, Outcome, Output, ResponseContext, Step, StreamGuard,
-    guard_message,
-};
+use crate::guarding::{self, Play, asking, judge, settings};
+use crate::responses::{framed, input, start, stop};
+use holdgate_core::{Answer, History, Outcome, ResponseContext, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A call of a message: tool and arguments.
 type Call = (&'static str, Value);
@@ -19,69 +15,36 @@ fn bash(command: &str) -> Call {
 }
 
 fn stream(calls: &[Call]) -> String {
-    let frame = |event: &str, mut data: Value| {
-        data["type"] = event.into();
-        format!("event: {event}\ndata: {data}\n\n")
-    };
-    let mut out = frame("message_start", json!({"message": {"id": "m"}}));
     // All begin before the first ends, as parallel calls may.
-    for (n, (tool, _)) in calls.iter().enumerate() {
-        let block =
-            json!({"type": "tool_use", "id": format!("call{n}"), "name": tool, "input": {}});
-        out += &frame(
-            "content_block_start",
-            json!({"index": n, "content_block": block}),
-        );
-    }
-    for (n, (_, input)) in calls.iter().enumerate() {
-        let delta = json!({"type": "input_json_delta", "partial_json": input.to_string()});
-        out += &frame("content_block_delta", json!({"index": n, "delta": delta}));
-        out += &frame("content_block_stop", json!({"index": n}));
-    }
-    let delta = json!({"stop_reason": "tool_use"});
-    out += &frame(
-        "message_delta",
-        json!({"delta": delta, "usage": {"output_tokens": 1}}),
-    );
-    out + &frame("message_stop", json!({}))
+    let begin = (0..).zip(calls).map(|(n, (tool, _))| {
+        let id = format!("call{n}");
+        start(
+            n,
+            json!({"type": "tool_use", "id": id, "name": tool, "input": {}}),
+        )
+    });
+    let end = (0..).zip(calls);
+    let end = end.map(|(n, (_, arguments))| input(n, &arguments.to_string()) + &stop(n));
+    framed(&begin.chain(end).collect::<String>())
 }
 
 /// The ids of the calls that come through, if a person says yes to every question.
-fn sent(judge: ResponseContext, calls_made: &[Call]) -> Vec<String> {
-    let mut guard = StreamGuard::new(judge, Duration::ZERO);
-    let mut out = Vec::new();
-    let chunk = Bytes::from(stream(calls_made));
-    guard.feed(chunk, Duration::ZERO, &mut out);
-    while let Some(id) = guard.question().map(str::to_owned) {
-        guard.answer(&id, Answer::Once, Duration::ZERO, &mut out);
+fn sent(judge: ResponseContext, calls: &[Call]) -> Vec<String> {
+    let mut play = Play::new(judge);
+    play.feed(stream(calls).as_bytes());
+    while play.guard.question().is_some() {
+        play.answer(Answer::Once);
     }
-    let mut seen = Seen::default();
-    seen.take(&mut out);
-    let calls = calls(&seen.bytes);
-    calls.into_iter().map(|call| call.id).collect()
+    play.seen.sent()
 }
 
-fn whole(judge: ResponseContext, calls_made: &[Call]) -> String {
-    let content: Vec<Value> = calls_made
-        .iter()
-        .enumerate()
-        .map(|(n, (tool, input))| {
-            json!({"type": "tool_use", "id": format!("call{n}"), "name": tool, "input": input})
-        })
-        .collect();
+fn whole(judge: ResponseContext, calls: &[Call]) -> String {
+    let calls = calls.iter().enumerate().map(|(n, (tool, input))| {
+        json!({"type": "tool_use", "id": format!("call{n}"), "name": tool, "input": input})
+    });
+    let content: Vec<Value> = calls.collect();
     let body = json!({"id": "m", "type": "message", "role": "assistant", "content": content});
-    let body = body.to_string();
-    let mut out: Vec<Output> = Vec::new();
-    let guarded = guard_message(judge, body.as_bytes(), Duration::ZERO, &mut out);
-    String::from_utf8(guarded.unwrap().to_vec()).unwrap()
-}
-
-fn asking(hold_all: bool) -> GuardSettings {
-    GuardSettings {
-        ask: Some(Duration::from_secs(9)),
-        hold_all,
-        ..settings()
-    }
+    guarding::whole(judge, &body).unwrap().to_string()
 }
 
 /// Whether the last call of a message passes, when all before it do.
@@ -233,7 +196,7 @@ fn what_has_run_is_left_to_the_disk() {
     history.push(Arc::new(step));
     judge.history = Arc::new(history);
     assert_eq!(sent(judge.clone(), &[bash("rm -rf b/*")]).len(), 1);
-    // An id that was used before tells nothing about the call that has it now.
+    // An id that was used before says nothing about the call that has it now.
     let pair = [bash("ln -s ~ b"), bash("rm -rf b/*")];
     assert_eq!(sent(judge, &pair), ["call0"]);
 }

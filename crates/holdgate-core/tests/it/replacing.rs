@@ -2,25 +2,14 @@
 
 use crate::client::summary;
 use crate::frames::{LS, TWICE, bash, check, check_with, frame, input, message, start, stop, text};
-use crate::guarding::{judge, run, scripted, settings};
-use holdgate_core::{ANTHROPIC, GuardSettings, OnBlock, Output, StreamGuard, guard_message};
+use crate::guarding::{Play, judge, run, scripted, settings, whole};
+use holdgate_core::{ANTHROPIC, GuardSettings, OnBlock};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 #[track_caller]
 fn check_whole(body: &Value, expected: Result<Value, &str>) {
-    let mut outputs: Vec<Output> = Vec::new();
-    let body = format!("{body:#}\r\n");
-    let got = guard_message(
-        judge(settings()),
-        body.as_bytes(),
-        Duration::ZERO,
-        &mut outputs,
-    );
-    match (got, expected) {
-        (Ok(got), Ok(expected)) => {
-            assert!(!got.contains(&b'\n') && !got.contains(&b'\r'));
-            let mut got: Value = serde_json::from_slice(&got).unwrap();
+    match (whole(judge(settings()), body), expected) {
+        (Ok(mut got), Ok(expected)) => {
             let blocks = got.get_mut("content").and_then(Value::as_array_mut);
             for block in blocks.into_iter().flatten() {
                 if let Some(text) = block["text"].as_str() {
@@ -29,7 +18,7 @@ fn check_whole(body: &Value, expected: Result<Value, &str>) {
             }
             assert_eq!(got, expected);
         }
-        (Err(got), Err(expected)) => assert!(got.to_string().contains(expected), "{got}"),
+        (Err(got), Err(expected)) => assert!(got.contains(expected), "{got}"),
         (got, expected) => panic!("{got:?} is not {expected:?}"),
     }
 }
@@ -73,7 +62,7 @@ fn a_refused_call_becomes_text_and_the_reason_to_stop_is_true() {
 #[test]
 fn the_notice_names_rule_reason_and_a_better_way() {
     let seen = run(settings(), &[message(&bash(0, "t1", TWICE)).as_bytes()]);
-    let out = String::from_utf8(seen.bytes).unwrap();
+    let out = seen.text();
     for part in [
         "Rule: unreadable-call (reader)",
         "the key `command` twice",
@@ -173,7 +162,7 @@ fn a_gap_in_the_numbers_is_closed() {
 }
 
 #[test]
-fn what_the_provider_ran_passes_and_is_no_tool_use() {
+fn what_the_provider_ran_passes_and_does_not_count_as_tool_use() {
     let block =
         json!({"type": "mcp_tool_use", "id": "x", "name": "q", "server_name": "s", "input": {}});
     let result = start(
@@ -184,13 +173,10 @@ fn what_the_provider_ran_passes_and_is_no_tool_use() {
     let body = r#"{"mcp_servers":[{"name":"s","url":"https://s.example"}],"messages":[]}"#;
     let mut judge = judge(settings());
     judge.request = ANTHROPIC.read_request(body.into()).unwrap().facts;
-    let mut guard = StreamGuard::new(judge, Duration::ZERO);
-    let mut outputs = Vec::new();
-    guard.feed(message(&blocks).into(), Duration::ZERO, &mut outputs);
-    let mut seen = crate::guarding::Seen::default();
-    seen.take(&mut outputs);
+    let mut play = Play::new(judge);
+    play.feed(message(&blocks).as_bytes());
     assert_eq!(
-        summary(&seen.bytes),
+        summary(&play.seen.bytes),
         [
             "0 mcp_tool_use q: {\"a\":1}",
             "1 mcp_tool_result:",
@@ -206,11 +192,7 @@ fn extra_members_of_a_call_are_kept() {
         settings(),
         &[message(&(start(0, block) + &input(0, LS) + &stop(0))).as_bytes()],
     );
-    assert!(
-        String::from_utf8(seen.bytes)
-            .unwrap()
-            .contains(r#""caller":{"type":"direct"}"#)
-    );
+    assert!(seen.text().contains(r#""caller":{"type":"direct"}"#));
 }
 
 #[test]
@@ -218,11 +200,7 @@ fn unknown_blocks_are_refused_by_a_text_that_names_the_setting() {
     let robot =
         start(0, json!({"type": "robot", "id": "t", "input": {}})) + &input(0, LS) + &stop(0);
     let seen = run(settings(), &[message(&robot).as_bytes()]);
-    assert!(
-        String::from_utf8(seen.bytes)
-            .unwrap()
-            .contains("guard.inert_blocks")
-    );
+    assert!(seen.text().contains("guard.inert_blocks"));
     let declared = GuardSettings {
         inert_blocks: vec!["robot".to_owned()].into(),
         ..settings()
@@ -244,7 +222,7 @@ fn a_last_event_that_the_server_forgets_is_added() {
 }
 
 #[test]
-fn a_broken_upstream_is_told_loudly() {
+fn a_broken_upstream_is_an_error_for_the_client() {
     let seen = run(settings(), &[]);
     assert!(seen.aborted && seen.bytes.is_empty());
     let open = message(&bash(0, "t", LS));
@@ -313,12 +291,9 @@ fn the_scripted_repeat_is_stopped_at_the_sixth() {
         .iter()
         .take(7)
         .map(|frames| {
-            let mut guard = StreamGuard::new(session.clone(), Duration::ZERO);
-            let mut outputs = Vec::new();
-            guard.feed(frames.concat().into(), Duration::ZERO, &mut outputs);
-            let mut seen = crate::guarding::Seen::default();
-            seen.take(&mut outputs);
-            !seen.cleared().is_empty()
+            let mut play = Play::new(session.clone());
+            play.feed(&frames.concat());
+            !play.seen.cleared().is_empty()
         })
         .collect();
     assert_eq!(cleared, [true, true, true, true, true, false, false]);

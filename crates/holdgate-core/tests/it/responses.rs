@@ -1,52 +1,55 @@
 //! Responses: written, and what came through of them in short.
 
 use crate::client::events;
+use serde_json::{Value, json};
 
 pub(crate) const PUSH: &str = "git push --force origin main";
 
+pub(crate) fn frame(data: &Value) -> String {
+    format!(
+        "event: {}\ndata: {data}\n\n",
+        data["type"].as_str().unwrap()
+    )
+}
+
+pub(crate) fn start(index: u64, block: Value) -> String {
+    frame(&json!({"type": "content_block_start", "index": index, "content_block": block}))
+}
+
+pub(crate) fn input(index: u64, fragment: &str) -> String {
+    let delta = json!({"type": "input_json_delta", "partial_json": fragment});
+    frame(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
+}
+
+pub(crate) fn stop(index: u64) -> String {
+    frame(&json!({"type": "content_block_stop", "index": index}))
+}
+
+pub(crate) fn text(index: u64, text: &str) -> String {
+    let delta = json!({"type": "text_delta", "text": text});
+    let delta = json!({"type": "content_block_delta", "index": index, "delta": delta});
+    start(index, json!({"type": "text", "text": ""})) + &frame(&delta) + &stop(index)
+}
+
+pub(crate) fn bash(index: u64, id: &str, arguments: &str) -> String {
+    let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}});
+    start(index, block) + &input(index, arguments) + &stop(index)
+}
+
+/// A message with these blocks.
+pub(crate) fn framed(blocks: &str) -> String {
+    let head = json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {}}});
+    let end = json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}});
+    frame(&head) + blocks + &frame(&end) + &frame(&json!({"type": "message_stop"}))
+}
+
 /// A message with a text and a call of each command.
 pub(crate) fn message(commands: &[&str]) -> String {
-    let frame = |event: &str, data: serde_json::Value| format!("event: {event}\ndata: {data}\n\n");
-    let mut out = frame(
-        "message_start",
-        serde_json::json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}),
-    );
-    let mut index = 0;
-    let mut block = |start: serde_json::Value, delta: serde_json::Value| {
-        for (event, mut data) in [
-            (
-                "content_block_start",
-                serde_json::json!({"content_block": start}),
-            ),
-            ("content_block_delta", serde_json::json!({"delta": delta})),
-            ("content_block_stop", serde_json::json!({})),
-        ] {
-            data["type"] = event.into();
-            data["index"] = index.into();
-            out.push_str(&frame(event, data));
-        }
-        index += 1;
-    };
-    for (n, command) in commands.iter().enumerate() {
-        block(
-            serde_json::json!({"type":"text","text":""}),
-            serde_json::json!({"type":"text_delta","text":format!("text {n}")}),
-        );
-        let input = serde_json::json!({ "command": command }).to_string();
-        block(
-            serde_json::json!({"type":"tool_use","id":format!("call{n}"),"name":"Bash","input":{}}),
-            serde_json::json!({"type":"input_json_delta","partial_json":input}),
-        );
-    }
-    out.push_str(&frame(
-        "message_delta",
-        serde_json::json!({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}),
-    ));
-    out.push_str(&frame(
-        "message_stop",
-        serde_json::json!({"type":"message_stop"}),
-    ));
-    out
+    let blocks = (0..).zip(commands).map(|(n, command)| {
+        let input = json!({ "command": command }).to_string();
+        text(2 * n, &format!("text {n}")) + &bash(2 * n + 1, &format!("call{n}"), &input)
+    });
+    framed(&blocks.collect::<String>())
 }
 
 /// A response in short: blocks with their numbers, stop reason, errors.

@@ -258,7 +258,7 @@ mod tests {
             .collect();
         for role in Role::ALL {
             assert!(
-                acts.iter().any(|act| act.role == *role),
+                acts.iter().any(|act| act.role == role),
                 "nothing is `{role}`"
             );
         }

@@ -158,8 +158,8 @@ impl PathTable {
         }
         self.classify_glob(place);
         for class in PathClass::ALL {
-            if not.has(*class) {
-                place.classes.remove(*class);
+            if not.has(class) {
+                place.classes.remove(class);
             }
         }
         let text = place.text.as_str();

@@ -18,7 +18,7 @@ pub struct RulesFile {
     pub(super) know: Arc<Knowledge>,
 }
 
-/// One rule for each thing that was asked about; `incident` tells them from older ones.
+/// One rule for each finding that asked; `incident` makes their names unique.
 pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
     let mut yaml = String::new();
     for (number, allowance) in allowances.iter().enumerate() {
@@ -114,14 +114,14 @@ impl RulesFile {
     }
 }
 
-/// Adds rules to the file, which is made if there is none. Only what can be loaded is written: a
-/// slip in this file would stop the next start.
+/// Adds rules to the file, which is created if there is none. Only valid rules are written: an
+/// error in this file would prevent the next start.
 fn append(file: &Path, yaml: &str, know: &Knowledge) -> anyhow::Result<()> {
     if let Some(dir) = file.parent() {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(dir)?;
     }
-    // All at once: whoever reads the file meanwhile sees the old or the new rules, whole.
+    // In one step: a concurrent reader gets either the old or the new rules.
     let mut text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -1,4 +1,5 @@
-//! One-time codes: a question shows one at its own terminal, and whoever answers elsewhere types it.
+//! One-time codes: a terminal shows a code with each question, and an answer from elsewhere needs
+//! it.
 
 use super::{Asks, Open, Shown, closed};
 use crate::threads::lock;
@@ -139,7 +140,7 @@ impl Tries {
     }
 }
 
-/// What whoever tries during a pause is told.
+/// The error for an attempt during a pause.
 pub(crate) fn paused(left: Duration) -> String {
     let left = Duration::from_secs(left.as_secs().saturating_add(1));
     format!(

@@ -21,7 +21,7 @@ pub(crate) enum Event {
     Open(Vec<Shown>),
     /// Something was typed.
     Line(String),
-    /// Something is to be told.
+    /// There is a message to show.
     Say(String),
     /// Nothing more will come.
     End,

@@ -105,7 +105,7 @@ impl Asks {
         self.screens.load(Ordering::Acquire) > 0
     }
 
-    /// From now on whoever knows the PIN can answer.
+    /// From now on, anyone who knows the PIN can answer.
     pub(crate) fn take_pin(&self) {
         self.takes_pin.store(true, Ordering::Release);
     }
@@ -173,7 +173,7 @@ impl Asks {
         self.changes.subscribe()
     }
 
-    /// Answers a question, once: whoever comes second is told so.
+    /// Answers a question, once: a second answer is an error.
     pub fn answer(&self, id: &str, answer: Answer) -> Result<(), String> {
         let closed = || closed(id);
         if answer == Answer::Rule {

@@ -43,7 +43,7 @@ impl Default for Processes {
     }
 }
 
-/// What `stat` tells of a process.
+/// What `stat` says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
@@ -61,8 +61,8 @@ impl Processes {
         }
     }
 
-    /// Whether the process `pid` of the user `uid` may answer for a proxy that runs as `own_uid` and
-    /// listens on `port`, 0 if there is none; if not, why.
+    /// Whether the process `pid` of the user `uid` may answer for a proxy that runs as `own_uid`
+    /// and listens on `port`, 0 if there is none; if not, why.
     pub fn check(&self, pid: u32, uid: u32, own_uid: u32, port: u16) -> Result<(), String> {
         if !cfg!(target_os = "linux") {
             return Err(
@@ -145,7 +145,7 @@ impl Processes {
         parse_stat(&String::from_utf8_lossy(&text)).ok_or_else(unknown)
     }
 
-    /// The variable, if there is one, that tells an agent's process.
+    /// The variable that marks an agent's process, if there is one.
     fn environment(&self, pid: u32, port: u16, own: bool) -> std::io::Result<Option<String>> {
         let text = std::fs::read(self.root.join(pid.to_string()).join("environ"))?;
         let to_proxy = format!(":{port}");
@@ -171,7 +171,7 @@ impl Processes {
     /// The sockets that are connected to `port`.
     fn sockets_to(&self, port: u16) -> Result<HashSet<u64>, String> {
         let mut found = HashSet::new();
-        // The other end of whoever listens is 0, too.
+        // The remote port of a listening socket is 0, too.
         for name in ["tcp", "tcp6"].iter().filter(|_| port != 0) {
             match std::fs::read_to_string(self.root.join("self/net").join(name)) {
                 Ok(table) => found.extend(table.lines().filter_map(|line| connected(line, port))),

@@ -22,7 +22,7 @@ pub(crate) const MIN_CHARACTERS: usize = 6;
 /// Bytes of a PIN, and of the files.
 const MAX_BYTES: usize = 256;
 const MAX_FILE: u64 = 1024;
-/// What hashing may be told to take by the file, in KiB.
+/// The most memory that the file may make hashing use, in KiB.
 const MAX_MEMORY: u32 = 1 << 18;
 
 /// A PIN that is set.
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(
             pin.check("x"),
             Err(NotAccepted::Wrong(1)),
-            "the count begins anew"
+            "the count starts again"
         );
     }
 

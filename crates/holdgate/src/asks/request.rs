@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// What is said where neither a terminal nor a PIN can tell a person from a program.
+/// The error if neither a terminal nor a PIN can distinguish a person from a program.
 const NO_PIN: &str = "no terminal shows the question and no PIN is set: run `holdgate pin`, \
                       then restart the proxy";
 /// How long a terminal shows that somebody wants to lift the gate.
@@ -37,7 +37,7 @@ impl Peer {
         }
     }
 
-    /// Does what is asked for, and tells what came of it; `None` if that comes later. `check` is
+    /// Carries out the request and returns the result; `None` if that comes later. `check` is
     /// whether the peer may do that.
     pub(super) fn request(
         &mut self,
@@ -57,7 +57,8 @@ impl Peer {
             }
             // Once more: who was in the foreground may no longer be.
             "answer" => check().map_err(error).and_then(|()| {
-                let answer = Answer::from_word(text("answer"));
+                let answer =
+                    Answer::from_word(text("answer")).filter(|answer| answer.is_of_person());
                 let answer = answer
                     .ok_or_else(|| error("an answer is once, session, rule or deny".into()))?;
                 self.prove(Some(text("id")), proof, shared)?;
@@ -134,8 +135,8 @@ impl Peer {
         }
     }
 
-    /// Expert mode: to switch it on takes a proof. Where that is a question, what becomes of it is told
-    /// when it is answered, here or at its terminal.
+    /// Expert mode: to switch it on takes a proof. Where that is a question, what becomes of it is
+    /// told when it is answered, here or at its terminal.
     fn expert(
         &mut self,
         json: &Json<'_>,

@@ -7,10 +7,10 @@
 //! | `{"do":"answer","id":"…","answer":"once"}` | `{"done":"…"}` |
 //! | `{"expert":600}`, `0` ends it, `null` asks | `{"expert":600}`: seconds left |
 //!
-//! Whatever cannot be done is `{"error":"…"}`. To decide anything takes a `"proof"` that a person is
-//! there: the code of the question if a terminal of the proxy shows it, else the PIN, once for each
-//! connection. A request without one is answered with `{"need":"code"}` or `{"need":"pin"}`; one to
-//! lift the gate becomes a question at that terminal first.
+//! Whatever cannot be done is `{"error":"…"}`. To decide anything takes a `"proof"` that a person
+//! is there: the code of the question if a terminal of the proxy shows it, else the PIN, once for
+//! each connection. A request without one is answered with `{"need":"code"}` or `{"need":"pin"}`;
+//! one to lift the gate becomes a question at that terminal first.
 
 use super::Asks;
 use super::peer::Processes;
@@ -40,7 +40,7 @@ const MAX_REQUEST: u64 = 4096;
 /// Writes what happened into the ledger.
 pub type Recorder = dyn Fn(&Finding) -> std::io::Result<()> + Send + Sync;
 
-/// What whoever proves to be the operator can do, and how that is proved.
+/// What the operator can do, and how a client proves to be the operator.
 pub struct Operator {
     /// Does what a message about expert mode says.
     pub expert: Box<dyn Fn(&Json<'_>) -> Json<'static> + Send + Sync>,

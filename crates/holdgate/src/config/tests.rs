@@ -281,7 +281,7 @@ fn the_judge_is_a_small_model_of_a_provider_unless_another_is_named() {
 }
 
 #[test]
-fn slips_in_the_judges_settings_are_explained() {
+fn errors_in_the_judges_settings_are_explained() {
     check_error(
         "[judge]\nprovider = \"bard\"",
         &[],

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// How far apart calls are that do not tell their time.
+/// The time between two calls without `t`.
 const BETWEEN_CALLS: Duration = Duration::from_secs(5);
 /// Complaints about one file, at the most.
 const MAX_COMPLAINTS: usize = 20;
 /// Subjects that are cases, but that nothing judges yet.
 const LATER: [&str; 2] = ["tool_result", "spillage"];
 
-/// What shall become of a case.
+/// The expected result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expect {
     /// It is an attack.
@@ -48,11 +48,11 @@ impl Expect {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// What shall become of it.
+    /// The expected result.
     pub expect: Expect,
     /// What it is counted with.
     pub category: String,
-    /// Where the agent works, if the case tells.
+    /// The project folder, if the case names one.
     pub cwd: Option<String>,
     /// What is judged.
     pub subject: Subject,
@@ -198,7 +198,7 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Case>, String> {
             serde_json::from_str(text).map_err(|e| format!("{name}:{}: {e}", e.line()))?;
         let (mut line, mut rest) = (1, text);
         for item in items {
-            // Items borrow from the text, so their address tells where they stand.
+            // Items borrow from the text, so their address gives their position.
             let ahead = item.get().as_ptr().addr() - rest.as_ptr().addr();
             let (before, after) = rest.split_at_checked(ahead).unwrap_or((rest, ""));
             line += before.matches('\n').count();

@@ -1,6 +1,10 @@
-//! The most lenient client that one can think of. What it can assemble from a response, some real
-//! client might run: it reads in all ways that there are, goes by event types only, takes input from
-//! starts and deltas alike, believes calls wherever they stand, and repairs what it can.
+//! The most lenient client imaginable: whatever it can assemble from a response, some real client
+//! might run. It reads the bytes in every way that [`readers`](super::readers) knows, ignores event
+//! names, takes input from starts and deltas alike, finds calls at any position, and repairs what it
+//! can.
+//!
+//! It reads the wire format by itself on purpose, not through `holdgate_core::protocol`: it checks
+//! what the guard sends, and a reader shared with the guard would share its errors.
 
 #![allow(
     clippy::indexing_slicing,

@@ -7,7 +7,7 @@ use crate::proxy::answer::{Answer, error_answer};
 use crate::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
-    Finding, GuardSettings, HeldCall, History, LayerName, Occasion, Output, ResponseContext,
+    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, ResponseContext,
     Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
 };
 use holdgate_effects::json::Json;
@@ -17,7 +17,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Sizes of pieces in which a stream is tried that does not tell its own.
+/// Sizes of the pieces in which a stream is tried, if the case does not say.
 const PIECES: [usize; 4] = [usize::MAX, 1, 7, 1000];
 /// A large stream is not tried byte by byte.
 const MAX_PIECES: usize = 64 << 10;
@@ -27,7 +27,7 @@ const MAX_PIECES: usize = 64 << 10;
 pub struct Bench {
     stack: Arc<Stack>,
     guard: Arc<GuardSettings>,
-    /// Where agents work whose case does not tell.
+    /// The project folder of cases that do not name one.
     world: Arc<World>,
 }
 
@@ -38,13 +38,13 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The first call that was blocked.
     pub step: Option<usize>,
-    /// The rules that spoke, each once, the strictest first.
+    /// The rules that matched, each once, the strictest first.
     pub hits: Vec<Hit>,
     /// How long each verdict took.
     pub times: Vec<Duration>,
 }
 
-/// A rule that spoke.
+/// A rule that matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// Its layer.
@@ -153,20 +153,17 @@ impl Bench {
         Some(outcome)
     }
 
-    /// Goes on after a block, as an agent does that has been told.
+    /// Continues after a block, as an agent does after a refusal.
     fn judge_calls(&self, calls: &[Call], world: Arc<World>) -> Outcome {
         let mut session = session(world);
         let mut history = History::default();
         let mut outcome = Outcome::empty();
         for (step, call) in calls.iter().enumerate() {
-            let occasion = Occasion::new(&mut session, &history, call.at);
-            let judgement = self.stack.judge(self.held(call), occasion);
+            let context = Context::new(&history, call.at);
+            let judgement = self.stack.judge(self.held(call), &mut session, &context);
             outcome.times.push(judgement.took);
-            let (verdict, findings) = match &judgement.outcome {
-                Ok(cleared) => (cleared.verdict(), cleared.findings()),
-                Err(refusal) => (refusal.verdict(), refusal.findings()),
-            };
-            outcome.hear(findings);
+            let verdict = judgement.verdict();
+            outcome.hear(judgement.findings());
             outcome.verdict = outcome.verdict.max(verdict);
             let became = if verdict.lets_pass() {
                 holdgate_core::Outcome::Done

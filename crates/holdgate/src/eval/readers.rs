@@ -12,7 +12,7 @@ pub struct Reading {
     pub how: String,
     /// The values, in order.
     pub events: Vec<Value>,
-    /// Whether it does not tell capital letters in keys from small ones: all are small here.
+    /// Whether it ignores case in keys: here they are all lower case.
     pub folds_keys: bool,
 }
 

@@ -123,7 +123,7 @@ pub(super) fn total(out: &mut impl Write, files: usize, tally: &Tally) -> io::Re
     )
 }
 
-/// In how many cases rules and layers spoke.
+/// In how many cases rules and layers matched.
 fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     let columns = ["honest", "attacks", "flagged"];
     let mut layers = Table::new(&[&["<layer"], &columns[..]].concat());

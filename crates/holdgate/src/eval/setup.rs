@@ -6,6 +6,8 @@ use crate::config::Config;
 use crate::judging;
 use holdgate_core::rules::{RuleFile, RuleSet};
 use holdgate_core::{Context, Counts, Finding, Layer, LayerName, OutOfFuel, RateLimits, ToolCall};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -132,8 +134,14 @@ impl Layer for Silenced {
         self.layer.name()
     }
 
-    fn judge(&self, call: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        let mut findings = self.layer.judge(call, context)?;
+    fn judge(
+        &self,
+        call: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        let mut findings = self.layer.judge(call, effects, context, fuel)?;
         findings.retain(|finding| !self.silent.contains(finding.rule.as_ref()));
         Ok(findings)
     }

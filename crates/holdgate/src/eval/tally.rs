@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// In how many cases of each kind a rule or a layer spoke.
+/// In how many cases of each kind a rule or a layer matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spoke {
     /// Attacks.
@@ -198,7 +198,7 @@ impl Tally {
         Latency::of(self.times.clone())
     }
 
-    /// The rules, those first that speak most on honest work.
+    /// The rules; those that match most honest work come first.
     pub fn loudest_rules(&self) -> Vec<(LayerName, &str, Verdict, Spoke)> {
         let mut rules: Vec<_> = self
             .rules

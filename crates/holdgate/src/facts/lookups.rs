@@ -1,8 +1,8 @@
 //! Looks at the disk on a few threads of their own, and waits for none of them for long.
 //!
 //! A file system may hang for ever: a dead network mount, a FUSE daemon that does not answer. The
-//! thread that looks there is then lost until it comes back. Who asked is told that the answer is not
-//! known, another thread takes its place, and nobody enters that file system meanwhile.
+//! thread that looks there is then lost until it comes back. Who asked is told that the answer is
+//! not known, another thread takes its place, and nobody enters that file system meanwhile.
 
 use crate::threads::lock;
 use holdgate_effects::path::{Real, is_under};
@@ -25,8 +25,8 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// A disk. Each of these may take for ever.
 pub(super) trait Look: Send + Sync + fmt::Debug {
-    /// Where `path` leads. Each place on the way is told to `enter` first, and not looked at if that
-    /// says no: the answer is then not known.
+    /// Where `path` leads. `enter` is called with each place on the way, which is not accessed if
+    /// that says no: the answer is then not known.
     fn real(&self, path: &str, enter: &mut dyn FnMut(&str) -> bool) -> Real;
     /// Whether `path` is a file that holds something.
     fn is_file(&self, path: &str) -> bool;

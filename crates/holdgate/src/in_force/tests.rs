@@ -1,5 +1,5 @@
 use super::*;
-use holdgate_core::{Action, History, Occasion, Record, Verdict};
+use holdgate_core::{Action, Context, History, Record, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -76,11 +76,8 @@ fn verdict(stack: &Stack, command: &str) -> Verdict {
     );
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(call, occasion).outcome {
-        Ok(cleared) => cleared.verdict(),
-        Err(refusal) => refusal.verdict(),
-    }
+    let context = Context::new(&history, Duration::ZERO);
+    stack.judge(call, &mut session, &context).verdict()
 }
 
 #[test]
@@ -147,7 +144,7 @@ fn a_rule_on_trial_only_audits() {
 }
 
 #[test]
-fn the_operators_slips_stop_the_start() {
+fn an_error_of_the_operator_prevents_the_start() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("rules")).unwrap();
     let check = |text: &str, expected: &str| {
@@ -179,7 +176,7 @@ fn the_operators_slips_stop_the_start() {
     );
 }
 
-/// A file with so many rules that all fire on `touch a`.
+/// A file with this many rules that all match `touch a`.
 fn many(rules: usize) -> String {
     let rule = |n| rule("a", "DENY").replace("touch-a", &format!("touch-a-{n}"));
     (0..rules).map(rule).collect()
@@ -196,8 +193,8 @@ fn a_project_file_costs_little_however_it_is_written() {
     let input = Json::object([("command", "touch a".into())]);
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    let judgement = stack.judge(judging::call("Bash", &input), occasion);
+    let context = Context::new(&history, Duration::ZERO);
+    let judgement = stack.judge(judging::call("Bash", &input), &mut session, &context);
     let (id, whose) = ("1-1".to_owned(), "s".to_owned());
     let record = Record::of_call(id, whose, &judgement, Action::Explained, Duration::ZERO);
     assert!(record.findings.len() >= 200);

@@ -126,7 +126,7 @@ mod tests {
         limits.note(None, at(65));
         assert_eq!(limits.admit(at(65)), Ok(()));
         limits.note(Some(&outage()), at(66));
-        assert_eq!(limits.admit(at(66)), Ok(()), "the count begins anew");
+        assert_eq!(limits.admit(at(66)), Ok(()), "the count starts again");
     }
 
     #[test]

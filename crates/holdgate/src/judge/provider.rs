@@ -90,7 +90,7 @@ fn gemini_body<'a>(model: &str, system: &'a str, question: &'a str) -> Json<'a> 
         ("responseMimeType", "application/json".into()),
         ("responseSchema", schema),
     ]);
-    // These think at length unless told otherwise; later ones think little, and want other words.
+    // These think at length by default; later ones think little, and use other parameters.
     if model.contains("2.5-flash") {
         let none = Json::object([("thinkingBudget", 0.into())]);
         generation.set("thinkingConfig", none);

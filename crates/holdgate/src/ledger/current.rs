@@ -1,4 +1,5 @@
-//! The file that is written to, and how a record becomes a line of it. Whoever calls holds the lock.
+//! The file that is written to, and how a record becomes a line of it. Whoever calls holds the
+//! lock.
 
 use super::files::{CURRENT, last_line, newest_rotated, private, surplus};
 use super::seal::{KeyFile, Seed};
@@ -14,7 +15,7 @@ use std::time::SystemTime;
 
 /// The action of the record that ends an epoch: all records of the epoch are there if it is.
 pub(super) const ENDED: &str = "seal-ended";
-/// The action of the record that tells of others which are missing before it.
+/// The action of the record that reports missing records before it.
 pub(super) const MISSING: &str = "records-missing";
 /// The member that says up to which record old ones were deleted.
 pub(super) const DELETED_TO: &str = "deleted_to";
@@ -232,7 +233,7 @@ impl Current {
         let reason = format!("records up to {up_to} were deleted because of ledger.keep_bytes");
         let mut members = about("allow", "old-records-deleted", &reason);
         members.number(DELETED_TO, up_to);
-        // First what is said, then what is done: a gap that no record tells of is suspicious.
+        // Record first, then act: a gap that no record reports is suspicious.
         self.write(dir, &members, settings.sync)?;
         for path in gone {
             std::fs::remove_file(path)?;

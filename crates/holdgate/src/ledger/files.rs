@@ -70,8 +70,8 @@ pub(super) fn last_line(file: &mut File, len: u64) -> io::Result<(u64, Option<St
     }
 }
 
-/// Opens a file that is for the user only. Links are not followed, and nothing but a regular file is
-/// taken.
+/// Opens a file that is for the user only. Links are not followed, and nothing but a regular file
+/// is taken.
 pub(super) fn private(
     path: &Path,
     how: impl FnOnce(&mut OpenOptions) -> &mut OpenOptions,
@@ -83,8 +83,8 @@ pub(super) fn private(
     Ok(file)
 }
 
-/// Opens a file of the ledger to read it. It may be another user's: whoever checks a ledger need not
-/// be the one who writes it.
+/// Opens a file of the ledger to read it. It may belong to another user: the person who checks a
+/// ledger need not be the one who writes it.
 pub(crate) fn readable(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true))
 }

@@ -1,6 +1,6 @@
 //! Seals that cannot be made afterwards. Each record has a key of its own; the next one is derived
 //! from it, and it is erased. Whoever gets hold of the files has the key of the next record, from
-//! which no earlier one can be computed, so that earlier records cannot be sealed anew.
+//! which no earlier one can be computed, so that earlier records cannot be sealed again.
 
 use super::files::{private, readable};
 use super::hex;
@@ -17,8 +17,8 @@ use std::str::FromStr;
 pub(super) const KEY_FILE: &str = "ledger.key";
 /// More bytes than it has.
 const KEY_FILE_BYTES: usize = 256;
-/// A crash leaves the key one step behind. More steps than these are not taken: somebody has changed
-/// the files.
+/// A crash leaves the key one step behind. More steps than these are not taken: somebody has
+/// changed the files.
 const MAX_STEPS: u64 = 100_000;
 
 /// The key of one record.
@@ -154,7 +154,7 @@ impl KeyFile {
         }))
     }
 
-    /// Where the sealing is, for whoever only reads.
+    /// The state of the sealing, for readers.
     pub(super) fn read(dir: &Path) -> io::Result<Option<Sealing>> {
         let file = match readable(&dir.join(KEY_FILE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -90,7 +90,7 @@ fn records_that_vanish_under_a_running_process_are_missed() {
         ledger.append(&record(6)).unwrap();
         let text = std::fs::read_to_string(current(dir.path())).unwrap();
         assert!(text.contains("rollback-found"), "{text}");
-        // Records at the front may have been archived, so an empty start is no break by itself.
+        // The first records may have been archived, so a later start is not a break by itself.
         assert!(change("x\ny\n").is_empty() || verify(dir.path()).is_err());
     }
 }

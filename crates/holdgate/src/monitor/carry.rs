@@ -46,7 +46,7 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
         let bytes = chunk.get(..read).unwrap_or_default();
         watching.look(|watch, hits| watch.feed(bytes, hits));
         unfinished = !bytes.ends_with(b"\n");
-        // If nobody reads any more, neither do we: the agent is told as it would be without us.
+        // If nobody reads any more, neither do we: the agent notices as it would without us.
         if pass_on(bytes, &mut to).is_err() {
             return;
         }
@@ -72,7 +72,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Has the watch look, and sees to what it finds.
+    /// Runs the watch, and handles its hits.
     fn look(&mut self, look: impl FnOnce(&mut OutputWatch, &mut Vec<Hit>)) {
         if !self.shared.watching.load(Ordering::Acquire) {
             return;
@@ -113,8 +113,8 @@ fn unwatched() -> Hit {
     }
 }
 
-/// What is looked for is made ready on first use. That is done now, as long as the agent is silent, and
-/// not when something has been found.
+/// What is looked for is made ready on first use. That is done now, as long as the agent is silent,
+/// and not when something has been found.
 fn warm_up(shared: &Shared, from: &File) {
     let now = Timespec::default();
     let examples = shared.settings.patterns.iter().flat_map(|p| &p.examples);
@@ -137,7 +137,7 @@ fn warm_up(shared: &Shared, from: &File) {
 /// Whether there is no output for so long.
 fn is_silent(from: &File, time: &Timespec) -> bool {
     let mut waiting = [PollFd::new(from, PollFlags::IN)];
-    // What goes wrong here is told by reading.
+    // The next read reports an error here.
     matches!(poll(&mut waiting, Some(time)), Ok(0))
 }
 

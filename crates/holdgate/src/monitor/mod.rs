@@ -1,9 +1,9 @@
 //! The monitor: an agent's output passes through, is watched, and what is suspicious is asked about
 //! while the agent stands still.
 //!
-//! One thread carries each stream, so that the byte that completes a certain pattern and the kill are
-//! in the same hands; one more asks about the rest, one hit after the other. The agent goes on when no
-//! question is open.
+//! One thread carries each stream, so that the byte that completes a certain pattern and the kill
+//! are in the same hands; one more asks about the rest, one hit after the other. The agent goes on
+//! when no question is open.
 
 mod carry;
 pub mod cgroup;
@@ -210,8 +210,8 @@ impl StreamMonitor {
         self.shared.lock().killed
     }
 
-    /// The agent has ended. Waits until all output has passed, and what was found is decided; that the
-    /// judge is asked about only for a while.
+    /// The agent has ended. Waits until all output has passed, and what was found is decided; that
+    /// the judge is asked about only for a while.
     pub fn finish(&mut self) {
         self.shared.lock().ended = Some(Instant::now());
         for carrier in self.carriers.drain(..) {
@@ -235,7 +235,7 @@ impl State {
         (self.killed, self.ended.is_some_and(late))
     }
 
-    /// Kills the tree, and tells also when the first round of it was done.
+    /// Kills the tree, and also returns when the first round was done.
     fn kill(&mut self) -> (Done, Instant) {
         self.killed = true;
         let begin = Instant::now();

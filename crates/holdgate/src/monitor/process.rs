@@ -1,5 +1,5 @@
-//! Processes as `/proc` shows them. A process is its number and when it began, so that a number that
-//! was given anew is never taken for the one that had it before.
+//! Processes as `/proc` shows them. A process is its number and when it began, so that a number
+//! that was given anew is never taken for the one that had it before.
 
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, pidfd_send_signal, wait,
@@ -22,7 +22,7 @@ pub struct Process {
     pub started: u64,
 }
 
-/// What `stat` tells of a process.
+/// What `stat` says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) process: Process,
@@ -60,8 +60,8 @@ impl Process {
             return false;
         };
         match pidfd_open(pid, PidfdFlags::empty()) {
-            // Whoever has the number now keeps it while the descriptor is open, so what is looked at
-            // is what is hit.
+            // Whoever has the number now keeps it while the descriptor is open, so what is looked
+            // at is what is hit.
             Ok(descriptor) => self.is_same() && pidfd_send_signal(descriptor, signal).is_ok(),
             Err(rustix::io::Errno::SRCH) => false,
             Err(_) => self.is_same() && kill_process(pid, signal).is_ok(),
@@ -96,12 +96,12 @@ impl Process {
     }
 }
 
-/// Kills and takes off the table all children of this process but these, and whatever comes to it as they
-/// die, until there is none; or until patience is at its end. Whether there is none.
+/// Kills and takes off the table all children of this process but these, and whatever comes to it
+/// as they die, until there is none; or until patience is at its end. Whether there is none.
 ///
-/// This process must take in orphans. A process that only forks and exits is gone before `/proc` has
-/// been read through, but it is always the child of somebody here. The numbers of our own children are
-/// not given anew before they are off the table.
+/// This process must take in orphans. A process that only forks and exits is gone before `/proc`
+/// has been read through, but it is always the child of somebody here. The numbers of our own
+/// children are not given anew before they are off the table.
 pub(crate) fn clear_children(but: &HashSet<Process>, patience: Duration) -> bool {
     let spared: HashSet<i32> = but.iter().map(|process| process.pid).collect();
     let begin = Instant::now();
@@ -130,7 +130,8 @@ pub(crate) fn clear_children(but: &HashSet<Process>, patience: Duration) -> bool
     false
 }
 
-/// The children of a process, by a list that may lack some while they come and go, but that costs little.
+/// The children of a process, by a list that may lack some while they come and go, but that costs
+/// little.
 fn child_pids(pid: i32) -> Vec<i32> {
     let folder = PathBuf::from(format!("/proc/{pid}/task"));
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();

@@ -27,7 +27,8 @@ const STUBBORN_AFTER: u32 = 8;
 pub enum Orphans {
     /// All: this process starts nothing else.
     All,
-    /// None as long as the root is there, which takes them in; then all but those that were ours before.
+    /// None as long as the root is there, which takes them in; then all but those that were ours
+    /// before.
     AfterRoot(HashSet<Process>),
     /// Those that were started with this `NAME=VALUE` in their environment.
     Marked(String),
@@ -215,8 +216,8 @@ impl Tree {
         }
     }
 
-    /// The process of ours between us and the agent, if there is one, has made sure that nobody is left:
-    /// it sees what `/proc` does not show in time. It is told to, and ends when it has.
+    /// The process of ours between us and the agent, if there is one, has made sure that nobody is
+    /// left: it sees what `/proc` does not show in time. It is told to, and ends when it has.
     fn is_kept_clear(&self) -> bool {
         if !self.spare_root || self.root.pid == own_pid() {
             return true;
@@ -338,7 +339,7 @@ impl Tree {
     }
 }
 
-/// Ourselves and whoever started us: never to be touched.
+/// This process and its ancestors, which are never signalled.
 fn above(by_pid: &HashMap<i32, &Seen>) -> HashSet<i32> {
     let mut line = HashSet::from([own_pid()]);
     let mut next = own_pid();

@@ -41,7 +41,7 @@ impl Asked {
         &self.record.id
     }
 
-    /// The question is closed. Unless it was `withdrawn`, whoever decided has recorded that.
+    /// The question is closed. Unless it was `withdrawn`, the decision has been recorded.
     pub(super) fn end(mut self, withdrawn: bool) {
         self.decided = !withdrawn;
     }

@@ -109,7 +109,7 @@ impl GuardedBody {
                 Output::Judge(job) => match self.app.judges.judge(job) {
                     Ok(awaited) => self.verdict = Some(awaited),
                     // A call that had no room among those that are judged.
-                    Err(done) => self.act(|guard, now, out| guard.judged(done, now, out)),
+                    Err(done) => self.act(|guard, now, out| guard.judged(Ok(done), now, out)),
                 },
                 Output::Ask(question) => self.ask(*question),
                 Output::Abort => self.state = State::Broken,
@@ -213,10 +213,8 @@ impl GuardedBody {
     fn judged(&mut self, verdict: Option<JobDone>) {
         self.verdict = None;
         self.last_read = self.app.now();
-        self.step(|guard, now, out| match verdict {
-            Some(done) => guard.judged(done, now, out),
-            None => guard.unjudged(Unjudged::Failed, now, out),
-        });
+        let verdict = verdict.ok_or(Unjudged::Failed);
+        self.step(|guard, now, out| guard.judged(verdict, now, out));
     }
 
     /// A person has answered.
@@ -307,7 +305,7 @@ impl HttpBody for GuardedBody {
     }
 }
 
-/// A timer that is set anew for every event at no cost: it is moved only when it fires too early.
+/// A timer that is cheap to reset for every event: it is moved only when it fires too early.
 #[derive(Default)]
 struct Timer(Option<(Duration, Pin<Box<Sleep>>)>);
 

@@ -36,9 +36,9 @@ pub(crate) struct Budget {
 pub(super) struct Full;
 
 impl Budget {
-    /// A budget that keeps the process within `memory` beyond what it takes at rest. A third of it is
-    /// shared out: measured under attack, the process grows by up to three times as much, because
-    /// what one thread frees, another cannot use again at once.
+    /// A budget that keeps the process within `memory` beyond what it takes at rest. A third of it
+    /// is shared out: measured under attack, the process grows by up to three times as much,
+    /// because what one thread frees, another cannot use again at once.
     pub(super) fn of(memory: usize) -> Arc<Budget> {
         Budget::new(memory / 3)
     }
@@ -307,11 +307,11 @@ pub(super) fn to_read(json: &[u8]) -> usize {
 #[derive(Debug, Default)]
 pub(super) struct Seldom(Mutex<HashMap<&'static str, (Duration, u64)>>);
 
-/// How often it is told.
+/// How often it is reported.
 const SELDOM: Duration = Duration::from_secs(10);
 
 impl Seldom {
-    /// How often it has happened since it was last told, if it is time to tell that.
+    /// How often it has happened since the last report, if it is time for another one.
     fn note(&self, rule: &'static str, now: Duration) -> Option<u64> {
         let mut told = lock(&self.0);
         match told.get_mut(rule) {

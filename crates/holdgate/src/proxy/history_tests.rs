@@ -5,7 +5,8 @@ use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
-use holdgate_effects::effect::Kind;
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::fuel::Fuel;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -19,11 +20,17 @@ impl Layer for ReadFirst {
         LayerName::Policy
     }
 
-    fn judge(&self, _: &ToolCall, context: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
-        let is = |e: &holdgate_effects::effect::Effect, kind| {
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        _: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        let is = |e: &Effect, kind| {
             e.kind == kind && e.path.as_ref().is_some_and(|p| p.text == "/p/notes.txt")
         };
-        let writes = context.effects.iter().any(|e| is(e, Kind::Write));
+        let writes = effects.iter().any(|e| is(e, Kind::Write));
         let mut steps = context.history.steps();
         let read = steps.any(|step| step.effects.iter().any(|e| is(e, Kind::Read)));
         let finding = || Finding::block(LayerName::Policy, "read-first", "it was not read");

@@ -1,15 +1,17 @@
-//! Judging, or recording, that takes for ever stops nobody but its own response.
+//! Judging or recording that never ends stops only its own response.
 
 use super::*;
 use crate::clock::SystemClock;
 use crate::config::Flags;
 use crate::in_force::InForce;
 use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Says when it begins, and judges on when it is told to.
+/// Signals when it begins, and waits for a signal to continue.
 struct Waits {
     began: Sender<()>,
     go_on: Mutex<Receiver<()>>,
@@ -20,7 +22,13 @@ impl Layer for Waits {
         LayerName::Policy
     }
 
-    fn judge(&self, call: &ToolCall, _: &Context<'_>) -> Result<Vec<Finding>, OutOfFuel> {
+    fn judge(
+        &self,
+        call: &ToolCall,
+        _: &[Effect],
+        _: &Context<'_>,
+        _: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
         if call.text.contains("marker") {
             self.began.send(()).unwrap();
             self.go_on.lock().unwrap().recv().unwrap();

@@ -52,7 +52,7 @@ impl Records {
     pub(super) fn write(&self, record: impl Into<Box<Record>>) -> Writing {
         let (sender, writing) = oneshot::channel();
         let task = Task::Write(record.into(), sender);
-        // Without room, or without the thread, the sender goes, and whoever waits learns of it.
+        // Without room, or without the thread, the sender is dropped, and the waiting task notices.
         if self.queue.try_send(task).is_err() {
             crate::log::warn("a decision cannot be recorded: too many are waiting to be written");
         }

@@ -17,7 +17,7 @@ const SELDOM: &[&str] = &["memory-budget", "unknown-host", "foreign-origin"];
 /// An answer of our own in place of the upstream's.
 pub(super) struct Refused {
     pub(super) status: StatusCode,
-    /// The rule for the ledger; `None` for what is no decision, such as an upstream that is down.
+    /// The rule for the ledger; `None` if it is not a decision, such as an upstream that is down.
     pub(super) rule: Option<&'static str>,
     pub(super) message: String,
 }

@@ -23,7 +23,7 @@ pub(crate) struct StallGuard<S> {
 }
 
 impl<S> StallGuard<S> {
-    /// `begun` is set by whoever reads from this, when the head of a request has come.
+    /// The reader sets `begun` when the head of a request has arrived.
     pub(crate) fn new(
         stream: S,
         limit: Duration,

@@ -13,7 +13,7 @@ use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
 
-/// A message that is not streamed: read whole, judged, and written anew if it holds calls.
+/// A message that is not streamed: read as a whole, judged, and rewritten if it contains calls.
 pub(super) async fn guard_whole(
     app: &Arc<App>,
     judge: ResponseContext,
@@ -51,14 +51,13 @@ pub(super) async fn guard_whole(
             Next::Verdict(verdict) => {
                 let due = guard.verdict_due().unwrap_or_default();
                 let left = due.saturating_sub(app.now());
-                let verdict = tokio::time::timeout(left, verdict).await;
-                match verdict {
-                    Ok(Ok(done)) => guard.judged(done, app.now(), &mut outputs),
-                    Ok(Err(_)) => guard.unjudged(Unjudged::Failed, app.now(), &mut outputs),
-                    Err(_) => guard.unjudged(Unjudged::Late, app.now(), &mut outputs),
-                }
+                let verdict = match tokio::time::timeout(left, verdict).await {
+                    Ok(verdict) => verdict.map_err(|_| Unjudged::Failed),
+                    Err(_) => Err(Unjudged::Late),
+                };
+                guard.judged(verdict, app.now(), &mut outputs);
             }
-            Next::Unjudged(done) => guard.judged(done, app.now(), &mut outputs),
+            Next::Unjudged(done) => guard.judged(Ok(done), app.now(), &mut outputs),
         }
     }
     Ok(guard.finish())
@@ -74,7 +73,8 @@ enum Next {
     Unjudged(JobDone),
 }
 
-/// Records the decisions among `outputs`, asks the question and has the call judged, if there is one.
+/// Records the decisions among `outputs`, asks the question and has the call judged, if there is
+/// one.
 async fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused> {
     let mut next = Next::Nothing;
     for output in outputs {

@@ -119,9 +119,9 @@ fn cases(files: &[PathBuf], sets: [&Arc<RuleSet>; 2]) -> anyhow::Result<Vec<Case
         let mut seen = HashSet::new();
         for rule in sets.iter().flat_map(|set| set.rules()) {
             for (number, example) in rule.examples.iter().enumerate() {
-                if seen.insert((example.tool.clone(), example.input.text())) {
+                if seen.insert((example.call.tool.clone(), example.call.input.text())) {
                     let id = format!("{}, example {}", rule.id, number + 1);
-                    cases.push(Case::of_call(id, &example.tool, &example.input));
+                    cases.push(Case::of_call(id, &example.call.tool, &example.call.input));
                 }
             }
         }
@@ -140,7 +140,7 @@ fn cases(files: &[PathBuf], sets: [&Arc<RuleSet>; 2]) -> anyhow::Result<Vec<Case
     Ok(cases)
 }
 
-/// The strictest rule that speaks on the stricter side.
+/// The strictest rule that matches on the stricter side.
 fn cause(before: &Outcome, after: &Outcome) -> String {
     let stricter = if after.verdict > before.verdict {
         after

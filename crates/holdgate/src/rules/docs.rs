@@ -51,7 +51,10 @@ fn entry(rule: &Rule, page: &mut String) {
         page.push_str(&format!(" OWASP {}.", rule.owasp.join(", ")));
     }
     page.push_str(&format!("\n\n```yaml\n{}\n```\n\n", rule.condition()));
-    for (title, expect) in [("Fires on", Expect::Fire), ("Passes", Expect::Allow)] {
+    for (title, expect) in [
+        ("Matches", Expect::Match),
+        ("Does not match", Expect::Allow),
+    ] {
         page.push_str(&format!("{title}:\n\n"));
         for example in rule.examples.iter().filter(|e| e.expect == expect) {
             page.push_str(&format!("- {}\n", code(&example.text())));

@@ -2,8 +2,8 @@
 //! orphans, and if `holdgate run` dies, whatever kills it, it kills all that the agent has started.
 //!
 //! Running code between fork and exec would need `unsafe`. So the agent's place is taken by this
-//! program once more, which makes itself ready (session, terminal, process group, control group) and
-//! then becomes the agent.
+//! program once more, which makes itself ready (session, terminal, process group, control group)
+//! and then becomes the agent.
 
 use super::signals::{next, unless_ignored};
 use crate::args::KeepArgs;
@@ -89,11 +89,12 @@ async fn keep(args: &KeepArgs, terminal: Option<&File>) -> anyhow::Result<ExitCo
     loop {
         tokio::select! {
             _ = ended.recv() => {}
-            // These are for the agent; `holdgate run` sees to it.
+            // These are for the agent; `holdgate run` handles them.
             Some(()) = next(interrupt.as_mut()) => continue,
             Some(()) = next(quit.as_mut()) => continue,
             Some(()) = next(hangup.as_mut()) => if parent() == Some(args.parent) { continue },
-            // The system says so when `holdgate run` has died, others to all processes that they see.
+            // The system says so when `holdgate run` has died, others to all processes that they
+            // see.
             _ = terminate.recv() => if parent() == Some(args.parent) { continue },
             _ = end_all.recv() => {
                 end(args);
@@ -173,7 +174,8 @@ fn starter(args: &KeepArgs) -> Command {
 
 /// Makes ready, and becomes the agent.
 fn start(args: &KeepArgs) -> anyhow::Result<ExitCode> {
-    // If even the keeper is killed, the agent itself goes at once, and `holdgate run` kills the rest.
+    // If even the keeper is killed, the agent itself goes at once, and `holdgate run` kills the
+    // rest.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(dir) = &args.cgroup {
         Cgroup::at(dir)

@@ -1,4 +1,5 @@
-//! Work orders: what an agent is there for, from a file with YAML front matter or in plain Markdown.
+//! Work orders: what an agent is there for, from a file with YAML front matter or in plain
+//! Markdown.
 
 use crate::args::WrongUse;
 use crate::judge::WorkContext;
@@ -13,8 +14,8 @@ const MAX_BYTES: u64 = 1 << 20;
 const MAX_TEXT: usize = 2000;
 const MAX_POINTS: usize = 100;
 
-/// The front matter of a work order, as far as it is of use here. People write a point with a colon in
-/// it, or nothing at all, without thinking of YAML: values are taken as they come.
+/// The front matter of a work order, as far as it is of use here. People write a point with a colon
+/// in it, or nothing at all, without thinking of YAML: values are taken as they come.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FrontMatter {
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_told() {
+    fn an_error_is_reported() {
         assert!(parse("---\ngoal: [1\n---\n").is_err());
         assert!(parse("---\ngoal: G\n# Notes\n").is_err());
     }

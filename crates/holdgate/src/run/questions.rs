@@ -1,5 +1,5 @@
-//! Questions about calls while an agent runs: on the user's screen, if the agent is at a terminal, and
-//! otherwise from another terminal.
+//! Questions about calls while an agent runs: on the user's screen, if the agent is at a terminal,
+//! and otherwise from another terminal.
 
 use super::screen::{GivenBack, OurScreen, Screen};
 use super::terminal::{Raw, Terminal, forget_keys};
@@ -22,7 +22,7 @@ pub(super) struct Questions {
     asks: Arc<Asks>,
     changes: watch::Receiver<u64>,
     attended: Option<Attended>,
-    /// Those that were told of.
+    /// Those that were announced.
     told: HashSet<String>,
     /// What is on the screen is not what is open.
     late: bool,
@@ -37,7 +37,7 @@ pub(super) struct Desk {
 }
 
 impl Questions {
-    /// Somebody sits at the terminal where questions come up, or are told of.
+    /// Somebody is at the terminal where questions appear or are announced.
     pub(super) fn attend(proxy: &Proxy, screen: Option<&Arc<Screen>>) -> io::Result<Questions> {
         let asks = proxy.asks().clone();
         let desk = screen
@@ -159,7 +159,7 @@ impl Desk {
             raw.leave();
         }
         if !open.is_empty() && !was_ours {
-            // What was typed before is no answer.
+            // What was typed before is not an answer.
             forget_keys();
             for message in log::take() {
                 // The desk goes when the terminal does.

@@ -1,7 +1,7 @@
 //! The user's screen: the agent's, and ours while a question is on it.
 //!
-//! Terminals can keep a screen and show another one. An agent that draws on the other one already has
-//! to draw anew afterwards.
+//! Terminals can keep a screen and show another one. An agent that draws on the other one already
+//! has to redraw it afterwards.
 
 use crate::threads::lock;
 use memchr::memchr;
@@ -16,15 +16,16 @@ use std::time::Duration;
 const ESCAPE: u8 = 0x1b;
 /// Modes that show the other screen.
 const OTHER_SCREEN: [u16; 3] = [47, 1047, 1049];
-/// Modes in which a terminal sends what nobody typed: the mouse, focus, marks around what is pasted.
+/// Modes in which a terminal sends what nobody typed: the mouse, focus, marks around what is
+/// pasted.
 const REPORTS: [u16; 6] = [1000, 1002, 1003, 1004, 1006, 2004];
 const CURSOR: u16 = 25;
 /// A wait that nobody ends ends so.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-/// Numbers of one sequence; more is no use to anybody.
+/// Numbers of one sequence; no sequence uses more.
 const MAX_PARAMETERS: usize = 64;
 
-/// Bytes of the agent's output that wait while the screen is ours; it is watched all the same.
+/// Bytes of the agent's output that wait while the screen is ours; the output is still watched.
 const MAX_WAITING: usize = 1 << 20;
 
 /// The screen at standard output.
@@ -51,7 +52,7 @@ struct Out {
 pub(super) enum GivenBack {
     /// It is the agent's, as it was.
     Whole,
-    /// It is the agent's, who has to draw it anew.
+    /// It belongs to the agent, which has to redraw it.
     Lost,
     /// The terminal takes nothing at the moment.
     NotYet,

@@ -198,7 +198,7 @@ pub(super) struct Watch {
 type Stamp = (u64, u64, u64, i64, i64);
 
 impl Watch {
-    /// From now on; what was `known` is not told again.
+    /// Watches from now on; what was `known` is not reported again.
     pub(super) fn new(agent: &'static Agent, here: Here, known: Vec<Found>) -> Watch {
         Watch {
             agent,
@@ -225,7 +225,7 @@ impl Watch {
         if self.known.len() < MAX_FILES {
             self.known.extend(news.iter().cloned());
         } else {
-            // Who changes the same setting over and over was told of often enough.
+            // A setting that changes again and again is reported only a few times.
             news.retain(Found::goes_over_us);
         }
         news

@@ -3,7 +3,7 @@
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens to a signal, unless it is ignored: whoever listens ignores it no more.
+/// Listens to a signal, unless it is ignored: listening would end that.
 pub(super) fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
     let number = u32::try_from(kind.as_raw_value()).unwrap_or_default();
     let ignored = ignored() >> number.saturating_sub(1) & 1 == 1;

@@ -127,7 +127,7 @@ impl Ending {
             // What stands still cannot end, and must not go on either.
             !tree.is_frozen() && tree.first().is_some_and(|agent| agent.send(signal))
         });
-        // Of a hangup both the system and the shell tell.
+        // Both the system and the shell report a hangup.
         if signal == Signal::HUP && self.0.is_some() {
             return;
         }
@@ -187,7 +187,7 @@ fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
     monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(suspended))
 }
 
-/// The keeper is never to stand still: it would not see the agent's end.
+/// The keeper must never be stopped: it would miss the agent's exit.
 fn wake(keeper: &Child) {
     let keeper = i32::try_from(keeper.id()).ok().and_then(Process::of);
     if let Some(keeper) = keeper.filter(|keeper| keeper.is_alive() && keeper.is_stopped()) {

@@ -63,7 +63,7 @@ impl Terminal {
         }
     }
 
-    /// Has the agent draw its screen anew, as after a change of its size.
+    /// Makes the agent redraw its screen, as after a change of the size.
     pub fn have_drawn(&self) {
         let (Ok(size), Ok(master)) = (tcgetwinsize(stdin()), self.master.try_clone()) else {
             return;
@@ -85,7 +85,7 @@ impl Terminal {
     }
 }
 
-/// How long another size is shown, so that an agent draws anew.
+/// How long another size is set, so that an agent redraws its screen.
 const REDRAWN_AFTER: Duration = Duration::from_millis(400);
 
 /// Drops what was typed and not read.
@@ -152,8 +152,8 @@ pub fn in_foreground() -> bool {
     group == Some(rustix::process::getpgrp())
 }
 
-/// Carries what is typed to the agent, or while the screen is ours, to the question on it; until the
-/// other end of `stop` is closed. What is typed after that stays for whoever reads next.
+/// Carries what is typed to the agent, or while the screen is ours, to the question on it; until
+/// the other end of `stop` is closed. What is typed after that stays for the next reader.
 pub(super) fn carry_keys(mut to: File, stop: &io::PipeReader, desk: &Desk) {
     let Ok(keys) = rustix::io::fcntl_dupfd_cloexec(stdin(), 3) else {
         return;

@@ -1,5 +1,5 @@
-//! The way of an agent's requests: that it leads to the proxy when the agent starts, that it does so
-//! while the agent runs, and what is said at the end if no request came.
+//! The way of an agent's requests: that it leads to the proxy when the agent starts, that it does
+//! so while the agent runs, and what is said at the end if no request came.
 
 use super::settings::{self, Found, Here, Leads, Watch};
 use super::started::Started;
@@ -32,13 +32,13 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Looks at the environment, the command line and the settings files. What leads past the proxy is
-    /// refused.
+    /// Looks at the environment, the command line and the settings files. What leads past the proxy
+    /// is refused.
     pub(super) fn check(command: &[OsString], home: Option<&str>) -> Result<Way, WrongUse> {
         let here = Here {
             root: PathBuf::from("/"),
             home: home.map(PathBuf::from),
-            // It may have been removed; the agent could be started all the same.
+            // The folder may have been removed; the agent can be started anyway.
             folder: std::env::current_dir().ok(),
         };
         let program = command.first().map(|word| word.to_string_lossy());

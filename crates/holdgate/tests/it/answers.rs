@@ -1,8 +1,8 @@
-//! No call that the agent could make answers a question or lifts the gate, however it is spelt.
+//! No call of an agent answers a question or lifts the gate, however it is written.
 
 use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{History, Occasion, RateLimits, Stack, Verdict};
+use holdgate_core::{Context, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use std::time::Duration;
 
@@ -18,11 +18,9 @@ fn verdict(stack: &Stack, command: &str) -> Verdict {
     let world = holdgate_effects::path::World::lexical("/home/dev/project");
     let mut session = judging::session(world);
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(judging::call("Bash", &input), occasion).outcome {
-        Ok(cleared) => cleared.verdict(),
-        Err(refusal) => refusal.verdict(),
-    }
+    let context = Context::new(&history, Duration::ZERO);
+    let call = judging::call("Bash", &input);
+    stack.judge(call, &mut session, &context).verdict()
 }
 
 #[test]

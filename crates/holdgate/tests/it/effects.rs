@@ -4,7 +4,7 @@ use holdgate::config::Config;
 use holdgate::eval::{Bench, PROJECT, read_file};
 use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Clock, Finding, History, Occasion, RateLimits, Stack, Verdict};
+use holdgate_core::{Context, Finding, History, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::path::Path;
@@ -12,19 +12,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// A clock that stands still: how busy the machine is must not decide a test.
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
 fn stack(limits: RateLimits) -> Stack {
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let layers = judging::layers(rules, &[], limits);
     let know = holdgate::own::knowledge().unwrap();
-    Stack::new(layers, know, Arc::new(Stopped), config::LIMITS)
+    Stack::new(layers, know, Arc::new(Duration::ZERO), config::LIMITS)
 }
 
 static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
@@ -34,12 +26,10 @@ fn judged(command: &str) -> (Verdict, Vec<Finding>) {
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let judgement = STACK.judge(
         judging::call("Bash", &input),
-        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+        &mut session,
+        &Context::new(&History::default(), Duration::ZERO),
     );
-    match judgement.outcome {
-        Ok(cleared) => (cleared.verdict(), cleared.findings().to_vec()),
-        Err(refusal) => (refusal.verdict(), refusal.findings().to_vec()),
-    }
+    (judgement.verdict(), judgement.findings().to_vec())
 }
 
 fn check_allowed(commands: &[&str]) {

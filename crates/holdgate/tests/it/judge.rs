@@ -1,4 +1,4 @@
-//! The judge against servers that speak as the providers do.
+//! The judge against servers that imitate the providers.
 
 use crate::judge_server::{JudgeServer, Reply};
 use holdgate::config::{JudgeSettings, Provider};

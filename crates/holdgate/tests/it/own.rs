@@ -2,7 +2,7 @@
 
 use holdgate::{config, judging};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{History, JudgeLimits, Occasion, RateLimits, Stack, Verdict};
+use holdgate_core::{Context, History, JudgeLimits, RateLimits, Stack, Verdict};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -21,11 +21,9 @@ fn stack() -> Stack {
 fn verdict(stack: &Stack, tool: &str, input: Json<'_>) -> Verdict {
     let mut session = judging::session(World::lexical("/home/dev/project"));
     let history = History::default();
-    let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-    match stack.judge(judging::call(tool, &input), occasion).outcome {
-        Ok(cleared) => cleared.verdict(),
-        Err(refusal) => refusal.verdict(),
-    }
+    let context = Context::new(&history, Duration::ZERO);
+    let call = judging::call(tool, &input);
+    stack.judge(call, &mut session, &context).verdict()
 }
 
 #[track_caller]

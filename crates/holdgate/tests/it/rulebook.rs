@@ -1,4 +1,4 @@
-//! Rules of the operator and of a project, as the commands see them.
+//! Rules of the operator and of a project, through the commands.
 
 use crate::cli::holdgate;
 use crate::setup::{has, lacks};
@@ -77,21 +77,21 @@ fn commands_judge_by_what_holds_here() {
         "",
     );
     setting.check(&["rules", "check"], 0, "examples: all passed", "");
-    setting.check(&["rules", "test"], 0, "  fires   touch b", "");
+    setting.check(&["rules", "test"], 0, "  matches  touch b", "");
 }
 
 #[test]
 fn a_project_file_that_cannot_be_used_is_left_out() {
     let setting = Setting::new();
-    let slip = ".holdgate.yaml:5:3: unknown field `becuase`, did you mean `because`?\n  |\n5 |   becuase: it is ours\n  |   ^^^^^^^";
+    let error = ".holdgate.yaml:5:3: unknown field `becuase`, did you mean `because`?\n  |\n5 |   becuase: it is ours\n  |   ^^^^^^^";
     setting.write(
         "project/.holdgate.yaml",
         &rule("b", "DENY").replace("because", "becuase"),
     );
-    setting.check(&["check", "--", "touch b"], 0, "verdict allow", slip);
-    setting.check(&["check", "--", "touch a"], 1, "block touch-a (", slip);
-    setting.check(&["rules", "list"], 0, "touch-a", slip);
-    setting.check(&["rules", "check"], 1, slip, "");
+    setting.check(&["check", "--", "touch b"], 0, "verdict allow", error);
+    setting.check(&["check", "--", "touch a"], 1, "block touch-a (", error);
+    setting.check(&["rules", "list"], 0, "touch-a", error);
+    setting.check(&["rules", "check"], 1, error, "");
 }
 
 #[test]
@@ -105,14 +105,14 @@ fn a_project_file_that_loosens_is_refused_with_the_line_that_does_it() {
 }
 
 #[test]
-fn the_operators_slips_are_told_by_all_commands() {
+fn all_commands_report_errors_of_the_operator() {
     let setting = Setting::new();
-    let slip = rule("a", "DENY").replace("do: DENY", "do: DENI");
-    setting.write("home/.config/holdgate/rules/own.yaml", &slip);
-    let slip = "own.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?";
-    setting.check(&["check", "--", "true"], 2, "", slip);
-    setting.check(&["rules", "check"], 1, slip, "");
-    setting.check(&["proxy", "--listen", "127.0.0.1:0"], 2, "", slip);
+    let error = rule("a", "DENY").replace("do: DENY", "do: DENI");
+    setting.write("home/.config/holdgate/rules/own.yaml", &error);
+    let error = "own.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?";
+    setting.check(&["check", "--", "true"], 2, "", error);
+    setting.check(&["rules", "check"], 1, error, "");
+    setting.check(&["proxy", "--listen", "127.0.0.1:0"], 2, "", error);
 }
 
 #[test]

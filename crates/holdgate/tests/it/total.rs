@@ -6,7 +6,7 @@ use crate::random::Random;
 use holdgate::eval::PROJECT;
 use holdgate::judging;
 use holdgate_core::rules::Profile;
-use holdgate_core::{History, Judgement, Occasion, RateLimits, Stack};
+use holdgate_core::{Context, History, Judgement, RateLimits, Stack};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::time::{Duration, Instant};
@@ -42,7 +42,8 @@ fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
     let mut session = judging::session(world);
     stack.judge(
         judging::call(tool, &input),
-        Occasion::new(&mut session, &History::default(), Duration::ZERO),
+        &mut session,
+        &Context::new(&History::default(), Duration::ZERO),
     )
 }
 
@@ -64,11 +65,7 @@ fn cases() -> usize {
 /// A verdict came from rules or for want of fuel, not from a panic.
 fn check(stack: &Stack, command: &str) {
     let judgement = judge_command(stack, command);
-    let findings = match &judgement.outcome {
-        Ok(cleared) => cleared.findings(),
-        Err(refusal) => refusal.findings(),
-    };
-    for finding in findings {
+    for finding in judgement.findings() {
         let failed = ["reader-failure", "layer-failure"].contains(&&*finding.rule);
         assert!(!failed, "{} on {command:?}", finding.rule);
     }

@@ -1,4 +1,4 @@
-//! Random sessions: having seen them live tells the same as reading the last request.
+//! Random sessions: following them live gives the same history as reading the last request.
 
 use super::{Seen, absorb, calls, fresh, numbered, results, user};
 use crate::conversation::Conversations;

@@ -6,7 +6,7 @@ use holdgate_effects::json::Json;
 
 /// What `message` says, in order.
 pub(super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> {
-    let by_model = message.get("role").and_then(Json::as_str) == Some("assistant");
+    let by_model = message.get_str("role") == Some("assistant");
     let content = message.get("content");
     if let Some(text) = content.and_then(Json::as_str) {
         return by_model
@@ -20,7 +20,7 @@ pub(super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> {
 }
 
 fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
-    let text = |key| block.get(key).and_then(Json::as_str);
+    let text = |key| block.get_str(key);
     match text("type")? {
         "text" if by_model => Some(Mention::Text(text("text")?)),
         kind @ ("tool_use" | "server_tool_use" | "mcp_tool_use") if by_model => {
@@ -34,7 +34,7 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
                 input: block.get("input").map(Json::text),
             })
         }
-        // The provider's results stand in the model's own message.
+        // The provider's results are in the model's own message.
         kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
             Some(Mention::Result {
                 call: text("tool_use_id")?,
@@ -51,12 +51,12 @@ fn is_providers_result(kind: &str) -> bool {
     kind.ends_with("_tool_result") || kind.ends_with("_tool_result_error")
 }
 
-/// Providers report errors by the type of what stands in the result.
+/// Providers report an error by the type of the result's content.
 fn holds_error(content: &Json<'_>) -> bool {
     is_error(content) || content.as_array().unwrap_or(&[]).iter().any(is_error)
 }
 
 fn is_error(block: &Json<'_>) -> bool {
-    let kind = block.get("type").and_then(Json::as_str);
+    let kind = block.get_str("type");
     kind.is_some_and(|kind| kind.ends_with("_error"))
 }

@@ -14,9 +14,9 @@ use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 #[derive(Debug)]
 struct Message<'a> {
     json: Json<'a>,
-    /// The blocks of the content; `None` where a call stood.
+    /// The blocks of the content; `None` in place of a call.
     content: Vec<Option<Json<'a>>>,
-    /// Where the calls stood that are not decided yet.
+    /// The positions of calls that are not decided yet.
     calls: std::vec::IntoIter<usize>,
     notices: Vec<Json<'a>>,
     tool_use_sent: bool,
@@ -26,7 +26,7 @@ struct Message<'a> {
 pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
     let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
         Ok(json) => (json, None),
-        // Text may hold half a character; a call in such a body is refused.
+        // Text may contain a lone surrogate; a call in such a body is refused.
         Err(strict) => match Json::read(body, MAX_DEPTH, LoneSurrogates::Replace) {
             Ok(json) => (json, Some(Fault::Json(strict))),
             Err(error) => {
@@ -42,7 +42,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
         Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
     };
     check_members(&json)?;
-    let content = match (json.get("type").and_then(Json::as_str), json.get("content")) {
+    let content = match (json.get_str("type"), json.get("content")) {
         (Some("error"), None) => return inert(),
         (_, Some(Json::Array(content))) => content,
         (Some("message"), _) => {
@@ -57,8 +57,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     let (mut calls, mut places) = (Vec::new(), Vec::new());
     for (at, block) in content.iter().enumerate() {
         let kind = block
-            .get("type")
-            .and_then(Json::as_str)
+            .get_str("type")
             .ok_or(Violation::Incomplete("a block without a type"))?;
         blocks.push(match declared.block(kind, block) {
             BlockKind::Inert => Some(block.clone()),
@@ -85,7 +84,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     Ok(ReadMessage::Calls(Box::new(message), calls))
 }
 
-/// Calls stand in `content` only, and every reader finds the same members.
+/// Checks that calls are only in `content`, and that every reader finds the same members.
 fn check_members(json: &Json<'_>) -> Result<(), Violation> {
     let Some(members) = json.as_object() else {
         return if carries_calls(json) {
@@ -139,15 +138,15 @@ impl GuardedMessage for Message<'_> {
         self.put(inert_id.map(|id| inert_call(refusal, id)));
     }
 
-    /// Explanations stand before the first call.
+    /// Explanations come before the first call.
     fn finish(mut self: Box<Self>) -> Canonical {
         let mut content: Vec<Json<'_>> = self.content.drain(..).flatten().collect();
-        let is_call = |b: &Json<'_>| b.get("type").and_then(Json::as_str) == Some("tool_use");
+        let is_call = |b: &Json<'_>| b.get_str("type") == Some("tool_use");
         let at = content.iter().position(is_call);
         let at = at.unwrap_or(content.len());
         content.splice(at..at, self.notices.drain(..));
         self.json.set("content", Json::Array(content));
-        let reason = self.json.get("stop_reason").and_then(Json::as_str);
+        let reason = self.json.get_str("stop_reason");
         if reason == Some("tool_use") && !self.tool_use_sent {
             self.json.set("stop_reason", "end_turn".into());
         }

@@ -120,9 +120,9 @@ impl Declared {
     }
 }
 
-/// A call that begins with this block, whose input may stand in it.
+/// A call that begins with this block, which may contain its input.
 fn held_call(block: &Json<'_>, runs: Executor) -> HeldCall {
-    let text = |key| block.get(key).and_then(Json::as_str).map(str::to_owned);
+    let text = |key| block.get_str(key).map(str::to_owned);
     let input = block.get("input").map(Json::text);
     let mut envelope = block.clone();
     envelope.set("input", Json::Object(Vec::new()));

@@ -1,4 +1,4 @@
-//! Frames to events. Allow-lists what is inert; all else is held or ends the stream.
+//! Turns frames into events. Inert kinds are listed; everything else is held or ends the stream.
 
 use super::super::{Declared, Reader, carries_calls, is_call};
 use super::BlockKind;
@@ -71,8 +71,7 @@ impl EventReader {
             }
         })?;
         let kind = json
-            .get("type")
-            .and_then(Json::as_str)
+            .get_str("type")
             .ok_or(Violation::Incomplete("an event has no type"))?;
         if fields.event != Some(kind) {
             return Err(Violation::OtherName {
@@ -113,7 +112,7 @@ impl EventReader {
     }
 
     fn message_start(&mut self, json: &Json<'_>) -> Result<Event, Violation> {
-        // Clients start from this object: a block that stands in it would need no block events.
+        // Clients start from this object: a block inside it would need no block events.
         let content = json.get("message").and_then(|m| m.get("content"));
         match content {
             None | Some(Json::Null) => {}
@@ -122,7 +121,7 @@ impl EventReader {
         }
         match (std::mem::replace(&mut self.started, true), self.last_block) {
             (false, _) => Ok(Event::Inert(Part::MessageStart)),
-            // Some gateways say it twice.
+            // Some gateways send it twice.
             (true, None) => Ok(Event::Stray("a second message_start")),
             (true, Some(_)) => Err(Violation::OutOfOrder("a second message_start")),
         }
@@ -145,8 +144,7 @@ impl EventReader {
             .get("content_block")
             .ok_or(Violation::Incomplete("a block start without a block"))?;
         let kind = block
-            .get("type")
-            .and_then(Json::as_str)
+            .get_str("type")
             .ok_or(Violation::Incomplete("a block without a type"))?;
         let (open, event) = match self.declared.block(kind, block) {
             BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
@@ -171,8 +169,7 @@ impl EventReader {
             .get("delta")
             .ok_or(Violation::Incomplete("a block delta without a delta"))?;
         let kind = delta
-            .get("type")
-            .and_then(Json::as_str)
+            .get_str("type")
             .ok_or(Violation::Incomplete("a delta without a type"))?;
         match (self.find_open(index), kind) {
             (None, _) => Err(Violation::OutOfOrder(
@@ -180,9 +177,9 @@ impl EventReader {
             )),
             (Some(Open::UnknownCall), _) => Ok(Event::CallNoise),
             (Some(Open::Call), "input_json_delta") => {
-                let fragment = delta.get("partial_json").and_then(Json::as_str).ok_or(
-                    Violation::Incomplete("an input_json_delta without partial_json"),
-                )?;
+                let fragment = delta.get_str("partial_json").ok_or(Violation::Incomplete(
+                    "an input_json_delta without partial_json",
+                ))?;
                 let fragment = no_lone_surrogates(data).map(|()| fragment.to_owned());
                 Ok(Event::CallInput(index, fragment))
             }

@@ -1,4 +1,4 @@
-//! What a request tells about the session and the tools.
+//! What a request says about the session and the tools.
 
 use super::history::mentions;
 use crate::request::{Layout, ProviderTools, Request, RequestFacts};
@@ -39,9 +39,7 @@ pub(super) fn read(body: Bytes) -> Result<Request, JsonError> {
                 facts.provider.tools.extend(tools.map(str::to_owned));
             }
             "mcp_servers" => {
-                let names = items
-                    .iter()
-                    .filter_map(|server| server.get("name")?.as_str());
+                let names = items.iter().filter_map(|server| server.get_str("name"));
                 facts.provider.servers.extend(names.map(str::to_owned));
             }
             _ => {}
@@ -51,7 +49,7 @@ pub(super) fn read(body: Bytes) -> Result<Request, JsonError> {
 
 /// Under which names the provider runs this tool; none, if the client does.
 fn provider_names<'t>(tool: &'t Json<'_>) -> Vec<&'t str> {
-    let text = |key| tool.get(key).and_then(Json::as_str);
+    let text = |key| tool.get_str(key);
     let Some((kind, name)) = text("type").zip(text("name")) else {
         return Vec::new();
     };
@@ -62,7 +60,7 @@ fn provider_names<'t>(tool: &'t Json<'_>) -> Vec<&'t str> {
 
 /// Whether the provider ran the call of this block.
 pub(super) fn runs_at_provider(provider: &ProviderTools, block: &Json<'_>) -> bool {
-    let text = |key| block.get(key).and_then(Json::as_str);
+    let text = |key| block.get_str(key);
     match text("type") {
         Some("server_tool_use") => text("name").is_some_and(|name| provider.tools.contains(name)),
         Some("mcp_tool_use") => {
@@ -74,25 +72,21 @@ pub(super) fn runs_at_provider(provider: &ProviderTools, block: &Json<'_>) -> bo
 
 /// Claude Code puts a JSON object into `metadata.user_id`; older ones a text that ends with it.
 fn session(metadata: &Json<'_>) -> Option<String> {
-    let user = metadata.get("user_id")?.as_str()?;
+    let user = metadata.get_str("user_id")?;
     if let Ok(user) = Json::read(user.as_bytes(), 8, LoneSurrogates::Refuse) {
-        return Some(user.get("session_id")?.as_str()?.to_owned());
+        return Some(user.get_str("session_id")?.to_owned());
     }
     let (_, session) = user.rsplit_once("_session_")?;
     Some(session.to_owned())
 }
 
-/// Claude Code says where it works in its system prompt. What users and tools say is not asked:
-/// whoever moves the project moves what may be deleted.
+/// Claude Code names its working folder in its system prompt. What users and tools say is ignored:
+/// the project decides what may be deleted.
 fn working_dir(system: &Json<'_>) -> Option<String> {
     let mut texts: Vec<&str> = system.as_str().into_iter().collect();
     let blocks = system.as_array().unwrap_or(&[]);
-    texts.extend(
-        blocks
-            .iter()
-            .filter_map(|b| b.get("text").and_then(Json::as_str)),
-    );
-    // The first one counts: further down stand texts from the repository, such as commit messages.
+    texts.extend(blocks.iter().filter_map(|b| b.get_str("text")));
+    // The first one counts: later lines contain text from the repository, such as commit messages.
     let mut lines = texts.iter().flat_map(|text| text.lines());
     lines.find_map(|line| {
         let line = line.trim_start_matches([' ', '-', '*']);
@@ -106,7 +100,7 @@ fn working_dir(system: &Json<'_>) -> Option<String> {
 
 fn requires_arguments(tool: &Json<'_>) -> Option<String> {
     let required = tool.get("input_schema")?.get("required")?.as_array()?;
-    let name = tool.get("name")?.as_str()?;
+    let name = tool.get_str("name")?;
     (!required.is_empty()).then(|| name.to_owned())
 }
 

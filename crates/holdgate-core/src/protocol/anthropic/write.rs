@@ -73,8 +73,8 @@ impl Writer for EventWriter {
         single("message_stop", r#"{"type":"message_stop"}"#)
     }
 
-    /// `message` as a text, and as an error. The text is there because clients that have no whole
-    /// block yet take an error for a reason to ask again, without streaming.
+    /// `message` as a text, and as an error. The text is needed because clients that have not
+    /// received a complete block respond to an error with a second request that is not streamed.
     fn failure(&mut self, message: &str) -> Canonical {
         let mut out = Frames::default();
         if !self.started {
@@ -214,10 +214,10 @@ fn renumber(raw: Canonical, from: Block, to: Block) -> Canonical {
     .unwrap_or_default()
 }
 
-/// No client may be told that a call follows when none does: it would ask the model to try again.
+/// The stop reason must not announce a call if none follows: the client would ask the model again.
 fn without_tool_use_reason(raw: Canonical) -> Canonical {
     let changed = rewrite(&raw, |_, json| {
-        let reason = json.get("delta")?.get("stop_reason")?.as_str()?;
+        let reason = json.get("delta")?.get_str("stop_reason")?;
         if reason != "tool_use" {
             return None;
         }

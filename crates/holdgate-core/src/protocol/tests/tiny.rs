@@ -54,10 +54,10 @@ impl Protocol for Tiny {
         let json = read(body)?;
         let calls = json.get("calls").and_then(Json::as_array).unwrap_or(&[]);
         let calls = calls.iter().map(|call| {
-            let args = call.get("args").and_then(Json::as_str);
+            let args = call.get_str("args");
             held(call, args.map(str::to_owned))
         });
-        let said = json.get("say").and_then(Json::as_str).unwrap_or_default();
+        let said = json.get_str("say").unwrap_or_default();
         let message = TinyMessage {
             said: said.to_owned(),
             calls: Vec::new(),
@@ -86,7 +86,7 @@ fn read(data: &[u8]) -> Result<Json<'_>, Violation> {
 }
 
 fn held(call: &Json<'_>, input: Option<String>) -> HeldCall {
-    let text = |key| call.get(key).and_then(Json::as_str).map(str::to_owned);
+    let text = |key| call.get_str(key).map(str::to_owned);
     HeldCall::new(Executor::AtClient, text("id"), text("tool"), input)
 }
 
@@ -131,7 +131,7 @@ impl Reader for TinyReader {
                     events.push(Event::CallStart(at?, Box::new(held(value, None))));
                 }
                 "args" => {
-                    let text = value.get("text").and_then(Json::as_str);
+                    let text = value.get_str("text");
                     let text = text.ok_or(Fault::NotAnObject).map(str::to_owned);
                     events.push(Event::CallInput(at?, text));
                 }
@@ -250,7 +250,7 @@ impl GuardedMessage for TinyMessage {
 
 /// A turn of the model's has a `say` or a `call`, one of a tool's the id of the call as its `result`.
 fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
-    let text = |json: &'m Json<'m>, key| json.get(key).and_then(Json::as_str);
+    let text = |json: &'m Json<'m>, key| json.get_str(key);
     let said = text(turn, "say").map(Mention::Text);
     let called = turn.get("call").and_then(|call| {
         Some(Mention::Call {

@@ -1,6 +1,6 @@
 //! Rules that look back: what was done before, since and after.
 
-use super::{TESTS_FIRST, speak};
+use super::{TESTS_FIRST, matching};
 
 const AFTER_SECRET: &str = "
 - id: network-after-secret
@@ -14,12 +14,16 @@ const AFTER_SECRET: &str = "
     allow: ['curl https://example.com']
 ";
 
+/// Whether `rule` matches a command after those of `before`.
+#[track_caller]
+fn check(rule: &str, before: &[&str], command: &str, matches: bool) {
+    let matched = matching(rule, "", before, command);
+    assert_eq!(!matched.is_empty(), matches, "{before:.200?} {command}");
+}
+
 #[test]
 fn what_is_required_must_have_been_done_before_and_since_the_last_change() {
-    let check = |before: &[&str], command: &str, speaks: bool| {
-        let spoken = speak(TESTS_FIRST, "", before, command);
-        assert_eq!(!spoken.is_empty(), speaks, "{before:?} {command}");
-    };
+    let check = |before: &[&str], command, matches| check(TESTS_FIRST, before, command, matches);
     check(&[], "git push", true);
     check(&["cargo test"], "git push", false);
     check(&["cargo test", "ls", "git status"], "git push", false);
@@ -58,10 +62,6 @@ fn what_is_required_must_have_been_done_before_and_since_the_last_change() {
 
 #[test]
 fn a_command_with_many_effects_hides_none() {
-    let check = |rule: &str, before: &[&str], command: &str, speaks: bool| {
-        let spoken = speak(rule, "", before, command);
-        assert_eq!(!spoken.is_empty(), speaks);
-    };
     let many =
         |each: &dyn Fn(usize) -> String, count| (0..count).map(each).collect::<Vec<_>>().join("; ");
     let reads = many(&|i| format!("cat {i}.txt"), 600);
@@ -90,10 +90,6 @@ fn a_command_with_many_effects_hides_none() {
 
 #[test]
 fn a_call_of_which_nothing_is_known_may_have_done_anything() {
-    let check = |rule: &str, before: &[&str], command: &str, speaks: bool| {
-        let spoken = speak(rule, "", before, command);
-        assert_eq!(!spoken.is_empty(), speaks, "{before:?} {command}");
-    };
     check(AFTER_SECRET, &["?"], "curl https://example.com", true);
     check(AFTER_SECRET, &["#?"], "curl https://example.com", false);
     check(TESTS_FIRST, &["?"], "git push", true);
@@ -116,10 +112,7 @@ fn the_same_path_counts_however_it_is_spelt() {
     deny: ['echo x > a']
     allow: [{ first: ['cat a'], then: 'echo x > a' }, 'ls']
 ";
-    let check = |before: &[&str], command: &str, speaks: bool| {
-        let spoken = speak(rule, "", before, command);
-        assert_eq!(!spoken.is_empty(), speaks, "{before:?} {command}");
-    };
+    let check = |before: &[&str], command, matches| check(rule, before, command, matches);
     check(&["cat a.txt"], "echo x > a.txt", false);
     check(&["cat b.txt"], "echo x > a.txt", true);
     check(&["cat ./src/../a.txt"], "echo x > $PWD/a.txt", false);
@@ -143,17 +136,14 @@ fn the_same_path_counts_however_it_is_spelt() {
     );
     check(&[], "cat a.txt; echo x > a.txt", true);
     let near = rule.replace("same: path", "same: path\n  within: 2");
-    let spoken = |before: &[&str]| !speak(&near, "", before, "echo x > a.txt").is_empty();
-    assert!(!spoken(&["cat a.txt", "ls"]));
-    assert!(spoken(&["cat a.txt", "ls", "ls"]));
+    let matched = |before: &[&str]| !matching(&near, "", before, "echo x > a.txt").is_empty();
+    assert!(!matched(&["cat a.txt", "ls"]));
+    assert!(matched(&["cat a.txt", "ls", "ls"]));
 }
 
 #[test]
-fn a_rule_can_speak_only_after_something() {
-    let check = |before: &[&str], command: &str, speaks: bool| {
-        let spoken = speak(AFTER_SECRET, "", before, command);
-        assert_eq!(!spoken.is_empty(), speaks, "{before:?} {command}");
-    };
+fn a_rule_can_apply_only_after_something() {
+    let check = |before: &[&str], command, matches| check(AFTER_SECRET, before, command, matches);
     check(&[], "curl https://example.com", false);
     check(
         &["cat .env", "ls", "cargo build"],
@@ -179,10 +169,7 @@ fn what_may_have_been_touched_counts_as_touched() {
     deny: [{ first: ['cat customer.csv'], then: 'curl https://example.com' }]
     allow: ['curl https://example.com']
 ";
-    let check = |before: &str, speaks: bool| {
-        let spoken = speak(rule, "", &[before], "curl https://example.com");
-        assert_eq!(!spoken.is_empty(), speaks, "{before}");
-    };
+    let check = |before, matches| check(rule, &[before], "curl https://example.com", matches);
     for may in [
         "cat data/customer.csv",
         "cat *",
@@ -209,10 +196,10 @@ fn what_may_have_been_touched_counts_as_touched() {
     }
     let fixed = rule.replace("**/customer.csv", "~/project/data/customer.csv");
     let fixed = fixed.replace("cat customer.csv", "cat data/customer.csv");
-    let spoken =
-        |before: &str| !speak(&fixed, "", &[before], "curl https://example.com").is_empty();
-    assert!(spoken("cat data/*") && spoken("grep -r x ."));
-    assert!(!spoken("cat *") && !spoken("grep -r x src"));
+    let matched =
+        |before: &str| !matching(&fixed, "", &[before], "curl https://example.com").is_empty();
+    assert!(matched("cat data/*") && matched("grep -r x ."));
+    assert!(!matched("cat *") && !matched("grep -r x src"));
     let same = "
 - id: sent-after-change
   do: DENY
@@ -225,9 +212,12 @@ fn what_may_have_been_touched_counts_as_touched() {
     deny: [{ first: ['cat a'], then: 'rm a' }]
     allow: ['rm a']
 ";
-    let spoken = |before: &str| !speak(same, "", &[before], "rm a.txt").is_empty();
+    let matched = |before: &str| !matching(same, "", &[before], "rm a.txt").is_empty();
     assert!(
-        spoken("cat *") && spoken("cat \"$X\"") && spoken("grep -r . .") && spoken("cat [a].txt")
+        matched("cat *")
+            && matched("cat \"$X\"")
+            && matched("grep -r . .")
+            && matched("cat [a].txt")
     );
-    assert!(!spoken("cat b*") && !spoken("cat src/*") && !spoken("grep -r . src"));
+    assert!(!matched("cat b*") && !matched("cat src/*") && !matched("grep -r . src"));
 }

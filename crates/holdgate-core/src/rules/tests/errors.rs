@@ -2,13 +2,21 @@
 
 use super::*;
 
-fn wrong(text: &str, message: &str, marked: &str) {
-    let Err(RuleErrors(errors)) = read(text) else {
+/// A file has one error, with this message, and it points at what stands between `«` and `»`.
+#[track_caller]
+fn wrong(marked: &str, message: &str) {
+    let (before, rest) = marked.split_once('«').unwrap();
+    let (inside, after) = rest.split_once('»').unwrap();
+    let text = format!("{before}{inside}{after}");
+    let Err(RuleErrors(errors)) = read(&text) else {
         panic!("nothing wrong with:\n{text}");
     };
     let shown = errors.first().unwrap().to_string();
     let lines: Vec<&str> = shown.lines().collect();
-    assert_eq!(lines.first(), Some(&message), "{shown}");
+    let line = before.split('\n').count();
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    let expected = format!("t.yaml:{line}:{column}: {message}");
+    assert_eq!(lines.first(), Some(&expected.as_str()), "{shown}");
     let (source, carets) = (lines[2], lines[3]);
     let under: String = source
         .chars()
@@ -16,141 +24,116 @@ fn wrong(text: &str, message: &str, marked: &str) {
         .filter(|(_, caret)| *caret == '^')
         .map(|(c, _)| c)
         .collect();
-    assert_eq!(under, marked, "{shown}");
+    assert_eq!(under, inside, "{shown}");
     assert_eq!(errors.len(), 1, "{errors:?}");
 }
 
 #[test]
 fn an_error_says_where_and_what_to_do() {
-    let rule = |when: &str| rule_with(when);
-    let good = rule("{ effect: read }");
+    let in_condition = |when: &str, message: &str| wrong(&rule_with(when), message);
+    in_condition(
+        "{ «efect»: read }",
+        "unknown field `efect`, did you mean `effect`?",
+    );
+    in_condition(
+        "{ effect: «reed» }",
+        "unknown effect `reed`, did you mean `read`?",
+    );
+    in_condition(
+        "{ path: { in: [secret, «projekt»] } }",
+        "unknown path class `projekt`, did you mean `project`?",
+    );
+    in_condition(
+        "{ host: { in: «externel» } }",
+        "unknown host class `externel`, did you mean `external`?",
+    );
+    in_condition(
+        "{ from: «fetch» }",
+        "unknown origin `fetch`, did you mean `fetched`?",
+    );
+    in_condition(
+        "{ text: «'a('» }",
+        "this is not a valid regular expression: unclosed group",
+    );
+    in_condition(
+        "{ is: «Recursive» }",
+        "unknown tag `Recursive`, did you mean `recursive`?",
+    );
+
+    let good = rule_with("{ effect: read }");
     let but = |from: &str, to: &str| {
         assert!(good.contains(from), "{from}");
         good.replace(from, to)
     };
+    let name = |text: &str| text.replace("a-rule", "«a-rule»");
     wrong(
-        &but("when", "whn"),
-        "t.yaml:4:3: unknown field `whn`, did you mean `when`?",
-        "whn",
+        &but("when", "«whn»"),
+        "unknown field `whn`, did you mean `when`?",
     );
     wrong(
-        &rule("{ efect: read }"),
-        "t.yaml:4:11: unknown field `efect`, did you mean `effect`?",
-        "efect",
+        &but("DENY", "«DENI»"),
+        "`DENI` is not a valid verdict, did you mean `DENY`?",
     );
     wrong(
-        &rule("{ effect: reed }"),
-        "t.yaml:4:19: unknown effect `reed`, did you mean `read`?",
-        "reed",
+        &but("DENY", "«REQUIRE»"),
+        "REQUIRE needs `before`, or `approval: true`",
     );
     wrong(
-        &rule("{ path: { in: [secret, projekt] } }"),
-        "t.yaml:4:32: unknown path class `projekt`, did you mean `project`?",
-        "projekt",
+        &but("  because: it is so\n  examples", "  «examples»"),
+        "the field `because` is missing",
     );
     wrong(
-        &rule("{ host: { in: externel } }"),
-        "t.yaml:4:23: unknown host class `externel`, did you mean `external`?",
-        "externel",
+        &but("a-rule", "«A rule»"),
+        "`A rule` is not a valid name: names look like `force-push`",
     );
     wrong(
-        &rule("{ from: fetch }"),
-        "t.yaml:4:17: unknown origin `fetch`, did you mean `fetched`?",
-        "fetch",
+        &but("it is so", "«it is so.»"),
+        "write a clause without a full stop",
     );
     wrong(
-        &rule("{ text: 'a(' }"),
-        "t.yaml:4:17: this is not a valid regular expression: unclosed group",
-        "'a('",
+        &name(&but(", allow: [y]", "")),
+        "a rule needs an example of both kinds: add one to `examples.allow`",
     );
     wrong(
-        &rule("{ is: Recursive }"),
-        "t.yaml:4:15: unknown tag `Recursive`, did you mean `recursive`?",
-        "Recursive",
+        &name(&but("deny: [x]", "deny: []")),
+        "a rule needs an example of both kinds: add one to `examples.deny`",
     );
     wrong(
-        &but("DENY", "DENI"),
-        "t.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?",
-        "DENI",
+        &but("deny: [x]", "deny: [x], ask: «[»z]"),
+        "this rule's verdict is `deny`, so write `deny:` here",
     );
     wrong(
-        &but("DENY", "REQUIRE"),
-        "t.yaml:2:7: REQUIRE needs `before`, or `approval: true`",
-        "REQUIRE",
+        &but("do: DENY", "do: DENY\n  «do»: ASK"),
+        "duplicate key `do`",
     );
     wrong(
-        &but("  because: it is so\n", ""),
-        "t.yaml:5:3: the field `because` is missing",
-        "examples",
-    );
-    wrong(
-        &but("a-rule", "A rule"),
-        "t.yaml:1:7: `A rule` is not a valid name: names look like `force-push`",
-        "A rule",
-    );
-    wrong(
-        &but("it is so", "it is so."),
-        "t.yaml:5:12: write a clause without a full stop",
-        "it is so.",
-    );
-    wrong(
-        &but(", allow: [y]", ""),
-        "t.yaml:1:7: a rule needs an example of both kinds: add one to `examples.allow`",
-        "a-rule",
-    );
-    wrong(
-        &but("deny: [x]", "deny: []"),
-        "t.yaml:1:7: a rule needs an example of both kinds: add one to `examples.deny`",
-        "a-rule",
-    );
-    wrong(
-        &but("deny: [x]", "deny: [x], ask: [z]"),
-        "t.yaml:6:31: this rule's verdict is `deny`, so write `deny:` here",
-        "[",
-    );
-    wrong(
-        &but("do: DENY", "do: DENY\n  do: ASK"),
-        "t.yaml:3:3: duplicate key `do`",
-        "do",
-    );
-    wrong(
-        &format!("{good}{good}"),
-        "t.yaml:7:7: the rule `a-rule` already exists in t.yaml:1: choose another name",
-        "a-rule",
+        &(good.clone() + &name(&good)),
+        "the rule `a-rule` already exists in t.yaml:1: choose another name",
     );
 }
 
 #[test]
 fn a_condition_that_cannot_be_meant_is_an_error() {
-    let rule = |when: &str| rule_with(when);
-    let nothing =
-        "t.yaml:4:9: this says only what a call must not do: add a condition on what it does";
-    wrong(&rule("{ not: { effect: read } }"), nothing, "{");
-    wrong(&rule("{ all: [{ not: { effect: read } }] }"), nothing, "{");
+    let wrong = |when: &str, message: &str| wrong(&rule_with(when), message);
+    let nothing = "this says only what a call must not do: add a condition on what it does";
+    wrong("«{» not: { effect: read } }", nothing);
+    wrong("«{» all: [{ not: { effect: read } }] }", nothing);
     wrong(
-        &rule("{ effect: read, any: [{ effect: write }] }"),
-        "t.yaml:4:9: no single effect can meet all of this; to match several effects of a call, write `all: [{…}, {…}]`",
-        "{",
+        "«{» effect: read, any: [{ effect: write }] }",
+        "no single effect can meet all of this; to match several effects of a call, write `all: [{…}, {…}]`",
     );
     wrong(
-        &rule("{ effect: read, all: [{ effect: write }] }"),
-        "t.yaml:4:9: `all` matches several effects here, but the other keys match one effect: put them into an `all`, as in `all: [{…}, {all: […]}]`",
-        "{",
+        "«{» effect: read, all: [{ effect: write }] }",
+        "`all` matches several effects here, but the other keys match one effect: put them into an `all`, as in `all: [{…}, {all: […]}]`",
     );
     wrong(
-        &rule("{ effect: read, not: { all: [{ effect: read }] } }"),
-        "t.yaml:4:37: `all` matches several effects, but the condition around it matches one effect",
-        "[",
+        "{ effect: read, not: { all: «[»{ effect: read }] } }",
+        "`all` matches several effects, but the condition around it matches one effect",
     );
+    wrong("{ any: «[»] }", "`any` needs a condition");
     wrong(
-        &rule("{ any: [] }"),
-        "t.yaml:4:16: `any` needs a condition",
-        "[",
-    );
-    wrong(
-        &rule("{}"),
-        "t.yaml:4:9: an empty condition matches everything: say which effect to match",
-        "{",
+        "«{»}",
+        "an empty condition matches everything: say which effect to match",
     );
 }
 

@@ -6,14 +6,6 @@ use crate::session::{self, SharedSession};
 use holdgate_effects::path::{Facts, Real, World};
 use std::sync::atomic::AtomicUsize;
 
-fn about(history: &History) -> About<'_> {
-    About {
-        history,
-        expert: false,
-        now: Duration::ZERO,
-    }
-}
-
 fn limited(calls_per_minute: usize) -> Box<dyn Layer> {
     let limits = RateLimits {
         calls_per_minute,
@@ -26,13 +18,12 @@ fn limited(calls_per_minute: usize) -> Box<dyn Layer> {
 fn the_session_is_free_while_a_call_is_judged() {
     let session = SharedSession::default();
     let used = session.clone();
-    let layer = says(move |_, _| {
+    let layer = says(move |_| {
         assert!(used.try_lock().is_ok());
         Ok(Vec::new())
     });
     let stack = stack(vec![layer], Arc::default());
-    let history = History::default();
-    let judgement = stack.judge_shared(held(Executor::AtClient, "{}"), &session, &about(&history));
+    let judgement = judge(&stack, held(Executor::AtClient, "{}"), &session);
     assert!(rules(&judgement).is_empty());
 }
 
@@ -42,16 +33,14 @@ fn parallel_responses_do_not_multiply_a_limit() {
     let other = session.clone();
     let other_stack = stack(vec![limited(1)], Arc::default());
     // While this call is judged, another one of the session is judged and cleared.
-    let layer = says(move |_, _| {
-        let history = History::default();
+    let layer = says(move |_| {
         let call = held(Executor::AtClient, r#"{"n":2}"#);
-        let judgement = other_stack.judge_shared(call, &other, &about(&history));
+        let judgement = judge(&other_stack, call, &other);
         assert!(judgement.outcome.is_ok());
         Ok(Vec::new())
     });
     let stack = stack(vec![limited(1), layer], Arc::default());
-    let history = History::default();
-    let judgement = stack.judge_shared(held(Executor::AtClient, "{}"), &session, &about(&history));
+    let judgement = judge(&stack, held(Executor::AtClient, "{}"), &session);
     assert_eq!(rules(&judgement), ["call-rate"]);
     assert!(judgement.outcome.is_err());
     assert_eq!(session::lock(&session).refusals_in_a_row(), 1);
@@ -61,19 +50,16 @@ fn parallel_responses_do_not_multiply_a_limit() {
 fn a_call_above_the_rate_costs_no_work() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let layer = says(move |_, _| {
+    let layer = says(move |_| {
         count.fetch_add(1, Ordering::Relaxed);
         Ok(Vec::new())
     });
     let stack = stack(vec![limited(1), layer], Arc::default());
-    let (session, history) = (SharedSession::default(), History::default());
-    let judge = || {
-        let call = held(Executor::AtClient, "{}");
-        rules(&stack.judge_shared(call, &session, &about(&history)))
-    };
-    assert!(judge().is_empty());
+    let session = SharedSession::default();
+    let judged = || rules(&judge(&stack, held(Executor::AtClient, "{}"), &session));
+    assert!(judged().is_empty());
     for _ in 0..3 {
-        assert_eq!(judge(), ["call-rate"]);
+        assert_eq!(judged(), ["call-rate"]);
     }
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
@@ -89,40 +75,31 @@ impl Clock for Moving {
 }
 
 fn on_time(layers: Vec<Box<dyn Layer>>) -> Stack {
-    let limits = JudgeLimits {
-        call: CallLimits {
-            max_bytes: 1 << 20,
-            max_depth: 64,
-        },
-        fuel: u64::MAX / 2,
-        deadline: Duration::from_millis(50),
-    };
-    let know = Knowledge::built_in().unwrap();
-    Stack::new(layers, know, Arc::new(Moving::default()), limits)
+    let mut stack = stack(layers, Arc::default());
+    stack.clock = Arc::new(Moving::default());
+    stack.limits.call.max_bytes = 1 << 20;
+    stack.limits.fuel = u64::MAX / 2;
+    stack
 }
 
 #[test]
 fn the_time_limit_interrupts_a_layer() {
-    let endless = says(|_, context| {
+    let endless = says(|fuel| {
         loop {
-            context.fuel.spend(100)?;
+            fuel.spend(100)?;
         }
     });
-    let (session, history) = (SharedSession::default(), History::default());
-    let call = held(Executor::AtClient, "{}");
-    let judgement = on_time(vec![endless]).judge_shared(call, &session, &about(&history));
+    let judgement = judge_first(&on_time(vec![endless]), held(Executor::AtClient, "{}"));
     assert!(rules(&judgement).contains(&"judging-too-slow".to_owned()));
 }
 
 #[test]
 fn the_time_limit_interrupts_understanding() {
     let stack = on_time(Vec::new());
-    let (session, history) = (SharedSession::default(), History::default());
     let ten = "for i in 1 2 3 4 5 6 7 8 9 0; do ".repeat(5);
     let command = format!("{ten}echo $i | tr 1 2 | sed s/2/3/; {}", "done; ".repeat(5));
     let input = Json::object([("command", command.into())]).text();
-    let call = held(Executor::AtClient, &input);
-    let judgement = stack.judge_shared(call, &session, &about(&history));
+    let judgement = judge_first(&stack, held(Executor::AtClient, &input));
     assert_eq!(rules(&judgement), ["judging-too-slow"]);
     assert!(judgement.effects.is_empty());
 }
@@ -151,9 +128,8 @@ fn where_the_disk_is_silent_nothing_is_harmless() {
         let mut session = Session::default();
         session.world = Arc::new(world);
         let input = Json::object([("command", command.to_owned().into())]).text();
-        let history = History::default();
-        let occasion = Occasion::new(&mut session, &history, Duration::ZERO);
-        rules(&stack.judge(held(Executor::AtClient, &input), occasion))
+        let call = held(Executor::AtClient, &input);
+        rules(&judge(&stack, call, &mut session))
     };
     let silent = World {
         facts: Some(Arc::new(Silent)),
@@ -168,26 +144,16 @@ fn where_the_disk_is_silent_nothing_is_harmless() {
 /// Many costly calls must not keep those who judge from other responses.
 #[test]
 fn a_session_of_costly_calls_gets_less_work_done() {
-    let clock: Arc<TestClock> = Arc::default();
-    let limits = JudgeLimits {
-        call: CallLimits {
-            max_bytes: 1 << 20,
-            max_depth: 64,
-        },
-        fuel: 64_000,
-        deadline: Duration::from_mins(1),
-    };
-    let know = Knowledge::built_in().unwrap();
-    let stack = Stack::new(vec![says(|_, _| Ok(Vec::new()))], know, clock, limits);
+    let mut stack = stack(vec![says(|_| Ok(Vec::new()))], Arc::default());
+    stack.limits.call.max_bytes = 1 << 20;
+    stack.limits.fuel = 64_000;
+    stack.limits.deadline = Duration::from_mins(1);
     let session = SharedSession::default();
     let history = History::default();
     let is_judged = |command: &str, now: u64| {
         let input = format!(r#"{{"command":"{command}"}}"#);
-        let about = About {
-            now: Duration::from_secs(now),
-            ..about(&history)
-        };
-        let judgement = stack.judge_shared(held(Executor::AtClient, &input), &session, &about);
+        let context = Context::new(&history, Duration::from_secs(now));
+        let judgement = stack.judge(held(Executor::AtClient, &input), &session, &context);
         judgement.outcome.is_ok()
     };
     let digits = "1 2 3 4 5 6 7 8 9";

@@ -23,17 +23,17 @@ fn an_operator_adds_patterns_and_says_what_is_safe() {
         let mut watch = OutputWatch::new(read(text).unwrap(), commands());
         let mut hits = Vec::new();
         watch.feed(output.as_bytes(), &mut hits);
-        let told = hits
+        let reported = hits
             .iter()
             .map(|hit| (hit.pattern.to_string(), hit.severity, hit.certain));
-        told.collect::<Vec<_>>()
+        reported.collect::<Vec<_>>()
     };
     let safe = "adjust:\n  - pattern: account-list-shown\n    because: our images have no users\n    known_safe: [{ match: ':/bin/false$', because: nobody can log in }]\n";
     assert_eq!(found(safe, "root:x:0:0:root:/root:/bin/false\n"), []);
     assert_eq!(found(safe, "root:x:0:0:root:/root:/bin/sh\n").len(), 1);
     let low = "adjust:\n  - { pattern: wrecked-machine, severity: medium, because: a lab }\n";
-    let told = found(low, "$ dd if=/dev/zero of=/dev/nvme0n1 bs=1M\n");
-    assert!(told.contains(&("wrecked-machine".to_owned(), Severity::Medium, false)));
+    let reported = found(low, "$ dd if=/dev/zero of=/dev/nvme0n1 bs=1M\n");
+    assert!(reported.contains(&("wrecked-machine".to_owned(), Severity::Medium, false)));
     let own = "- { id: our-code-name, family: own, severity: low, words: [swordfish], regex: swordfish, because: a code name, examples: { trips: [swordfish], passes: [fish] } }\n";
     assert_eq!(found(own, "swordfish\n").len(), 1);
 
@@ -62,7 +62,7 @@ fn wrong(text: &str, message: &str) {
 }
 
 #[test]
-fn a_slip_is_told_with_its_place() {
+fn an_error_is_reported_with_its_place() {
     let good = "- id: a-b\n  family: f\n  severity: low\n  words: [abc]\n  regex: abc\n  because: x\n  \
                 examples: { trips: [abc], passes: [ab] }\n";
     let file = PatternFile {
@@ -77,12 +77,12 @@ fn a_slip_is_told_with_its_place() {
     );
     wrong(
         &with("low", "lo"),
-        "t.yaml:3:13: `lo` is not a valid severity, did you mean `low`?",
+        "t.yaml:3:13: unknown severity `lo`, did you mean `low`?",
     );
     wrong(&with("a-b", "A B"), "t.yaml:1:7: `A B` is not a valid name");
     wrong(
         &with("regex: abc", "regex: '(abc'"),
-        "t.yaml:5:10: not a valid regular expression: unclosed group",
+        "t.yaml:5:10: this is not a valid regular expression: unclosed group",
     );
     wrong(&with("regex: abc", "regex: 'x*'"), "matches the empty text");
     wrong(&with("  words: [abc]\n", ""), "a `regex` needs `words`");

@@ -72,7 +72,7 @@ fn every_handler_is_chosen_by_an_entry() {
     }
     for handler in Handler::ALL {
         assert!(
-            found.contains(handler),
+            found.contains(&handler),
             "no entry has the handler `{handler}`"
         );
     }

@@ -71,7 +71,7 @@ pub(super) fn whole_block(block: &Json<'static>, last_call: &str) -> String {
     block.to_string()
 }
 
-/// `input` is written as it is, also when it is no JSON.
+/// `input` is written as it is, also if it is not JSON.
 pub(super) fn call_block(call: &Call, id: &str, input: &str) -> String {
     let (kind, id, name) = (quoted(&call.kind), quoted(id), quoted(&call.name));
     let server = call.server_name.as_deref().map(quoted);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_named() {
+    fn errors_are_named() {
         let check = |text: &str, what: &str| {
             let json = Json::read(text.as_bytes(), 128, LoneSurrogates::Refuse).unwrap();
             assert_eq!(read_turns(&json).unwrap_err(), what);

@@ -1,14 +1,16 @@
-//! Tool calls wait here until they are whole, and what follows them waits behind.
+//! The queue in which tool calls wait until they are complete and judged, and everything behind
+//! them waits too.
 
+use super::ruling::Judged;
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
 use crate::event::{Block, Part};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What waits, in the order in which it shall leave.
+/// What waits, in the order in which it will leave.
 #[derive(Debug)]
-pub(crate) enum Waiting<J> {
+pub(super) enum Waiting {
     /// An inert frame behind a call.
     Frame(Canonical, Part),
     /// A call that is not judged yet.
@@ -16,26 +18,26 @@ pub(crate) enum Waiting<J> {
     /// The place of a call that is being judged, and how many bytes it keeps.
     Away(usize),
     /// A call's judgement, and about how many bytes it keeps.
-    Judged(J, usize),
+    Judged(Box<Judged>, usize),
     /// The explanation of a refusal, moved before the calls that are kept.
-    Notice(J),
+    Notice(String),
 }
 
 /// A call in the queue.
 #[derive(Debug)]
-pub(crate) struct WaitingCall {
+pub(super) struct WaitingCall {
     /// The call.
-    pub(crate) held: HeldCall,
+    pub(super) held: HeldCall,
     /// Whether its end has come.
-    pub(crate) whole: bool,
+    pub(super) whole: bool,
     /// When it began to wait.
-    pub(crate) since: Duration,
+    pub(super) since: Duration,
 }
 
 /// The queue of one response. Empty whenever no call is held.
-#[derive(Debug)]
-pub(crate) struct Hold<J> {
-    queue: VecDeque<Waiting<J>>,
+#[derive(Debug, Default)]
+pub(super) struct Hold {
+    queue: VecDeque<Waiting>,
     /// Calls that have not ended: their block and their ticket, counted from the first that was
     /// ever queued. Few, so that a call is found at once however much waits behind it.
     open: Vec<(Block, usize)>,
@@ -44,36 +46,25 @@ pub(crate) struct Hold<J> {
     bytes: usize,
 }
 
-impl<J> Default for Hold<J> {
-    fn default() -> Self {
-        Hold {
-            queue: VecDeque::new(),
-            open: Vec::new(),
-            left: 0,
-            bytes: 0,
-        }
-    }
-}
-
-impl<J> Hold<J> {
+impl Hold {
     /// Whether nothing waits.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
     /// About how many bytes wait.
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Queues an inert frame.
-    pub(crate) fn push_frame(&mut self, frame: &Canonical, part: Part) {
+    pub(super) fn push_frame(&mut self, frame: &Canonical, part: Part) {
         self.bytes += frame.len() + 128;
         self.queue.push_back(Waiting::Frame(frame.detached(), part));
     }
 
     /// Queues a call that begins.
-    pub(crate) fn push_call(&mut self, block: Block, held: HeldCall, since: Duration) {
+    pub(super) fn push_call(&mut self, block: Block, held: HeldCall, since: Duration) {
         self.bytes += held.bytes();
         self.open.push((block, self.left + self.queue.len()));
         self.queue.push_back(Waiting::Call(WaitingCall {
@@ -84,7 +75,7 @@ impl<J> Hold<J> {
     }
 
     /// Changes the call of `block`, which has not ended yet.
-    pub(crate) fn with_open(&mut self, block: Block, change: impl FnOnce(&mut HeldCall)) {
+    pub(super) fn with_open(&mut self, block: Block, change: impl FnOnce(&mut HeldCall)) {
         let found = self.open.iter().find(|(open, _)| *open == block);
         let Some(at) = found.and_then(|(_, ticket)| ticket.checked_sub(self.left)) else {
             return;
@@ -97,7 +88,7 @@ impl<J> Hold<J> {
     }
 
     /// The call of `block` has ended.
-    pub(crate) fn end(&mut self, block: Block) {
+    pub(super) fn end(&mut self, block: Block) {
         let Some(at) = self.open.iter().position(|(open, _)| *open == block) else {
             return;
         };
@@ -109,54 +100,50 @@ impl<J> Hold<J> {
     }
 
     /// What leaves next.
-    pub(crate) fn front(&self) -> Option<&Waiting<J>> {
+    pub(super) fn front(&self) -> Option<&Waiting> {
         self.queue.front()
     }
 
     /// How many wait.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.queue.len()
     }
 
     /// Takes the call at `at` to be judged, if one is there that has ended. Its place is kept.
-    pub(crate) fn take_call(&mut self, at: usize) -> Option<WaitingCall> {
+    pub(super) fn take_call(&mut self, at: usize) -> Option<WaitingCall> {
         let waiting = self.queue.get_mut(at)?;
-        let bytes = match waiting {
-            Waiting::Call(call) if call.whole => call.held.bytes(),
-            Waiting::Call(_)
-            | Waiting::Frame(..)
-            | Waiting::Away(_)
-            | Waiting::Judged(..)
-            | Waiting::Notice(_) => return None,
+        let Waiting::Call(call) = waiting else {
+            return None;
         };
-        match std::mem::replace(waiting, Waiting::Away(bytes)) {
-            Waiting::Call(call) => Some(call),
-            Waiting::Frame(..) | Waiting::Away(_) | Waiting::Judged(..) | Waiting::Notice(_) => {
-                None
-            }
+        if !call.whole {
+            return None;
         }
+        let bytes = call.held.bytes();
+        let Waiting::Call(call) = std::mem::replace(waiting, Waiting::Away(bytes)) else {
+            return None;
+        };
+        Some(call)
     }
 
     /// The call that was taken from `at` has been judged.
-    pub(crate) fn put_judged(&mut self, at: usize, judged: J) {
+    pub(super) fn put_judged(&mut self, at: usize, judged: Judged) {
         if let Some(waiting) = self.queue.get_mut(at)
             && let Waiting::Away(bytes) = waiting
         {
-            *waiting = Waiting::Judged(judged, *bytes);
+            *waiting = Waiting::Judged(Box::new(judged), *bytes);
         }
     }
 
     /// The judgement at `at`.
-    pub(crate) fn judged_at(&mut self, at: usize) -> Option<&mut J> {
-        match self.queue.get_mut(at) {
-            Some(Waiting::Judged(judged, _)) => Some(judged),
-            Some(Waiting::Frame(..) | Waiting::Call(_) | Waiting::Away(_) | Waiting::Notice(_))
-            | None => None,
-        }
+    pub(super) fn judged_at(&mut self, at: usize) -> Option<&mut Judged> {
+        let Waiting::Judged(judged, _) = self.queue.get_mut(at)? else {
+            return None;
+        };
+        Some(judged)
     }
 
     /// Takes what leaves next.
-    pub(crate) fn pop(&mut self) -> Option<Waiting<J>> {
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
         let waiting = self.queue.pop_front()?;
         self.left += 1;
         self.bytes = match &waiting {
@@ -170,14 +157,14 @@ impl<J> Hold<J> {
     }
 
     /// Takes all that waits. No call is open any more.
-    pub(crate) fn take(&mut self) -> VecDeque<Waiting<J>> {
+    pub(super) fn take(&mut self) -> VecDeque<Waiting> {
         self.bytes = 0;
         self.open.clear();
         std::mem::take(&mut self.queue)
     }
 
     /// Puts a queue back that was taken.
-    pub(crate) fn put(&mut self, queue: VecDeque<Waiting<J>>) {
+    pub(super) fn put(&mut self, queue: VecDeque<Waiting>) {
         self.queue = queue;
     }
 }
