@@ -5,6 +5,7 @@ mod environment;
 mod execution;
 mod files;
 mod network;
+mod touch;
 
 use crate::effect::{Actor, Effect};
 use crate::fuel::{Fuel, OutOfFuel};
@@ -164,6 +165,7 @@ impl<'a> Scene<'a> {
         for mark in &self.marks {
             effect = effect.tagged(*mark);
         }
+        effect.unconditional &= !effect.is(Tag::Suspect);
         self.fuel
             .spend(effect.text.as_ref().map_or(0, |t| t.len() as u64 / 1024))?;
         for tag in self.know.own.tags(&effect) {

@@ -259,6 +259,8 @@ worded! {
         Stop = "stop": "Something is stopped.",
         Submodule = "submodule": "The effect is about a repository inside of the repository.",
         Sudoers = "sudoers": "The list of who may become root changes.",
+        Suspect = "suspect": "Nothing says that it is done, but words of the call name it. Only rules \
+                                that deny match it.",
         Swap = "swap": "The effect is about swap space.",
         Syntax = "syntax": "The text is not valid in its language.",
         System = "system": "The effect reaches all that the program manages on the machine.",

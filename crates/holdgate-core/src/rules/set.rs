@@ -9,6 +9,7 @@ use crate::verdict::{Finding, Verdict};
 use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
+use holdgate_effects::tag::Tag;
 use holdgate_effects::worded::suggestion;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -175,9 +176,14 @@ impl RuleSet {
                 }
                 _ => visible,
             };
-            let effects = &*visible;
-            fuel.spend(1 + effects.len() as u64 / 16)?;
-            if let Met::Yes(effect) = rule.met(effects, history, fuel)? {
+            fuel.spend(1 + visible.len() as u64 / 16)?;
+            let certain = certain(&visible);
+            let mut met = rule.met(&certain, history, fuel)?;
+            if matches!(met, Met::No) && verdict >= Verdict::Block && certain.len() < visible.len()
+            {
+                met = rule.met(&visible, history, fuel)?;
+            }
+            if let Met::Yes(effect) = met {
                 findings.push(rule.finding(verdict, effect));
             }
         }
@@ -214,6 +220,15 @@ impl RuleSet {
         }
         Ok(left)
     }
+}
+
+/// The effects without those that the words of the call only name.
+fn certain(effects: &[Effect]) -> Cow<'_, [Effect]> {
+    let is_certain = |effect: &&Effect| !effect.is(Tag::Suspect);
+    if effects.iter().all(|effect| is_certain(&effect)) {
+        return Cow::Borrowed(effects);
+    }
+    Cow::Owned(effects.iter().filter(is_certain).cloned().collect())
 }
 
 /// Appends the rules of all files to `rules` and adjusts verdicts. A name can be used only once.

@@ -139,7 +139,8 @@ impl Gathered {
         let is_dash = value.text == "-";
         let Run { call, actor, .. } = run;
         match role {
-            Role::Data
+            Role::Data => scene.touches(actor, value)?,
+            Role::Text
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput

@@ -71,7 +71,8 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
 }
 
-/// A program that nothing is known of: it runs, and what it prints may hold what it was given.
+/// A program that nothing is known of: it runs, touches what its words name, and may print what it was
+/// given.
 fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let mut output = Value::unknown(Origins::OUTPUT);
     if let Some(stdin) = call.stdin {
@@ -79,6 +80,9 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     }
     // Many programs are wrappers: a known program among the arguments is taken as run.
     special::wrapped(scene, call, actor)?;
+    for word in call.words.iter().skip(1) {
+        scene.touches(actor, word)?;
+    }
     Ok(output)
 }
 

@@ -9,8 +9,10 @@ use serde::de::value::{Error, StrDeserializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
-    /// A text, a pattern, a number: nothing is done with it.
+    /// A name, a number, a setting. It touches what it names, since nobody looked at every use of it.
     Data,
+    /// A text for people, a pattern to search for: nothing is done with what it names.
+    Text,
     Read,
     Write,
     Append,

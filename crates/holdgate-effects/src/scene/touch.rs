@@ -1,0 +1,136 @@
+//! What is touched by words whose use no table settles. What they name counts: a sensitive place as
+//! read and written, an address as asked, a command as run. All of it is tagged `suspect`, so that
+//! only rules that deny take it for done.
+
+use super::{Fueled, Scene};
+use crate::effect::{Actor, Kind};
+use crate::language::programs;
+use crate::path::PathClass;
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// A longer text is a document, not a path or a command.
+const MAX_LENGTH: usize = 4096;
+/// Commands that one text may hold.
+const MAX_COMMANDS: usize = 4;
+/// Parts of one word that may be paths.
+const MAX_PARTS: usize = 16;
+
+/// Places that are touched if their name stands somewhere: what is kept there is secret, runs later
+/// or gives power.
+const SENSITIVE: [PathClass; 7] = [
+    PathClass::Secret,
+    PathClass::Startup,
+    PathClass::Privilege,
+    PathClass::Holdgate,
+    PathClass::AgentSettings,
+    PathClass::Device,
+    PathClass::Escape,
+];
+
+impl Scene<'_> {
+    /// A word is used, and nothing says how.
+    pub(crate) fn touches(&mut self, actor: &Actor, word: &Value) -> Fueled {
+        let text = word.text.as_str();
+        if text.len() > MAX_LENGTH || !text.contains(['/', '.', '~', '_', ' ', '$']) {
+            return Ok(());
+        }
+        self.fuel.spend(4 + text.len() as u64 / 16)?;
+        self.marks.push(Tag::Suspect);
+        let done = self.touches_what_it_names(actor, word);
+        self.marks.pop();
+        done
+    }
+
+    fn touches_what_it_names(&mut self, actor: &Actor, word: &Value) -> Fueled {
+        for part in paths_in(&word.text) {
+            self.touches_place(actor, &word.map(part))?;
+        }
+        if word.text.contains("://") && !word.text.contains(char::is_whitespace) {
+            self.fetch(actor, word)?;
+        }
+        for command in commands_in(&word.text) {
+            let command = word.map(command);
+            // Nothing of it is left behind: perhaps nobody runs it.
+            let (files, links) = (self.files.clone(), self.links.len());
+            self.apart(|scene| scene.shell(actor, &command))?;
+            self.files = files;
+            self.links.truncate(links);
+        }
+        Ok(())
+    }
+
+    fn touches_place(&mut self, actor: &Actor, path: &Value) -> Fueled {
+        let place = self.place(path);
+        if !SENSITIVE.iter().any(|class| place.is(*class)) {
+            return Ok(());
+        }
+        self.emit(actor.does(Kind::Read).at(place.clone()).of(path))?;
+        self.emit(actor.does(Kind::Write).at(place).of(path))
+    }
+}
+
+/// What in a word may be a path: `@file`, `--option=file`, `name:file`, `a|file:///file`.
+fn paths_in(word: &str) -> Vec<&str> {
+    if word.contains(char::is_whitespace) && !word.starts_with(['/', '~']) {
+        return Vec::new();
+    }
+    let mut parts = Vec::new();
+    for part in word.split(['=', '@', ',', '|', ';']) {
+        let part = part.trim_start_matches("file://").trim_start_matches('<');
+        parts.push(part);
+        if let Some((_, path)) = part.split_once(':').filter(|_| !part.contains("://")) {
+            parts.push(path);
+        }
+        if let Some((_, path)) = part.split_once("file:/") {
+            parts.push(path.trim_start_matches('/'));
+        }
+    }
+    parts.retain(|part| part.contains(['/', '.', '~', '_']) && !part.contains("://"));
+    parts.truncate(MAX_PARTS);
+    parts
+}
+
+/// What in a text may be a command: from a program that is worth a look, at the start or after
+/// something that could end what stands before it, to the end.
+fn commands_in(text: &str) -> Vec<&str> {
+    if !text.contains(' ') {
+        return Vec::new();
+    }
+    let ends = |c: char| "\n;|&!@`'\"({=:".contains(c);
+    let mut found = Vec::new();
+    let mut at_start = true;
+    for (at, char) in text.char_indices() {
+        if at_start && char.is_ascii_alphabetic() || char == '/' {
+            let rest = text.get(at..).unwrap_or_default();
+            let (program, arguments) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+            if programs::is_telling(program) && !arguments.trim().is_empty() {
+                found.push(rest);
+            }
+            if found.len() == MAX_COMMANDS {
+                break;
+            }
+        }
+        at_start = ends(char) || at_start && char.is_whitespace();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_behind_marks() {
+        assert_eq!(paths_in("--in=~/.ssh/id_rsa"), ["~/.ssh/id_rsa"]);
+        assert_eq!(paths_in("@/etc/shadow"), ["/etc/shadow"]);
+        assert_eq!(paths_in("some words with a/slash"), [""; 0]);
+    }
+
+    #[test]
+    fn commands_are_found_where_one_can_begin() {
+        assert_eq!(commands_in("|bash -i >& x"), ["bash -i >& x"]);
+        assert_eq!(commands_in("x:;@rm -rf ~"), ["rm -rf ~"]);
+        assert_eq!(commands_in("the rm command"), [""; 0]);
+    }
+}
