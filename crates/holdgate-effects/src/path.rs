@@ -112,15 +112,13 @@ impl World {
 
     /// The world of a project in a home, with no facts from any disk.
     pub fn lexical(project: &str) -> Self {
-        let home = match project.rsplit_once('/') {
-            Some(("", _)) | None => "/home/dev",
-            Some((parent, _)) => parent,
-        };
+        let project = lexical::without_detours(&absolute(project, "/", "/"));
+        let home = lexical::home_of(&project).unwrap_or_else(|| "/home/dev".to_owned());
         World {
-            project: Some(project.to_owned()),
-            cwd: project.to_owned(),
+            project: Some(project.clone()),
+            cwd: project,
             folders: Vec::new(),
-            home: home.to_owned(),
+            home,
             own: Vec::new(),
             facts: None,
             pending: Arc::default(),

@@ -130,7 +130,8 @@ impl Place {
 
     /// The world of a project: with what the disk says, if the project is on this machine.
     pub fn world(&self, know: &Knowledge) -> World {
-        let project = self.project.as_deref().filter(|dir| dir.starts_with('/'));
+        let is_absolute = |dir: &&str| dir.starts_with('/') || dir.get(1..2) == Some(":");
+        let project = self.project.as_deref().filter(is_absolute);
         let project = project.map(|dir| absolute(dir, "/", "/"));
         let disk = Disk::here();
         let here = project.as_deref().is_none_or(|dir| disk.is_folder(dir));

@@ -11,9 +11,9 @@ pub fn is_under(path: &str, folder: &str) -> bool {
 
 /// `path` seen from `cwd`, without `.` and `..`.
 pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
-    let joined = joined(path, cwd, home);
+    let mut joined = joined(path, cwd, home);
     if is_windows(&joined) {
-        return unix_form(&joined);
+        joined = unix_form(&joined);
     }
     let rooted = joined.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -45,25 +45,59 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
         // Tools take it as the home folder; a shell has put the home there already.
         format!("{home}{}", path.trim_start_matches('~'))
     } else {
-        format!("{}/{path}", cwd.trim_end_matches('/'))
+        let inside = format!("{}/{path}", cwd.trim_end_matches('/'));
+        if is_on_drive(cwd) {
+            return inside.replace('\\', "/");
+        }
+        inside
     }
 }
 
 fn is_windows(path: &str) -> bool {
+    let path = path.strip_prefix(r"\\?\").unwrap_or(path);
     let mut chars = path.chars();
     let drive = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
     drive && chars.next() == Some(':') && matches!(chars.next(), Some('\\' | '/'))
 }
 
-/// `C:\Users\x\.ssh` as `/Users/x/.ssh`: secrets have the same names there.
+/// `C:\Users\x` as Git's shell on Windows writes it: `/c/Users/x`.
 fn unix_form(path: &str) -> String {
-    let rest = path.split_once(':').map_or(path, |(_, rest)| rest);
-    rest.replace('\\', "/")
+    let path = path.strip_prefix(r"\\?\").unwrap_or(path);
+    let (drive, rest) = path.split_once(':').unwrap_or(("", path));
+    format!("/{}{}", drive.to_ascii_lowercase(), rest.replace('\\', "/"))
 }
 
-/// Ways through `/proc` and macOS's `/private` lead to the same files.
+/// Whether an absolute path lies on a drive of Windows: `/c/Users`.
+fn is_on_drive(path: &str) -> bool {
+    let mut parts = path.split('/');
+    let drive = parts.nth(1).unwrap_or("");
+    drive.len() == 1 && drive.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+/// The home of the user who has this project, by the usual places of homes.
+pub(super) fn home_of(project: &str) -> Option<String> {
+    let parts: Vec<&str> = project.split('/').skip(1).collect();
+    let home = match parts.as_slice() {
+        ["root", _, ..] => "/root".to_owned(),
+        ["home" | "Users", user, _, ..] => {
+            let homes = parts.first()?;
+            format!("/{homes}/{user}")
+        }
+        [drive, "Users", user, _, ..] if drive.len() == 1 => format!("/{drive}/Users/{user}"),
+        _ => return None,
+    };
+    Some(home)
+}
+
+/// Ways through `/proc` and macOS's `/private`, and the drives of Windows as WSL and Cygwin mount
+/// them, lead to the same files.
 pub(super) fn without_detours(path: &str) -> String {
     let mut path = path;
+    for mounts in ["/mnt", "/cygdrive"] {
+        if let Some(rest) = path.strip_prefix(mounts).filter(|rest| is_on_drive(rest)) {
+            path = rest;
+        }
+    }
     loop {
         if let Some(rest) = path.strip_prefix("/private/")
             && (rest.starts_with("tmp") || rest.starts_with("var") || rest.starts_with("etc"))
@@ -104,9 +138,40 @@ pub(super) fn short_form(path: &str, home: &str) -> String {
             };
         }
     }
+    if is_on_drive(path)
+        && let Some(rest) = path.get(2..).and_then(|rest| rest.strip_prefix("/Users/"))
+    {
+        return rest
+            .split_once('/')
+            .map_or_else(|| "~".to_owned(), |(_, rest)| format!("~/{rest}"));
+    }
     match path.strip_prefix("/root") {
         Some("") => "~".to_owned(),
         Some(rest) if rest.starts_with('/') => format!("~{rest}"),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_of_windows_has_one_form() {
+        let seen = |path: &str| without_detours(&absolute(path, "/d/app", "/c/Users/me"));
+        assert_eq!(seen(r"D:\app\src\main.rs"), "/d/app/src/main.rs");
+        assert_eq!(seen(r"\\?\D:\app\x"), "/d/app/x");
+        assert_eq!(seen(r"src\..\x"), "/d/app/x");
+        assert_eq!(seen("/mnt/d/app/x"), "/d/app/x");
+        assert_eq!(seen("/cygdrive/d/app"), "/d/app");
+        assert_eq!(seen("/mnt/data/x"), "/mnt/data/x");
+        assert_eq!(short_form("/c/Users/me/.ssh/id_rsa", "/home/x"), "~/.ssh/id_rsa");
+    }
+
+    #[test]
+    fn a_home_is_where_homes_are() {
+        assert_eq!(home_of("/home/me/a/b").as_deref(), Some("/home/me"));
+        assert_eq!(home_of("/c/Users/me/app").as_deref(), Some("/c/Users/me"));
+        assert_eq!(home_of("/srv/app"), None);
     }
 }
