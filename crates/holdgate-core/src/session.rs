@@ -2,6 +2,7 @@
 
 mod fingerprint;
 mod store;
+mod tree;
 
 pub(crate) use fingerprint::{Fingerprint, fingerprint};
 pub use store::Sessions;
@@ -11,6 +12,7 @@ use crate::call::ToolCall;
 use crate::conversation::SharedConversations;
 use crate::history::History;
 use crate::verdict::{Finding, Verdict};
+use holdgate_effects::effect::Effect;
 use holdgate_effects::path::World;
 use holdgate_effects::traces::Traces;
 use std::collections::{HashSet, VecDeque};
@@ -65,6 +67,8 @@ pub struct Session {
     folders: Vec<String>,
     /// What a person has approved for the session.
     approved: HashSet<Approved>,
+    /// The rules and folders for which a person has approved writing.
+    trees: Vec<(String, String)>,
     /// Calls that were too costly to understand, and when the first of them came.
     costly: (u32, Duration),
     /// What cleared calls without results will change.
@@ -138,7 +142,7 @@ impl Session {
 
     /// A person has let this call pass, which was recorded as refused. If the approval lasts,
     /// exactly the same call passes again; a call that only contains this one does not, because it
-    /// may do more.
+    /// may do more. An approved write covers the folder tree that it is in.
     pub(crate) fn approve(
         &mut self,
         call: &ToolCall,
@@ -154,12 +158,29 @@ impl Session {
             if self.approved.len() < MAX_APPROVALS {
                 self.approved.insert(self.approved_by(call, finding));
             }
+            if let Some(folder) = tree::approved_with(finding)
+                && self.trees.len() < MAX_APPROVALS
+            {
+                self.trees.push((finding.rule.to_string(), folder));
+            }
         }
     }
 
     /// Whether a person has approved this for the session, and it is still made from the same
     /// folders.
-    pub(crate) fn has_approved(&self, call: &ToolCall, finding: &Finding, from: &Moment) -> bool {
+    pub(crate) fn has_approved(
+        &self,
+        call: &ToolCall,
+        finding: &Finding,
+        effects: &[Effect],
+        from: &Moment,
+    ) -> bool {
+        let covers = |(rule, folder): &(String, String)| {
+            *rule == finding.rule && tree::covers(folder, finding, effects)
+        };
+        if self.trees.iter().any(covers) {
+            return true;
+        }
         !self.approved.is_empty()
             && call.text.len() <= MAX_APPROVED_BYTES
             && from.folders == self.folders
@@ -184,7 +205,8 @@ impl Session {
             256 + approval.input.len() + approval.cwd.len() + folders
         });
         let times = self.recent.capacity() * size_of::<Duration>();
-        times + approved.sum::<usize>() + self.pending.bytes()
+        let trees = self.trees.iter().map(|(_, folder)| 96 + folder.len());
+        times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes()
     }
 
     /// Where the agent works, with all folders that its shell may be in.

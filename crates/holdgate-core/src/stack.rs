@@ -200,18 +200,15 @@ impl Stack {
                 session.note_costly(context.now);
             }
             for finding in &mut findings {
-                if finding.verdict == Verdict::Ask && session.has_approved(&call, finding, &moment)
+                if finding.verdict == Verdict::Ask
+                    && session.has_approved(&call, finding, &effects, &moment)
                 {
                     finding.verdict = Verdict::Audit;
                 }
             }
-            findings.extend(self.counted(
-                &call,
-                &session.counts(Some(print), context.now),
-                context,
-            ));
+            findings.extend(self.counted(&call, &session.counts(print, context.now), context));
             let verdict = strictest(&findings);
-            session.note(Some(print), verdict.lets_pass(), context.now);
+            session.note(print, verdict.lets_pass(), context.now);
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);

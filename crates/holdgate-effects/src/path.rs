@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Whether it is of a class that makes it harmless.
-    pub(super) fn is_harmless(&self) -> bool {
+    pub fn is_harmless(&self) -> bool {
         self.classes.are_harmless()
     }
 

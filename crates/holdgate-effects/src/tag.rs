@@ -131,6 +131,7 @@ worded! {
         Keystrokes = "keystrokes": "Keys are typed into a terminal or a window.",
         Kill = "kill": "The sub-command `kill` runs.",
         KubeConfig = "kube-config": "The file that says how clusters are reached changes.",
+        Lease = "lease": "The push fails if somebody else has pushed since the agent last looked.",
         LiftsGate = "lifts-gate": "The variable or the header is named that lifts the gate.",
         Link = "link": "A link is made.",
         List = "list": "A name, size or type is asked for, not the content.",

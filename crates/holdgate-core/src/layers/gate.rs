@@ -98,13 +98,15 @@ impl Layer for Gate {
 impl RateLimits {
     fn findings(self, counts: &Counts) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut exceeded = |rule, reason, instead| {
-            findings.push(Finding::block(LayerName::Gate, rule, reason).instead(instead));
+        let mut exceeded = |rule, verdict, reason, instead| {
+            let finding = Finding::block(LayerName::Gate, rule, reason).instead(instead);
+            findings.push(Finding { verdict, ..finding });
         };
         let (calls, limit) = (counts.in_last_minute, self.calls_per_minute);
         if limit > 0 && calls >= limit {
             exceeded(
                 "call-rate",
+                Verdict::Block,
                 format!(
                     "the session has made {calls} tool calls within a minute, and the limit is {limit}"
                 ),
@@ -115,6 +117,8 @@ impl RateLimits {
         if limit > 0 && times > limit {
             exceeded(
                 "repeated-call",
+                // Some work repeats; a person can tell.
+                Verdict::Ask,
                 format!("the same call was made {times} times in a row, and the limit is {limit}"),
                 "check what the earlier calls returned and try another approach, or tell the user \
                  what does not work",

@@ -9,8 +9,13 @@ use holdgate_effects::tag::Tag;
 pub(crate) struct Fingerprint(u64);
 
 /// Commands are equal if they do the same, however they are written. A collision only counts a call
-/// as repeated, so speed matters more than strength.
-pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
+/// as repeated, so speed matters more than strength. `None`: the call only waits for something to
+/// happen, as often as it takes.
+pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Option<Fingerprint> {
+    let waits = |e: &Effect| e.is(Tag::Tool) && (e.is(Tag::Inert) || e.is(Tag::Typed));
+    if !effects.is_empty() && effects.iter().all(waits) {
+        return None;
+    }
     let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());
     if effects.iter().any(|e| runs(&e)) {
@@ -21,9 +26,9 @@ pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Fingerprint {
             hash = mix_text(hash, path.as_bytes());
             hash = mix_text(hash, effect.text.as_deref().unwrap_or("").as_bytes());
         }
-        return Fingerprint(hash);
+        return Some(Fingerprint(hash));
     }
-    Fingerprint(mix_text(hash, call.text.as_bytes()))
+    Some(Fingerprint(mix_text(hash, call.text.as_bytes())))
 }
 
 fn mix_text(mut hash: u64, text: &[u8]) -> u64 {

@@ -27,8 +27,8 @@ pub(crate) struct Parsed {
     pub(crate) inside: Option<Tag>,
     /// A program and its arguments that an option gives: `fd -x rm`.
     pub(crate) command: Vec<Value>,
-    /// Something follows a `--`.
-    pub(crate) paths_follow: bool,
+    /// The first operand behind a `--`.
+    pub(crate) paths_from: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         tags: Vec::new(),
         inside: spec.inside,
         command: Vec::new(),
-        paths_follow: false,
+        paths_from: None,
     };
     let mut rest = words.iter().skip(1);
     let mut only_operands = false;
@@ -93,7 +93,9 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         let style = parsed.spec.style;
         let text = word.text.as_str();
         if only_operands || style == Style::Raw {
-            parsed.paths_follow |= dashes;
+            if dashes && parsed.paths_from.is_none() {
+                parsed.paths_from = Some(parsed.operands.len());
+            }
             parsed.operands.push(word.clone());
             continue;
         }

@@ -19,12 +19,15 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     let one_file = one_file
         && match parsed.operands.as_slice() {
             [path] => is_file_name(&path.text),
-            [_, path] if is(Tag::Checkout) && parsed.paths_follow => is_file_name(&path.text),
+            [_, path] if is(Tag::Checkout) && parsed.paths_from.is_some() => {
+                is_file_name(&path.text)
+            }
             _ => false,
         };
     if is(Tag::Checkout)
         && !one_file
-        && (parsed.paths_follow || parsed.operands.iter().any(|o| o.text == "."))
+        && (parsed.paths_from.is_some() || parsed.operands.iter().any(|o| o.text == "."))
+        && !takes_from_commit(parsed)
         && !parsed.given(&["-b", "-B", "--orphan"])
     {
         tags.push(Tag::Discards);
@@ -35,16 +38,47 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     {
         tags.push(Tag::Worktree);
     }
+    // `git clean -fd src/generated`: only what is named.
+    if is(Tag::Clean) && !parsed.operands.is_empty() && parsed.operands.iter().all(is_below) {
+        tags.push(Tag::Filtered);
+    }
     let forces = parsed.operands.iter().any(|o| o.text.starts_with('+'))
         || parsed.options.iter().any(|o| o.name.starts_with("--force"));
     if is(Tag::Push) && forces {
         tags.push(Tag::Force);
+    }
+    let regardless =
+        parsed.given(&["-f", "--force"]) || parsed.operands.iter().any(|o| o.text.starts_with('+'));
+    if is(Tag::Push) && parsed.given(&["--force-with-lease"]) && !regardless {
+        tags.push(Tag::Lease);
     }
     let mut refs = parsed.operands.iter().skip(1);
     if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
         tags.push(Tag::Delete);
     }
     tags
+}
+
+/// `git checkout COMMIT -- path`: the path as it was then, which is asked for by name.
+fn takes_from_commit(parsed: &Parsed) -> bool {
+    let [commit, paths @ ..] = parsed.operands.as_slice() else {
+        return false;
+    };
+    parsed.paths_from == Some(1)
+        && !matches!(commit.text.as_str(), "HEAD" | "@")
+        && !paths.is_empty()
+        && paths.iter().all(is_below)
+}
+
+/// A path below the folder that git works in.
+fn is_below(path: &Value) -> bool {
+    path.is_known() && !path.text.starts_with(['/', '.', '~', ':', '*']) || is_hidden(&path.text)
+}
+
+/// `.github/x`, which is neither `.` nor `..`.
+fn is_hidden(path: &str) -> bool {
+    let name = path.strip_prefix('.').unwrap_or("");
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['*', '?', HOLE])
 }
 
 /// A file by its name: `src/main.rs`, `Makefile`, and no folder or pattern.
@@ -141,7 +175,7 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
             scene.send(&actor.and(Tag::Transfer), &url, &files)?;
         }
     }
-    if (actor.is(Tag::Checkout) && (actor.is(Tag::Discards) || parsed.paths_follow))
+    if (actor.is(Tag::Checkout) && (actor.is(Tag::Discards) || parsed.paths_from.is_some()))
         || actor.is(Tag::Restore)
     {
         for path in parsed.operands.iter().skip(usize::from(

@@ -66,6 +66,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         }
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
+        Prints::Nothing => Value::default(),
         Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
         Prints::Secret => {
             scene.emit(actor.does(Kind::Read).tagged(Tag::SecretStore))?;

@@ -2,7 +2,7 @@
 
 use super::handler::Handler;
 use super::{Call, evidence};
-use crate::effect::{Actor, Kind};
+use crate::effect::{Actor, Effect, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -65,5 +65,16 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuele
         }
         effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
     }
+    if effect.is(Tag::ByName) && is_started_here(scene, &value.text) {
+        effect = effect.tagged(Tag::Own);
+    }
     scene.emit(effect.about(&text))
+}
+
+/// Whether the call itself has started a program that a pattern of processes names.
+fn is_started_here(scene: &Scene<'_>, pattern: &str) -> bool {
+    let named = |program: &str| program.len() > 3 && pattern.contains(program);
+    let runs = |effect: &Effect| effect.kind == Kind::Run && !effect.is(Tag::Suspect);
+    let mut started = scene.effects.iter().filter(|effect| runs(effect));
+    started.any(|effect| named(&effect.program) && !matches!(&*effect.program, "pkill" | "killall"))
 }

@@ -36,6 +36,21 @@ pub(super) fn commands_of_tmux(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled
     Ok(Some(Value::unknown(Origins::OUTPUT)))
 }
 
+/// Options as Windows writes them, `/S /Q`, with dashes.
+pub(super) fn with_dashes(words: &[Value]) -> Option<Vec<Value>> {
+    let is_option = |word: &Value| {
+        let letter = word.text.strip_prefix('/').filter(|rest| rest.len() == 1);
+        letter.is_some_and(|letter| letter.chars().all(|c| c.is_ascii_alphabetic()))
+    };
+    words.iter().any(is_option).then(|| {
+        let dashed = |word: &Value| match is_option(word) {
+            true => word.map(word.text.replace('/', "-")),
+            false => word.clone(),
+        };
+        words.iter().map(dashed).collect()
+    })
+}
+
 /// A patch as agents write it, given as an argument or as input.
 pub(super) fn apply_patch(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let body = call.words.get(1).or(call.stdin).cloned();

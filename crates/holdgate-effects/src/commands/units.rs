@@ -31,6 +31,7 @@ pub(super) fn words(handler: Handler, scene: &Scene<'_>, call: &Call<'_>) -> Opt
     match handler {
         Handler::Curl => network::with_config(scene, call),
         Handler::Kill => processes::without_signal(call.words),
+        Handler::Slashes => special::with_dashes(call.words),
         _ => None,
     }
 }

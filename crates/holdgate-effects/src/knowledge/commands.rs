@@ -75,6 +75,8 @@ pub(crate) enum Prints {
     Secret,
     /// What it reads, decoded.
     Decoded,
+    /// Nothing at all.
+    Nothing,
 }
 
 /// How options look.

@@ -44,6 +44,7 @@ worded! {
         Search = "search": "It may search all of this folder, or pick processes from a list.",
         Sed = "sed": "The script may show nothing but names; it may pick processes from a list.",
         Serves = "serves": "A folder is served to others.",
+        Slashes = "slashes": "Options may be written as Windows does, `/S`.",
         Socat = "socat": "Each operand is an address with options of its own.",
         Sync = "sync": "The content of a folder may go over that of another.",
         Terminal = "terminal": "What its options name runs in a terminal of its own.",

@@ -165,7 +165,10 @@ mod tests {
         assert_eq!(seen("/mnt/d/app/x"), "/d/app/x");
         assert_eq!(seen("/cygdrive/d/app"), "/d/app");
         assert_eq!(seen("/mnt/data/x"), "/mnt/data/x");
-        assert_eq!(short_form("/c/Users/me/.ssh/id_rsa", "/home/x"), "~/.ssh/id_rsa");
+        assert_eq!(
+            short_form("/c/Users/me/.ssh/id_rsa", "/home/x"),
+            "~/.ssh/id_rsa"
+        );
     }
 
     #[test]
