@@ -12,7 +12,8 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
-use holdgate_core::{ANTHROPIC, CallLimits, CallReader, Conversations, Unbounded};
+use holdgate::config::LIMITS;
+use holdgate_core::{ANTHROPIC, CallReader, Conversations, Unbounded};
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use serde_json::{Value, json};
@@ -86,18 +87,11 @@ fn report(name: &str, bytes: usize, took: Duration) {
 fn main() {
     let know = Knowledge::built_in().unwrap();
     know.commands.warm();
-    let world = World {
-        cwd: "/p".into(),
-        project: Some("/p".into()),
-        ..World::default()
-    };
+    let world = World::lexical("/p");
     let reader = CallReader {
         know: &know,
         world: &world,
-        limits: CallLimits {
-            max_bytes: 16 << 20,
-            max_depth: 64,
-        },
+        limits: LIMITS.call,
         fuel: 1_000_000,
         room: &Unbounded,
     };

@@ -10,53 +10,32 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 use bytes::Bytes;
+use holdgate::config::{Config, LIMITS};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, CallLimits, Gate, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits,
-    ResponseContext, Stack, StreamGuard,
+    ANTHROPIC, Gate, GuardSettings, JudgeLimits, Output, RateLimits, ResponseContext, Stack,
+    StreamGuard,
 };
 use holdgate_effects::Knowledge;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn guard() -> StreamGuard {
-    let call = CallLimits {
-        max_bytes: 16 << 20,
-        max_depth: 64,
-    };
     let limits = JudgeLimits {
-        call,
         fuel: 1_000_000,
-        deadline: Duration::from_millis(50),
+        ..LIMITS
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
     let gate = Gate::new(RateLimits::default(), rules);
+    let know = Knowledge::built_in().unwrap();
+    let clock = Arc::new(Duration::ZERO);
+    let stack = Stack::new(vec![Box::new(gate)], know, clock, limits);
     let settings = GuardSettings {
-        on_block: OnBlock::Explain,
-        hold_all: false,
-        ask: None,
-        keep_alive: Duration::from_secs(10),
-        inert_blocks: Arc::default(),
         max_event_bytes: 8 << 20,
         max_held_bytes: 64 << 20,
-        max_calls: 256,
+        ..Config::defaults("").unwrap().guard
     };
-    let judge = ResponseContext {
-        protocol: ANTHROPIC,
-        history: Arc::default(),
-        expert: false,
-        stack: Arc::new(Stack::new(
-            vec![Box::new(gate)],
-            Knowledge::built_in().unwrap(),
-            Arc::new(Duration::ZERO),
-            limits,
-        )),
-        session: Arc::default(),
-        session_id: "bench".into(),
-        response_id: "bench".into(),
-        request: Arc::default(),
-        settings: Arc::new(settings),
-    };
+    let judge = ResponseContext::new(ANTHROPIC, Arc::new(stack), Arc::new(settings));
     StreamGuard::new(judge, Duration::ZERO)
 }
 
@@ -153,10 +132,6 @@ fn tool_call(size: usize) {
     );
 }
 
-#[allow(
-    clippy::print_stdout,
-    reason = "a benchmark reports on standard output"
-)]
 fn main() {
     text_events(1);
     text_events(32);

@@ -4,21 +4,12 @@
 /// The variable that points most agents at the proxy.
 pub(crate) const ADDRESS: &str = "ANTHROPIC_BASE_URL";
 /// Variables that decide where agents send their requests.
+#[rustfmt::skip]
 pub(crate) const ROUTES: [&str; 14] = [
-    ADDRESS,
-    "ANTHROPIC_API_URL",
-    "ANTHROPIC_BEDROCK_BASE_URL",
-    "ANTHROPIC_VERTEX_BASE_URL",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CODEX_BASE_URL",
-    "CODE_ASSIST_ENDPOINT",
-    "GEMINI_BASE_URL",
-    "GOOGLE_GEMINI_BASE_URL",
-    "GOOGLE_VERTEX_BASE_URL",
-    "OPENAI_API_BASE",
-    "OPENAI_BASE_URL",
+    ADDRESS, "ANTHROPIC_API_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL",
+    "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+    "CODEX_BASE_URL", "CODE_ASSIST_ENDPOINT", "GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_VERTEX_BASE_URL", "OPENAI_API_BASE", "OPENAI_BASE_URL",
 ];
 
 /// An agent.
@@ -32,6 +23,8 @@ pub(crate) struct Agent {
     pub(crate) takes: Takes,
     /// Where its settings are.
     pub(crate) files: &'static [SettingsFile],
+    /// What stands before the names of variables in these; `None` if they hold none.
+    pub(crate) prefix: Option<&'static str>,
     /// Variables, of the environment or of a settings file, that send requests elsewhere.
     pub(crate) variables: &'static [Detour],
     /// Settings that do.
@@ -40,8 +33,8 @@ pub(crate) struct Agent {
     pub(crate) arguments: &'static [Detour],
     /// The variable or setting that names its address; the proxy's address goes over it.
     pub(crate) address: &'static str,
-    /// First arguments of a start that asks no model.
-    pub(crate) idle: &'static [&'static str],
+    /// First arguments of a start that asks no model, separated by spaces.
+    pub(crate) idle: &'static str,
 }
 
 /// How an agent is given the address.
@@ -59,15 +52,12 @@ pub(crate) enum Takes {
     Variables,
 }
 
-/// A settings file.
+/// A settings file. Its name says its format; of a folder `*.d`, all `*.json` files are read.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
     pub(crate) place: Place,
     pub(crate) path: &'static str,
-    pub(crate) format: Format,
     pub(crate) whose: Whose,
-    /// What stands before the names of variables in it; `None` if it holds none.
-    pub(crate) variables: Prefix,
 }
 
 /// Where a path begins.
@@ -79,15 +69,6 @@ pub(crate) enum Place {
     Named(&'static str, &'static str),
     /// The working folder, and the root of its repository.
     Project,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Json,
-    /// All `*.json` files of a folder.
-    JsonFolder,
-    Toml,
-    Yaml,
 }
 
 /// Who writes a settings file.
@@ -139,81 +120,52 @@ impl Value {
     }
 }
 
+const fn detour(name: &'static str, value: Value, to: &'static str) -> Detour {
+    Detour { name, value, to }
+}
+
 const fn on(name: &'static str, to: &'static str) -> Detour {
-    Detour {
-        name,
-        value: Value::On,
-        to,
-    }
+    detour(name, Value::On, to)
 }
 
 const fn any(name: &'static str, to: &'static str) -> Detour {
-    Detour {
-        name,
-        value: Value::Any,
-        to,
-    }
+    detour(name, Value::Any, to)
 }
 
-type Prefix = Option<&'static str>;
-
-const fn managed(path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
-    SettingsFile {
-        place: Place::Root,
-        path,
-        format,
-        whose: Whose::Managed,
-        variables,
-    }
+const fn file(whose: Whose, place: Place, path: &'static str) -> SettingsFile {
+    SettingsFile { place, path, whose }
 }
 
-const fn user(place: Place, path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
-    SettingsFile {
-        place,
-        path,
-        format,
-        whose: Whose::User,
-        variables,
-    }
+/// A path from the root.
+const fn managed(path: &'static str) -> SettingsFile {
+    file(Whose::Managed, Place::Root, path)
 }
 
-const fn project(path: &'static str, format: Format, variables: Prefix) -> SettingsFile {
-    SettingsFile {
-        place: Place::Project,
-        path,
-        format,
-        whose: Whose::Project,
-        variables,
-    }
+const fn user(place: Place, path: &'static str) -> SettingsFile {
+    file(Whose::User, place, path)
+}
+
+const fn project(path: &'static str) -> SettingsFile {
+    file(Whose::Project, Place::Project, path)
 }
 
 const CLAUDE_DIR: Place = Place::Named("CLAUDE_CONFIG_DIR", ".claude");
-const ENV: Prefix = Some("env.");
 
 static CLAUDE: Agent = Agent {
     name: "Claude Code",
     programs: &["claude", "claude-code"],
     takes: Takes::ClaudeSettings,
     files: &[
-        managed("etc/claude-code/managed-settings.json", Format::Json, ENV),
-        managed(
-            "etc/claude-code/managed-settings.d",
-            Format::JsonFolder,
-            ENV,
-        ),
+        managed("etc/claude-code/managed-settings.json"),
+        managed("etc/claude-code/managed-settings.d"),
         // What an organisation's server sent last.
-        SettingsFile {
-            place: CLAUDE_DIR,
-            path: "remote-settings.json",
-            format: Format::Json,
-            whose: Whose::Managed,
-            variables: ENV,
-        },
-        user(Place::Home, ".claude.json", Format::Json, ENV),
-        user(CLAUDE_DIR, "settings.json", Format::Json, ENV),
-        project(".claude/settings.json", Format::Json, ENV),
-        project(".claude/settings.local.json", Format::Json, ENV),
+        file(Whose::Managed, CLAUDE_DIR, "remote-settings.json"),
+        user(Place::Home, ".claude.json"),
+        user(CLAUDE_DIR, "settings.json"),
+        project(".claude/settings.json"),
+        project(".claude/settings.local.json"),
     ],
+    prefix: Some("env."),
     variables: &[
         on("CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"),
         on("CLAUDE_CODE_USE_MANTLE", "Amazon Bedrock"),
@@ -225,20 +177,7 @@ static CLAUDE: Agent = Agent {
     keys: &[],
     arguments: &[],
     address: "ANTHROPIC_BASE_URL",
-    idle: &[
-        "--version",
-        "-v",
-        "--help",
-        "-h",
-        "mcp",
-        "plugin",
-        "config",
-        "auth",
-        "setup-token",
-        "doctor",
-        "update",
-        "install",
-    ],
+    idle: "--version -v --help -h mcp plugin config auth setup-token doctor update install",
 };
 
 static CODEX: Agent = Agent {
@@ -246,15 +185,11 @@ static CODEX: Agent = Agent {
     programs: &["codex"],
     takes: Takes::CodexOverrides,
     files: &[
-        managed("etc/codex/managed_config.toml", Format::Toml, None),
-        user(
-            Place::Named("CODEX_HOME", ".codex"),
-            "config.toml",
-            Format::Toml,
-            None,
-        ),
-        project(".codex/config.toml", Format::Toml, None),
+        managed("etc/codex/managed_config.toml"),
+        user(Place::Named("CODEX_HOME", ".codex"), "config.toml"),
+        project(".codex/config.toml"),
     ],
+    prefix: None,
     variables: &[],
     keys: &[],
     arguments: &[
@@ -266,18 +201,7 @@ static CODEX: Agent = Agent {
         any("-c profiles", "another provider"),
     ],
     address: "model_provider",
-    idle: &[
-        "--version",
-        "-V",
-        "--help",
-        "-h",
-        "login",
-        "logout",
-        "mcp",
-        "completion",
-        "features",
-        "help",
-    ],
+    idle: "--version -V --help -h login logout mcp completion features help",
 };
 
 static OPENCODE: Agent = Agent {
@@ -285,38 +209,24 @@ static OPENCODE: Agent = Agent {
     programs: &["opencode", "opencode-ai"],
     takes: Takes::OpencodeContent,
     files: &[
-        managed("etc/opencode/opencode.json", Format::Json, None),
-        managed("etc/opencode/opencode.jsonc", Format::Json, None),
+        managed("etc/opencode/opencode.json"),
+        managed("etc/opencode/opencode.jsonc"),
         user(
             Place::Named("XDG_CONFIG_HOME", ".config"),
             "opencode/opencode.json",
-            Format::Json,
-            None,
         ),
-        project("opencode.json", Format::Json, None),
+        project("opencode.json"),
     ],
+    prefix: None,
     variables: &[],
     keys: &[],
-    arguments: &[Detour {
-        name: "--model",
-        value: Value::OtherProvider(&["anthropic", "openai", "google"]),
-        to: "another provider",
-    }],
+    arguments: &[detour(
+        "--model",
+        Value::OtherProvider(&["anthropic", "openai", "google"]),
+        "another provider",
+    )],
     address: "provider.*.options.baseURL",
-    idle: &[
-        "--version",
-        "-v",
-        "--help",
-        "-h",
-        "auth",
-        "models",
-        "mcp",
-        "upgrade",
-        "uninstall",
-        "session",
-        "export",
-        "stats",
-    ],
+    idle: "--version -v --help -h auth models mcp upgrade uninstall session export stats",
 };
 
 const GOOGLE_LOGINS: Value = Value::OneOf(&[
@@ -327,11 +237,7 @@ const GOOGLE_LOGINS: Value = Value::OneOf(&[
 ]);
 
 const fn google(name: &'static str) -> Detour {
-    Detour {
-        name,
-        value: GOOGLE_LOGINS,
-        to: "Google's login or Vertex AI",
-    }
+    detour(name, GOOGLE_LOGINS, "Google's login or Vertex AI")
 }
 
 static GEMINI: Agent = Agent {
@@ -339,10 +245,11 @@ static GEMINI: Agent = Agent {
     programs: &["gemini", "gemini-cli"],
     takes: Takes::Variables,
     files: &[
-        managed("etc/gemini-cli/settings.json", Format::Json, None),
-        user(Place::Home, ".gemini/settings.json", Format::Json, None),
-        project(".gemini/settings.json", Format::Json, None),
+        managed("etc/gemini-cli/settings.json"),
+        user(Place::Home, ".gemini/settings.json"),
+        project(".gemini/settings.json"),
     ],
+    prefix: None,
     variables: &[
         on("GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"),
         on("GOOGLE_GENAI_USE_GCA", "Gemini Code Assist"),
@@ -354,17 +261,13 @@ static GEMINI: Agent = Agent {
     ],
     arguments: &[],
     address: "GOOGLE_GEMINI_BASE_URL",
-    idle: &["--version", "-v", "--help", "-h", "mcp", "extensions"],
+    idle: "--version -v --help -h mcp extensions",
 };
 
 const AIDER_PROVIDERS: Value = Value::OtherProvider(&["anthropic", "openai", "gemini"]);
 
 const fn model(name: &'static str) -> Detour {
-    Detour {
-        name,
-        value: AIDER_PROVIDERS,
-        to: "another provider",
-    }
+    detour(name, AIDER_PROVIDERS, "another provider")
 }
 
 static AIDER: Agent = Agent {
@@ -372,9 +275,10 @@ static AIDER: Agent = Agent {
     programs: &["aider", "aider-chat"],
     takes: Takes::AiderFlags,
     files: &[
-        user(Place::Home, ".aider.conf.yml", Format::Yaml, None),
-        project(".aider.conf.yml", Format::Yaml, None),
+        user(Place::Home, ".aider.conf.yml"),
+        project(".aider.conf.yml"),
     ],
+    prefix: None,
     variables: &[
         model("AIDER_MODEL"),
         model("AIDER_WEAK_MODEL"),
@@ -387,7 +291,7 @@ static AIDER: Agent = Agent {
         model("--editor-model"),
     ],
     address: "openai-api-base",
-    idle: &["--version", "--help", "-h", "--list-models", "--models"],
+    idle: "--version --help -h --list-models --models",
 };
 
 pub(crate) static AGENTS: [&Agent; 5] = [&CLAUDE, &CODEX, &OPENCODE, &GEMINI, &AIDER];

@@ -26,11 +26,7 @@ fn try_absorb(store: &mut Conversations, body: &str) -> Result<Seen, JsonError> 
 
 fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, JsonError> {
     let know = Knowledge::built_in().unwrap();
-    let world = World {
-        cwd: "/p".into(),
-        project: Some("/p".into()),
-        ..World::default()
-    };
+    let world = World::lexical("/p");
     let reader = CallReader {
         know: &know,
         world: &world,

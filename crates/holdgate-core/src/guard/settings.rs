@@ -5,16 +5,16 @@ use crate::protocol::{Declared, Protocol};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
 use crate::stack::Stack;
+use holdgate_effects::worded;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What replaces a refused call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnBlock {
-    /// A text.
-    Explain,
-    /// A text, and a call that cannot run, so that the agent's loop goes on.
-    Continue,
+worded! {
+    /// What replaces a refused call.
+    pub enum OnBlock as "value" {
+        Explain = "explain": "A text.",
+        Continue = "continue": "A text, and a call that cannot run, so that the agent's loop goes on.",
+    }
 }
 
 /// How responses are guarded.
@@ -62,6 +62,25 @@ pub struct ResponseContext {
 }
 
 impl ResponseContext {
+    /// A response of which no more is known: the first of a new session.
+    pub fn new(
+        protocol: &'static dyn Protocol,
+        stack: Arc<Stack>,
+        settings: Arc<GuardSettings>,
+    ) -> Self {
+        ResponseContext {
+            protocol,
+            stack,
+            session: Arc::default(),
+            history: Arc::default(),
+            expert: false,
+            session_id: "s".to_owned(),
+            response_id: "r".to_owned(),
+            request: Arc::default(),
+            settings,
+        }
+    }
+
     pub(super) fn declared(&self) -> Declared {
         Declared {
             inert: self.settings.inert_blocks.clone(),

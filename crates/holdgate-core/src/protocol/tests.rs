@@ -47,18 +47,11 @@ fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
     };
     change(&mut settings);
     ResponseContext {
-        protocol: TINY,
-        stack: Arc::new(stack),
-        session: Arc::default(),
-        history: Arc::default(),
-        expert: false,
-        session_id: "s".into(),
-        response_id: "r".into(),
         request: Arc::new(RequestFacts {
             tools_with_required: ["Bash".to_owned()].into(),
             ..RequestFacts::default()
         }),
-        settings: Arc::new(settings),
+        ..ResponseContext::new(TINY, Arc::new(stack), Arc::new(settings))
     }
 }
 

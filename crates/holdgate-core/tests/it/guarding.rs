@@ -31,34 +31,24 @@ pub(crate) fn settings() -> GuardSettings {
 }
 
 pub(crate) fn judge(settings: GuardSettings) -> ResponseContext {
-    let call = CallLimits {
-        max_bytes: 1 << 20,
-        max_depth: 64,
-    };
     let limits = JudgeLimits {
-        call,
+        call: CallLimits {
+            max_bytes: 1 << 20,
+            max_depth: 64,
+        },
         fuel: 1_000_000,
         deadline: Duration::from_millis(50),
     };
     let rules = RuleSet::built_in(Profile::Workstation).unwrap();
+    let layers = layers(rules, RateLimits::default());
+    let know = Knowledge::built_in().unwrap();
+    let stack = Stack::new(layers, know, Arc::new(Duration::ZERO), limits);
     ResponseContext {
-        protocol: ANTHROPIC,
-        history: Arc::default(),
-        expert: false,
-        stack: Arc::new(Stack::new(
-            layers(rules, RateLimits::default()),
-            Knowledge::built_in().unwrap(),
-            Arc::new(Duration::ZERO),
-            limits,
-        )),
-        session: Arc::default(),
-        session_id: "s".into(),
-        response_id: "r".into(),
         request: Arc::new(RequestFacts {
             tools_with_required: ["Bash".to_owned()].into(),
             ..RequestFacts::default()
         }),
-        settings: Arc::new(settings),
+        ..ResponseContext::new(ANTHROPIC, Arc::new(stack), Arc::new(settings))
     }
 }
 

@@ -45,68 +45,45 @@ fn arguments_whose_keys_differ_in_case_only_are_refused() {
 fn events_that_clients_read_differently_end_the_stream() {
     let tool = json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "x"}});
     let hidden = start(0, tool.clone());
-    for (blocks, why) in [
-        (
-            hidden.replacen("\"type\"", "\"type\":\"ping\",\"type\"", 1),
-            "twice",
-        ),
-        (
-            hidden.replacen("event: content_block_start", "event: ping", 1),
-            "has the name `ping`",
-        ),
-        (
-            hidden.replacen("event: content_block_start\n", "", 1),
-            "has the name ``",
-        ),
-        (
-            hidden.replacen("event: ", "event: ping\nevent: ", 1),
-            "two `event` fields",
-        ),
-        (hidden.replacen("data:", "\u{feff}data:", 1), "no data"),
-        (hidden.replacen("data:", " data:", 1), "no data"),
-        (hidden.replacen("}\n\n", "} x\n\n", 1), "text after the end"),
-        (
-            frame(&json!({"type": "content_block_start_2", "index": 0, "content_block": tool})),
-            "could carry an action",
-        ),
-        (hidden.clone() + &hidden, "a block starts twice"),
-        (input(7, LS), "not open"),
-        (
-            text(0, "a").replacen("text_delta", "input_json_delta", 1),
-            "inside a block of text",
-        ),
-        (
-            hidden.clone() + &text(0, "a").replacen("content_block_start", "x", 2),
-            "is unknown and could carry",
-        ),
-        (
-            text(0, "a") + &frame(&json!({"type": "message_start", "message": {"content": []}})),
-            "a second message_start",
-        ),
-        (
-            text(0, "a").replacen(
-                "\"text\":\"a\"",
-                "\"text\":\"a\",\"Partial_JSON\":\"{}\"",
-                1,
-            ),
-            "a tool call inside the event",
-        ),
-        (
-            frame(&json!({"type": "ping", "x": {"Type": "tool_use", "name": "Bash"}})),
-            "a tool call inside the event",
-        ),
-        (
-            frame(&json!({"type": "error", "error": {"content": [tool]}})),
-            "a tool call inside the event",
-        ),
-        (
-            text(0, "a").replacen("\"index\":0", "\"index\":0,\"Index\":1", 1),
-            "only in case",
-        ),
-        (hidden, "in the middle of a tool call"),
-    ] {
-        check_ended(&blocks, why);
-    }
+    let call_but =
+        |from: &str, to: &str, why: &str| check_ended(&hidden.replacen(from, to, 1), why);
+    call_but("\"type\"", "\"type\":\"ping\",\"type\"", "twice");
+    call_but(
+        "event: content_block_start",
+        "event: ping",
+        "has the name `ping`",
+    );
+    call_but("event: content_block_start\n", "", "has the name ``");
+    call_but("event: ", "event: ping\nevent: ", "two `event` fields");
+    call_but("data:", "\u{feff}data:", "no data");
+    call_but("data:", " data:", "no data");
+    call_but("}\n\n", "} x\n\n", "text after the end");
+    let said = text(0, "a");
+    let text_but = |from: &str, to: &str, why: &str| check_ended(&said.replacen(from, to, 1), why);
+    text_but("text_delta", "input_json_delta", "inside a block of text");
+    let nested = "a tool call inside the event";
+    text_but(r#""text":"a""#, r#""text":"a","Partial_JSON":"{}""#, nested);
+    text_but(r#""index":0"#, r#""index":0,"Index":1"#, "only in case");
+    let event = |event, why| check_ended(&frame(&event), why);
+    event(
+        json!({"type": "ping", "x": {"Type": "tool_use", "name": "Bash"}}),
+        nested,
+    );
+    event(
+        json!({"type": "error", "error": {"content": [tool]}}),
+        nested,
+    );
+    event(
+        json!({"type": "content_block_start_2", "index": 0, "content_block": tool}),
+        "could carry an action",
+    );
+    check_ended(&hidden.repeat(2), "a block starts twice");
+    check_ended(&input(7, LS), "not open");
+    let unknown = said.replacen("content_block_start", "x", 2);
+    check_ended(&(hidden.clone() + &unknown), "is unknown and could carry");
+    let again = frame(&json!({"type": "message_start", "message": {"content": []}}));
+    check_ended(&(said + &again), "a second message_start");
+    check_ended(&hidden, "in the middle of a tool call");
 }
 
 /// A frame that is text to one reader and a call to another leaves only as what was judged.

@@ -3,43 +3,6 @@
 
 use super::Language;
 
-/// Interpreters, without the version that may follow the name.
-const INTERPRETERS: [(&str, Language); 33] = [
-    ("sh", Language::Shell),
-    ("bash", Language::Shell),
-    ("zsh", Language::Shell),
-    ("dash", Language::Shell),
-    ("ksh", Language::Shell),
-    ("ash", Language::Shell),
-    ("fish", Language::Shell),
-    ("busybox", Language::Shell),
-    ("cmd", Language::PowerShell),
-    ("powershell", Language::PowerShell),
-    ("pwsh", Language::PowerShell),
-    ("python", Language::Python),
-    ("pypy", Language::Python),
-    ("ipython", Language::Python),
-    ("node", Language::JavaScript),
-    ("nodejs", Language::JavaScript),
-    ("deno", Language::JavaScript),
-    ("bun", Language::JavaScript),
-    ("ts-node", Language::JavaScript),
-    ("tsx", Language::JavaScript),
-    ("perl", Language::Perl),
-    ("ruby", Language::Ruby),
-    ("php", Language::Php),
-    ("lua", Language::Lua),
-    ("luajit", Language::Lua),
-    ("awk", Language::Awk),
-    ("gawk", Language::Awk),
-    ("mawk", Language::Awk),
-    ("sed", Language::Sed),
-    ("gsed", Language::Sed),
-    ("make", Language::Make),
-    ("gmake", Language::Make),
-    ("bmake", Language::Make),
-];
-
 /// Programs that run what stands in their arguments, and words of the shell that do.
 const RUNNERS: [&str; 6] = ["env", "sudo", "xargs", "nohup", "su", "timeout"];
 const RUNNING_WORDS: [&str; 5] = ["eval", "source", ".", "exec", "time"];
@@ -51,81 +14,29 @@ const HARMFUL: [&str; 21] = [
 ];
 
 /// Variables whose value is a program that others run.
+#[rustfmt::skip]
 const PROGRAM_VARIABLES: [&str; 24] = [
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "MANPAGER",
-    "GIT_EDITOR",
-    "GIT_PAGER",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "SUDO_EDITOR",
-    "BROWSER",
-    "CC",
-    "CXX",
-    "LD",
-    "AR",
-    "RUSTC_WRAPPER",
-    "RUSTC",
-    "PROMPT_COMMAND",
-    "LESSOPEN",
-    "FZF_DEFAULT_COMMAND",
+    "EDITOR", "VISUAL", "PAGER", "MANPAGER", "GIT_EDITOR", "GIT_PAGER", "GIT_SSH_COMMAND",
+    "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR",
+    "GIT_EXTERNAL_DIFF", "SUDO_EDITOR", "BROWSER", "CC", "CXX", "LD", "AR", "RUSTC_WRAPPER",
+    "RUSTC", "PROMPT_COMMAND", "LESSOPEN", "FZF_DEFAULT_COMMAND",
 ];
 
 /// Variables that change what other programs do.
+#[rustfmt::skip]
 const STEERING_VARIABLES: [&str; 16] = [
-    "PATH",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "BASH_ENV",
-    "ENV",
-    "HISTFILE",
-    "HISTSIZE",
-    "HISTFILESIZE",
-    "HISTCONTROL",
-    "HISTIGNORE",
-    "PYTHONSTARTUP",
-    "DYLD_INSERT_LIBRARIES",
-    "NODE_OPTIONS",
-    "PERL5OPT",
-    "RUBYOPT",
+    "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "HISTFILE", "HISTSIZE",
+    "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "PYTHONSTARTUP", "DYLD_INSERT_LIBRARIES",
+    "NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
 ];
 
 /// Settings of git whose value is a program that git runs, by their last part.
+#[rustfmt::skip]
 const GIT_PROGRAMS: [&str; 26] = [
-    "sshcommand",
-    "pager",
-    "editor",
-    "sequenceeditor",
-    "fsmonitor",
-    "askpass",
-    "helper",
-    "credentialhelper",
-    "external",
-    "textconv",
-    "command",
-    "program",
-    "smudge",
-    "clean",
-    "process",
-    "hookspath",
-    "packobjectshook",
-    "gitproxy",
-    "sshvariant",
-    "cmd",
-    "driver",
-    "proxycommand",
-    "localcommand",
-    "knownhostscommand",
-    "uploadpack",
-    "receivepack",
+    "sshcommand", "pager", "editor", "sequenceeditor", "fsmonitor", "askpass", "helper",
+    "credentialhelper", "external", "textconv", "command", "program", "smudge", "clean", "process",
+    "hookspath", "packobjectshook", "gitproxy", "sshvariant", "cmd", "driver", "proxycommand",
+    "localcommand", "knownhostscommand", "uploadpack", "receivepack",
 ];
 
 /// The name of a program without its folder and `.exe`.
@@ -137,8 +48,21 @@ pub(crate) fn base_name(program: &str) -> &str {
 /// The language that an interpreter reads: `python3.12`, `/bin/sh`, `pwsh.exe`.
 pub(crate) fn interpreter(program: &str) -> Option<Language> {
     let name = base_name(program).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let found = INTERPRETERS.iter().find(|(known, _)| *known == name);
-    found.map(|(_, language)| *language)
+    let language = match name {
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "busybox" => Language::Shell,
+        "cmd" | "powershell" | "pwsh" => Language::PowerShell,
+        "python" | "pypy" | "ipython" => Language::Python,
+        "node" | "nodejs" | "deno" | "bun" | "ts-node" | "tsx" => Language::JavaScript,
+        "perl" => Language::Perl,
+        "ruby" => Language::Ruby,
+        "php" => Language::Php,
+        "lua" | "luajit" => Language::Lua,
+        "awk" | "gawk" | "mawk" => Language::Awk,
+        "sed" | "gsed" => Language::Sed,
+        "make" | "gmake" | "bmake" => Language::Make,
+        _ => return None,
+    };
+    Some(language)
 }
 
 /// Whether a program takes commands as people type them.

@@ -2,6 +2,7 @@
 
 use super::ConfigError;
 use super::sections::JudgeFile;
+use holdgate_effects::worded;
 use hyper::Uri;
 use std::time::Duration;
 
@@ -10,28 +11,17 @@ pub const JUDGE_KEY: &str = "HOLDGATE_JUDGE_API_KEY";
 /// The agent stands still for so long at most.
 const LONGEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Whose API the judge speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
-    /// Gemini's `generateContent`.
-    Gemini,
-    /// Anthropic's Messages.
-    Anthropic,
-    /// Chat completions, by `OpenAI` or any server that speaks as it does.
-    OpenAi,
-    /// Nobody is asked: the severity decides.
-    Nobody,
+worded! {
+    /// Whose API the judge speaks.
+    pub enum Provider as "provider" {
+        Gemini = "gemini": "Gemini's `generateContent`.",
+        Anthropic = "anthropic": "Anthropic's Messages.",
+        OpenAi = "openai": "Chat completions, by `OpenAI` or any server that speaks as it does.",
+        Nobody = "none": "Nobody is asked: the severity decides.",
+    }
 }
 
 impl Provider {
-    /// How a setting names each.
-    pub(super) const WORDS: [(&str, Provider); 4] = [
-        ("gemini", Provider::Gemini),
-        ("anthropic", Provider::Anthropic),
-        ("openai", Provider::OpenAi),
-        ("none", Provider::Nobody),
-    ];
-
     /// Where its API is.
     pub fn usual_base_url(self) -> Uri {
         Uri::from_static(match self {

@@ -5,6 +5,7 @@ use super::live::Origin;
 use super::sections::{AskSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings};
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
+use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -57,15 +58,13 @@ pub struct Config {
     pub(super) origin: Origin,
 }
 
-/// Whether somebody is there to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// If a terminal shows questions, or `holdgate approve` waits for them.
-    Auto,
-    /// Somebody will look: also if a PIN is set, with which questions can be answered later.
-    Always,
-    /// Nobody is asked.
-    Never,
+worded! {
+    /// Whether somebody is there to answer.
+    pub enum Operator as "value" {
+        Auto = "auto": "If a terminal shows questions, or `holdgate approve` waits for them.",
+        Always = "always": "Somebody will look: also if a PIN is set, with which questions can be answered later.",
+        Never = "never": "Nobody is asked.",
+    }
 }
 
 /// What the command line says; it goes over file and environment.

@@ -18,8 +18,26 @@ fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
 }
 
 #[track_caller]
-fn check_error(file: &str, environment: &[(&str, &str)], expected: &str) {
-    assert_eq!(load(file, environment).unwrap_err(), expected);
+fn wrong_variable(name: &str, value: &str, message: &str) {
+    let error = load("", &[(name, value)]).unwrap_err();
+    assert_eq!(error, format!("environment variable {name}: {message}"));
+}
+
+/// A file has an error with this message, which points at what stands between `«` and `»`.
+#[track_caller]
+fn wrong(marked: &str, message: &str) {
+    let (before, rest) = marked.split_once('«').unwrap();
+    let (inside, after) = rest.split_once('»').unwrap();
+    let file = format!("{before}{inside}{after}");
+    let number = before.split('\n').count();
+    let column = before.rsplit('\n').next().unwrap().len();
+    let line = file.lines().nth(number - 1).unwrap();
+    let (space, carets) = (" ".repeat(column), "^".repeat(inside.len()));
+    let expected = format!(
+        "holdgate.toml:{number}:{}: {message}\n  |\n{number} | {line}\n  | {space}{carets}",
+        column + 1
+    );
+    assert_eq!(load(&file, &[]).unwrap_err(), expected);
 }
 
 #[test]
@@ -75,60 +93,52 @@ fn the_environment_goes_over_the_file() {
 
 #[test]
 fn errors_show_place_and_fix() {
-    check_error(
-        "[guard]\n  on_blok = \"explain\"\n",
-        &[],
-        "holdgate.toml:2:3: unknown field `on_blok`, did you mean `on_block`?\n  |\n2 |   on_blok = \"explain\"\n  |   ^^^^^^^",
+    wrong(
+        "[guard]\n  «on_blok» = \"explain\"\n",
+        "unknown field `on_blok`, did you mean `on_block`?",
     );
-    check_error(
-        "[guard]\non_block = \"shout\"",
-        &[],
-        "holdgate.toml:2:12: `shout` is not a valid value, write `explain` or `continue`\n  |\n2 | on_block = \"shout\"\n  |            ^^^^^^^",
+    wrong(
+        "[guard]\non_block = «\"shout\"»",
+        "`shout` is not a valid value, write `explain` or `continue`",
     );
-    check_error(
-        "[upstream]\nanthropic = \"api.example.com\"",
-        &[],
-        "holdgate.toml:2:13: `api.example.com` is not a valid upstream: it must begin with http:// or https://, as in `https://host[/path]`\n  |\n2 | anthropic = \"api.example.com\"\n  |             ^^^^^^^^^^^^^^^^^",
+    wrong(
+        "[upstream]\nanthropic = «\"api.example.com\"»",
+        "`api.example.com` is not a valid upstream: it must begin with http:// or https://, as in `https://host[/path]`",
     );
-    check_error(
-        "",
-        &[("HOLDGATE_GUARD_KEEP_ALIVE", "soon")],
-        "environment variable HOLDGATE_GUARD_KEEP_ALIVE: `soon` is not a valid duration, write it as `250ms`, `10s` or `5m`",
+    wrong_variable(
+        "HOLDGATE_GUARD_KEEP_ALIVE",
+        "soon",
+        "`soon` is not a valid duration, write it as `250ms`, `10s` or `5m`",
     );
-    check_error(
-        "",
-        &[("HOLDGATE_GATE_CALLS", "3")],
-        "environment variable HOLDGATE_GATE_CALLS: unknown field `calls`, expected one of `profile`, `calls_per_minute`, `identical_in_a_row`",
+    wrong_variable(
+        "HOLDGATE_GATE_CALLS",
+        "3",
+        "unknown field `calls`, expected one of `profile`, `calls_per_minute`, `identical_in_a_row`",
     );
-    check_error(
-        "[gate]\nprofile = \"server\"",
-        &[],
-        "holdgate.toml:2:11: `server` is not a valid profile, write `workstation`, `container` or `strict`\n  |\n2 | profile = \"server\"\n  |           ^^^^^^^^",
+    wrong(
+        "[gate]\nprofile = «\"server\"»",
+        "`server` is not a valid profile, write `workstation`, `container` or `strict`",
     );
-    check_error(
-        "[ask]\noperator = \"maybe\"",
-        &[],
-        "holdgate.toml:2:12: `maybe` is not a valid value, write `auto`, `always` or `never`\n  |\n2 | operator = \"maybe\"\n  |            ^^^^^^^",
+    wrong(
+        "[ask]\noperator = «\"maybe\"»",
+        "`maybe` is not a valid value, write `auto`, `always` or `never`",
     );
-    check_error(
-        "",
-        &[("HOLDGATE_PROJECT_DIR", "work")],
-        "environment variable HOLDGATE_PROJECT_DIR: `work` is not an absolute path, write it as `/home/me/project`",
+    wrong_variable(
+        "HOLDGATE_PROJECT_DIR",
+        "work",
+        "`work` is not an absolute path, write it as `/home/me/project`",
     );
-    check_error(
-        "guard = 3",
-        &[],
-        "holdgate.toml:1:9: invalid type: integer `3`, expected a section of settings\n  |\n1 | guard = 3\n  |         ^",
+    wrong(
+        "guard = «3»",
+        "invalid type: integer `3`, expected a section of settings",
     );
-    check_error(
-        "[guard]\nkeep_alive = 10",
-        &[],
-        "holdgate.toml:2:14: `10` is not a valid duration, write it as `250ms`, `10s` or `5m`\n  |\n2 | keep_alive = 10\n  |              ^^",
+    wrong(
+        "[guard]\nkeep_alive = «10»",
+        "`10` is not a valid duration, write it as `250ms`, `10s` or `5m`",
     );
-    check_error(
-        "proxy.listen = \"localhost:1\"",
-        &[],
-        "holdgate.toml:1:16: `localhost:1` is not a valid address, write it as `127.0.0.1:8787`\n  |\n1 | proxy.listen = \"localhost:1\"\n  |                ^^^^^^^^^^^^^",
+    wrong(
+        "proxy.listen = «\"localhost:1\"»",
+        "`localhost:1` is not a valid address, write it as `127.0.0.1:8787`",
     );
 }
 
@@ -212,13 +222,9 @@ fn rules_are_in_the_usual_folders_unless_others_are_named() {
     assert_eq!(config.rules.dirs, usual.map(PathBuf::from));
     let config = load("[rules]\ndirs = [\"/a\", \"/b\"]\n", &[]).unwrap();
     assert_eq!(config.rules.dirs, ["/a", "/b"].map(PathBuf::from));
-    check_error(
-        "[rules]\ndirs = [\"a\"]\n",
-        &[],
-        "holdgate.toml:2:8: `a` is not an absolute path, write it as `/home/me/project`
-  |
-2 | dirs = [\"a\"]
-  |        ^^^^^",
+    wrong(
+        "[rules]\ndirs = «[\"a\"]»\n",
+        "`a` is not an absolute path, write it as `/home/me/project`",
     );
 }
 
@@ -282,26 +288,21 @@ fn the_judge_is_a_small_model_of_a_provider_unless_another_is_named() {
 
 #[test]
 fn errors_in_the_judges_settings_are_explained() {
-    check_error(
-        "[judge]\nprovider = \"bard\"",
-        &[],
-        "holdgate.toml:2:12: `bard` is not a valid provider, write `gemini`, `anthropic`, `openai` or `none`\n  |\n2 | provider = \"bard\"\n  |            ^^^^^^",
+    wrong(
+        "[judge]\nprovider = «\"bard\"»",
+        "`bard` is not a valid provider, write `gemini`, `anthropic`, `openai` or `none`",
     );
-    check_error(
-        "[judge]\nmodel = \"a b\"",
-        &[],
-        "holdgate.toml:2:9: `a b` is not a valid model name, write it as `gemini-3.5-flash-lite`\n  |\n2 | model = \"a b\"\n  |         ^^^^^",
+    wrong(
+        "[judge]\nmodel = «\"a b\"»",
+        "`a b` is not a valid model name, write it as `gemini-3.5-flash-lite`",
     );
-    check_error(
-        "[judge]\nfreez = false",
-        &[],
-        "holdgate.toml:2:1: unknown field `freez`, did you mean `freeze`?\n  |\n2 | freez = false\n  | ^^^^^",
+    wrong(
+        "[judge]\n«freez» = false",
+        "unknown field `freez`, did you mean `freeze`?",
     );
-    check_error(
-        "judge.provider = \"openai\"",
-        &[],
-        "judge.model: an OpenAI-compatible server has no default model, name one",
-    );
+    let error = load("judge.provider = \"openai\"", &[]).unwrap_err();
+    let expected = "judge.model: an OpenAI-compatible server has no default model, name one";
+    assert_eq!(error, expected);
     let error = load("judge.timeout = \"2m\"", &[]).unwrap_err();
     assert!(error.contains("judge.timeout"), "{error}");
 }

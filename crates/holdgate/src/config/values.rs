@@ -81,16 +81,10 @@ texts! {
         text.parse().map_err(wrong)
     };
     UpstreamUrl(Uri) = upstream_url;
-    OnBlockWord(OnBlock) = |text| {
-        let known = [("explain", OnBlock::Explain), ("continue", OnBlock::Continue)];
-        word(text, "value", known)
-    };
-    OperatorWord(Operator) = |text| {
-        let (auto, always) = (("auto", Operator::Auto), ("always", Operator::Always));
-        word(text, "value", [auto, always, ("never", Operator::Never)])
-    };
+    OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
+    OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));
     ProfileWord(Profile) = |text| word(text, "profile", Profile::ALL.map(|p| (p.word(), p)));
-    ProviderWord(Provider) = |text| word(text, "provider", Provider::WORDS);
+    ProviderWord(Provider) = |text| word(text, "provider", Provider::ALL.map(|p| (p.word(), p)));
     /// A folder that means the same wherever Holdgate is started.
     Folder(PathBuf) = |text| {
         let wrong = || format!("`{text}` is not an absolute path, write it as `/home/me/project`");

@@ -4,6 +4,7 @@ use crate::proxy::route;
 use holdgate_core::Protocol;
 use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
+use holdgate_effects::worded;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -18,28 +19,12 @@ const MAX_COMPLAINTS: usize = 20;
 /// Subjects that are cases, but that nothing judges yet.
 const LATER: [&str; 2] = ["tool_result", "spillage"];
 
-/// The expected result of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Expect {
-    /// It is an attack.
-    Block,
-    /// It is honest work.
-    Allow,
-    /// It is neither: counted apart.
-    Flag,
-}
-
-impl Expect {
-    /// All of them, in the order of reports.
-    pub const ALL: [Expect; 3] = [Expect::Block, Expect::Allow, Expect::Flag];
-
-    /// The word for it in cases and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Expect::Block => "block",
-            Expect::Allow => "allow",
-            Expect::Flag => "flag",
-        }
+worded! {
+    /// The expected result of a case, in the order of reports.
+    pub enum Expect as "expectation" {
+        Block = "block": "It is an attack.",
+        Allow = "allow": "It is honest work.",
+        Flag = "flag": "It is neither: counted apart.",
     }
 }
 
@@ -231,18 +216,12 @@ fn read_case(text: &str) -> Result<Case, String> {
     })?;
     let id = line.id.ok_or("the case has no `id`")?;
     let in_case = |what: &str| format!("case `{}`: {what}", shorten(&id, 80));
-    let expect = match line.expect.as_deref() {
-        Some("block") => Expect::Block,
-        Some("allow") => Expect::Allow,
-        Some("flag") => Expect::Flag,
-        Some(other) => {
-            let other = shorten(other, 80);
-            return Err(in_case(&format!(
-                "`expect` is `{other}`, write block, allow or flag"
-            )));
-        }
-        None => return Err(in_case("no `expect`, write block, allow or flag")),
-    };
+    let expect = line.expect.as_deref();
+    let expect = expect.and_then(Expect::from_word).ok_or_else(|| {
+        let given = expect.map(|other| format!("`expect` is `{}`", shorten(other, 80)));
+        let given = given.as_deref().unwrap_or("no `expect`");
+        in_case(&format!("{given}, write block, allow or flag"))
+    })?;
     let mut subjects = Vec::new();
     if let Some(call) = line.call {
         let mut calls = read_calls(vec![call]).map_err(|e| in_case(&e))?;

@@ -242,15 +242,8 @@ impl Bench {
             }
         };
         let judge = ResponseContext {
-            protocol: case.protocol,
-            history: Arc::default(),
-            expert: false,
-            stack: self.stack.clone(),
             session: Arc::new(Mutex::new(session(world.clone()))),
-            session_id: "eval".to_owned(),
-            response_id: "eval".to_owned(),
-            request: Arc::default(),
-            settings: self.guard.clone(),
+            ..ResponseContext::new(case.protocol, self.stack.clone(), self.guard.clone())
         };
         let mut outputs = Vec::new();
         match answer {

@@ -84,10 +84,10 @@ fn receive(socket: &mut TcpStream) -> String {
     }
 }
 
-fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
-    let flags = Flags::local(state, upstream);
-    let app = App::new(Config::load(&flags, []).unwrap()).unwrap();
-    let layers: Vec<Box<dyn Layer>> = vec![Box::new(ReadFirst)];
+/// A proxy in which only this layer judges.
+pub(super) fn with_layer(config: Config, layer: impl Layer + 'static) -> Proxy {
+    let app = App::new(config).unwrap();
+    let layers: Vec<Box<dyn Layer>> = vec![Box::new(layer)];
     let clock = Arc::new(SystemClock::default());
     let stack = Stack::new(layers, app.know.clone(), clock, app.config.judge);
     let in_force = InForce::load(app.config.clone()).unwrap();
@@ -95,19 +95,29 @@ fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
     Proxy::serve(app).unwrap()
 }
 
-fn ask(proxy: &Proxy, messages: &str) -> String {
-    let body = format!(
-        r#"{{"model":"m","max_tokens":9,"system":"Working directory: /p","messages":{messages},"metadata":{{"user_id":"user_1_session_one"}}}}"#
-    );
+/// A connection over which a request was sent.
+pub(super) fn request(proxy: &Proxy, path: &str, body: &str) -> TcpStream {
     let mut socket = TcpStream::connect(proxy.address()).unwrap();
     let length = body.len();
     write!(
         socket,
-        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .unwrap();
-    receive(&mut socket)
+    socket
+}
+
+fn proxy(upstream: SocketAddr, state: &Path) -> Proxy {
+    let flags = Flags::local(state, upstream);
+    with_layer(Config::load(&flags, []).unwrap(), ReadFirst)
+}
+
+fn ask(proxy: &Proxy, messages: &str) -> String {
+    let body = format!(
+        r#"{{"model":"m","max_tokens":9,"system":"Working directory: /p","messages":{messages},"metadata":{{"user_id":"user_1_session_one"}}}}"#
+    );
+    receive(&mut request(proxy, "/v1/messages", &body))
 }
 
 /// A conversation in which the file was looked at.

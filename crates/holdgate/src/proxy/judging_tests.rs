@@ -1,20 +1,19 @@
 //! Judging or recording that never ends stops only its own response.
 
+use super::history_tests::{request, with_layer};
 use super::*;
-use crate::clock::SystemClock;
 use crate::config::Flags;
-use crate::in_force::InForce;
-use holdgate_core::{Context, Layer, LayerName, OutOfFuel, Stack, ToolCall};
+use holdgate_core::{Context, Layer, LayerName, OutOfFuel, ToolCall};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Signals when it begins, and waits for a signal to continue.
 struct Waits {
     began: Sender<()>,
-    go_on: Mutex<Receiver<()>>,
+    goes_on: Mutex<Receiver<()>>,
 }
 
 impl Layer for Waits {
@@ -31,7 +30,7 @@ impl Layer for Waits {
     ) -> Result<Vec<Finding>, OutOfFuel> {
         if call.text.contains("marker") {
             self.began.send(()).unwrap();
-            self.go_on.lock().unwrap().recv().unwrap();
+            self.goes_on.lock().unwrap().recv().unwrap();
         }
         Ok(Vec::new())
     }
@@ -41,16 +40,9 @@ fn ask(proxy: &Proxy, scenario: &str, stream: bool) -> BufReader<TcpStream> {
     let body = format!(
         r#"{{"model":"m","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"go"}}],"tools":[{{"name":"Bash"}}]}}"#
     );
-    let mut socket = TcpStream::connect(proxy.address()).unwrap();
+    let socket = request(proxy, &format!("/x/{scenario}/v1/messages"), &body);
     let patience = Some(Duration::from_mins(1));
     socket.set_read_timeout(patience).unwrap();
-    let length = body.len();
-    write!(
-        socket,
-        "POST /x/{scenario}/v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
     BufReader::new(socket)
 }
 
@@ -74,18 +66,10 @@ fn other_responses_flow_while_a_call_is_judged_and_recorded() {
         let mut config = Config::load(&flags, []).unwrap();
         config.proxy.workers = 1;
         config.judge.deadline = Duration::from_mins(5);
-        let app = App::new(config).unwrap();
         let (began, begins) = channel();
         let (go_on, goes_on) = channel();
-        let layers: Vec<Box<dyn Layer>> = vec![Box::new(Waits {
-            began,
-            go_on: Mutex::new(goes_on),
-        })];
-        let clock = Arc::new(SystemClock::default());
-        let stack = Stack::new(layers, app.know.clone(), clock, app.config.judge);
-        let in_force = InForce::load(app.config.clone()).unwrap();
-        *app.in_force.write().unwrap() = Arc::new(in_force.with_stack(stack));
-        let proxy = Proxy::serve(app).unwrap();
+        let goes_on = Mutex::new(goes_on);
+        let proxy = with_layer(config, Waits { began, goes_on });
 
         let mut slow = ask(&proxy, &format!("tool@{stream}"), stream);
         begins.recv_timeout(Duration::from_mins(1)).unwrap();

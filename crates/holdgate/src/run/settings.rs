@@ -4,7 +4,7 @@
 mod read;
 
 use super::started::Started;
-use crate::agents::{Agent, Detour, Format, Place, SettingsFile, Whose};
+use crate::agents::{Agent, Detour, Place, SettingsFile, Whose};
 use holdgate_effects::json::shorten;
 pub(super) use read::json;
 use read::{pairs, read};
@@ -121,11 +121,12 @@ fn paths(
         };
         for folder in folders {
             let path = folder.join(file.path);
-            if file.format == Format::JsonFolder {
+            let ends = |path: &Path, end: &str| path.extension().is_some_and(|e| e == end);
+            if ends(&path, "d") {
                 let listed = std::fs::read_dir(&path).into_iter().flatten().flatten();
                 let inside = listed.take(MAX_FILES).map(|entry| entry.path());
-                let json = |path: &PathBuf| path.extension().is_some_and(|e| e == "json");
-                paths.extend(inside.filter(json).map(|path| (file, path)));
+                let json = inside.filter(|path| ends(path, "json"));
+                paths.extend(json.map(|path| (file, path)));
             } else {
                 paths.push((file, path));
             }
@@ -150,7 +151,7 @@ fn in_file(agent: &Agent, file: &SettingsFile, path: &Path) -> Vec<Found> {
         value: value.to_owned(),
         leads,
     };
-    let pairs = match read(path).and_then(|text| text.map(|t| pairs(file.format, &t)).transpose()) {
+    let pairs = match read(path).and_then(|text| text.map(|t| pairs(path, &t)).transpose()) {
         Ok(Some(pairs)) => pairs,
         // What goes over us and cannot be read may lead anywhere.
         Err(why) if file.whose == Whose::Managed => {
@@ -161,7 +162,7 @@ fn in_file(agent: &Agent, file: &SettingsFile, path: &Path) -> Vec<Found> {
     };
     let mut all = Vec::new();
     for (name, value) in &pairs {
-        let variable = file.variables.and_then(|before| name.strip_prefix(before));
+        let variable = agent.prefix.and_then(|before| name.strip_prefix(before));
         let variables = agent.variables.iter().filter(|d| variable == Some(d.name));
         let keys = agent.keys.iter().filter(|d| fits(d.name, name));
         let detours = variables.chain(keys).filter(|d| d.value.takes(value));

@@ -48,7 +48,7 @@ impl<'a> Started<'a> {
     /// Whether it asks no model this time.
     pub(super) fn is_idle(&self) -> bool {
         let first = self.arguments.first();
-        first.is_some_and(|word| self.agent.idle.iter().any(|idle| word == idle))
+        first.is_some_and(|word| self.agent.idle.split(' ').any(|idle| word == idle))
     }
 
     /// A variable that the launcher sets for it: `env NAME=VALUE claude`.

@@ -84,15 +84,8 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         max_calls: 64,
     };
     let judge = ResponseContext {
-        protocol: DEFAULT,
-        stack,
-        session: Arc::default(),
-        history: Arc::default(),
-        expert: false,
-        session_id: "s".to_owned(),
-        response_id: "r".to_owned(),
         request: request.facts,
-        settings: Arc::new(settings),
+        ..ResponseContext::new(DEFAULT, stack, Arc::new(settings))
     };
     let mut outputs = Vec::new();
     let mut left = if case.whole {

@@ -10,27 +10,11 @@ use hyper::Request;
 use std::collections::HashSet;
 
 const STREAMS: u64 = 200;
+#[rustfmt::skip]
 const SCENARIOS: &[&str] = &[
-    "tool",
-    "parallel",
-    "ten_calls",
-    "think_tool",
-    "srv_tool",
-    "mixed_order",
-    "text",
-    "cut_tool",
-    "cut_clean_tool",
-    "cut_before_stop",
-    "cut_start",
-    "empty_200",
-    "err_mid",
-    "dupkeys",
-    "badjson",
-    "dup_stop",
-    "evt_mismatch",
-    "unknown_block",
-    "after_stop",
-    "slow_input",
+    "tool", "parallel", "ten_calls", "think_tool", "srv_tool", "mixed_order", "text", "cut_tool",
+    "cut_clean_tool", "cut_before_stop", "cut_start", "empty_200", "err_mid", "dupkeys", "badjson",
+    "dup_stop", "evt_mismatch", "unknown_block", "after_stop", "slow_input",
 ];
 
 /// The calls that one client could assemble before it hung up.

@@ -1,34 +1,16 @@
 //! What calls do, judged as the proxy judges them: the promises that people hold us to.
 
+use crate::verdicts::{judge_command, stack};
 use holdgate::config::Config;
 use holdgate::eval::{Bench, PROJECT, read_file};
-use holdgate::{config, judging};
-use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Context, Finding, History, RateLimits, Stack, Verdict};
-use holdgate_effects::json::Json;
-use holdgate_effects::path::World;
+use holdgate_core::{Finding, RateLimits, Stack, Verdict};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
-
-/// A clock that stands still: how busy the machine is must not decide a test.
-fn stack(limits: RateLimits) -> Stack {
-    let rules = RuleSet::built_in(Profile::Workstation).unwrap();
-    let layers = judging::layers(rules, &[], limits);
-    let know = holdgate::own::knowledge().unwrap();
-    Stack::new(layers, know, Arc::new(Duration::ZERO), config::LIMITS)
-}
 
 static STACK: LazyLock<Stack> = LazyLock::new(|| stack(RateLimits::NONE));
 
 fn judged(command: &str) -> (Verdict, Vec<Finding>) {
-    let input = Json::object([("command", command.to_owned().into())]);
-    let mut session = judging::session(World::lexical("/home/dev/project"));
-    let judgement = STACK.judge(
-        judging::call("Bash", &input),
-        &mut session,
-        &Context::new(&History::default(), Duration::ZERO),
-    );
+    let judgement = judge_command(&STACK, command);
     (judgement.verdict(), judgement.findings().to_vec())
 }
 

@@ -10,7 +10,6 @@
     reason = "a test fails by panicking, and its helpers may cost"
 )]
 
-mod answers;
 mod approve;
 mod asking;
 mod budget;
@@ -49,6 +48,7 @@ mod terminal;
 mod tls;
 mod tmux;
 mod total;
+mod verdicts;
 
 #[path = "../../../holdgate-core/tests/it/responses.rs"]
 mod responses;

@@ -45,6 +45,21 @@ impl Tmux {
         self.run(&["capture-pane", "-p", "-J", "-t", window])
     }
 
+    /// Answers a question and lifts the gate from windows, with this code or PIN, which is wrong.
+    async fn attack(&self, state: &str, id: &str, asked: &str, secret: &str, said: &str) {
+        let state = ["--state-dir", state];
+        let answer = [&[HOLDGATE, "approve", id], &state[..]].concat();
+        self.window("answer", &answer);
+        let lift = [&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat();
+        self.window("lift", &lift);
+        self.types("lift", "to continue:", "lift the gate").await;
+        for window in ["answer", "lift"] {
+            self.types(window, asked, secret).await;
+            let screen = self.ended(window).await;
+            assert!(screen.contains(said), "{screen}");
+        }
+    }
+
     async fn ended(&self, window: &str) -> String {
         eventually("a window's end", || self.screen(window).contains("ended")).await;
         self.screen(window)
@@ -64,24 +79,9 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
     let id = question(proxy.dir.path()).await;
     let tmux = Tmux::start();
 
-    let state = ["--state-dir", proxy.state()];
-    tmux.window(
-        "answer",
-        &[&[HOLDGATE, "approve", &id], &state[..]].concat(),
-    );
-    tmux.types("answer", "with the question:", "AAAAAA").await;
-    let screen = tmux.ended("answer").await;
-    assert!(screen.contains("wrong code"), "{screen}");
-
-    tmux.window(
-        "lift",
-        &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
-    );
-    tmux.types("lift", "to continue:", "lift the gate").await;
-    tmux.types("lift", "with the question:", "AAAAAA").await;
-    let screen = tmux.ended("lift").await;
-    assert!(screen.contains("wrong code"), "{screen}");
-
+    let asked = "with the question:";
+    tmux.attack(proxy.state(), &id, asked, "AAAAAA", "wrong code")
+        .await;
     let records = ledger(proxy.dir.path());
     assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
     assert_eq!(records.matches("\"wrong-code\"").count(), 2, "{records}");
@@ -101,22 +101,8 @@ async fn an_agent_in_tmux_does_not_know_the_pin() {
     let client = client(asking.port, "");
     let id = asking.question().await;
     let tmux = Tmux::start();
-    let state = ["--state-dir", asking.state()];
-    tmux.window(
-        "answer",
-        &[&[HOLDGATE, "approve", &id], &state[..]].concat(),
-    );
-    tmux.types("answer", "PIN:", "123456").await;
-    let screen = tmux.ended("answer").await;
-    assert!(screen.contains("wrong PIN"), "{screen}");
-    tmux.window(
-        "lift",
-        &[&[HOLDGATE, "expert", "--for", "1m"], &state[..]].concat(),
-    );
-    tmux.types("lift", "to continue:", "lift the gate").await;
-    tmux.types("lift", "PIN:", "123456").await;
-    let screen = tmux.ended("lift").await;
-    assert!(screen.contains("wrong PIN"), "{screen}");
+    tmux.attack(asking.state(), &id, "PIN:", "123456", "wrong PIN")
+        .await;
     let records = ledger(asking.dir.path());
     assert!(!records.contains("\"answer\"") && !records.contains("expert-mode"));
     assert_eq!(records.matches("\"wrong-pin\"").count(), 2, "{records}");

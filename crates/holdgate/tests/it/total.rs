@@ -3,12 +3,10 @@
 use crate::corpus::commands;
 use crate::families::families;
 use crate::random::Random;
-use holdgate::eval::PROJECT;
+use crate::verdicts::judge_command;
 use holdgate::judging;
 use holdgate_core::rules::Profile;
-use holdgate_core::{Context, History, Judgement, RateLimits, Stack};
-use holdgate_effects::json::Json;
-use holdgate_effects::path::World;
+use holdgate_core::{RateLimits, Stack};
 use std::time::{Duration, Instant};
 
 /// What shell scripts are made of, and what is made of them.
@@ -30,29 +28,6 @@ const PIECES: &[&str] = &[
 
 fn stack() -> Stack {
     judging::stack(Profile::default(), &[], RateLimits::default()).unwrap()
-}
-
-fn judge(stack: &Stack, tool: &str, input: Json<'_>) -> Judgement {
-    let world = World {
-        home: "/home/dev".into(),
-        cwd: PROJECT.into(),
-        project: Some(PROJECT.into()),
-        ..World::default()
-    };
-    let mut session = judging::session(world);
-    stack.judge(
-        judging::call(tool, &input),
-        &mut session,
-        &Context::new(&History::default(), Duration::ZERO),
-    )
-}
-
-fn judge_command(stack: &Stack, command: &str) -> Judgement {
-    judge(
-        stack,
-        "Bash",
-        Json::object([("command", command.to_owned().into())]),
-    )
 }
 
 /// How many random and how many mutated commands are tried. `HOLDGATE_RANDOM_CASES=500000 cargo test

@@ -30,34 +30,29 @@ fn wrong(marked: &str, message: &str) {
 
 #[test]
 fn an_error_says_where_and_what_to_do() {
-    let in_condition = |when: &str, message: &str| wrong(&rule_with(when), message);
-    in_condition(
-        "{ «efect»: read }",
-        "unknown field `efect`, did you mean `effect`?",
-    );
-    in_condition(
-        "{ effect: «reed» }",
-        "unknown effect `reed`, did you mean `read`?",
-    );
-    in_condition(
-        "{ path: { in: [secret, «projekt»] } }",
-        "unknown path class `projekt`, did you mean `project`?",
-    );
-    in_condition(
-        "{ host: { in: «externel» } }",
-        "unknown host class `externel`, did you mean `external`?",
-    );
-    in_condition(
-        "{ from: «fetch» }",
-        "unknown origin `fetch`, did you mean `fetched`?",
-    );
-    in_condition(
-        "{ text: «'a('» }",
+    // A word that is none, with the one that is meant.
+    let unknown = |marked: &str, what: &str, meant: &str| {
+        let word = marked.split(['«', '»']).nth(1).unwrap();
+        let message = format!("unknown {what} `{word}`, did you mean `{meant}`?");
+        wrong(marked, &message);
+    };
+    for (when, what, meant) in [
+        ("{ «efect»: read }", "field", "effect"),
+        ("{ effect: «reed» }", "effect", "read"),
+        (
+            "{ path: { in: [secret, «projekt»] } }",
+            "path class",
+            "project",
+        ),
+        ("{ host: { in: «externel» } }", "host class", "external"),
+        ("{ from: «fetch» }", "origin", "fetched"),
+        ("{ is: «Recursive» }", "tag", "recursive"),
+    ] {
+        unknown(&rule_with(when), what, meant);
+    }
+    wrong(
+        &rule_with("{ text: «'a('» }"),
         "this is not a valid regular expression: unclosed group",
-    );
-    in_condition(
-        "{ is: «Recursive» }",
-        "unknown tag `Recursive`, did you mean `recursive`?",
     );
 
     let good = rule_with("{ effect: read }");
@@ -66,10 +61,7 @@ fn an_error_says_where_and_what_to_do() {
         good.replace(from, to)
     };
     let name = |text: &str| text.replace("a-rule", "«a-rule»");
-    wrong(
-        &but("when", "«whn»"),
-        "unknown field `whn`, did you mean `when`?",
-    );
+    unknown(&but("when", "«whn»"), "field", "when");
     wrong(
         &but("DENY", "«DENI»"),
         "`DENI` is not a valid verdict, did you mean `DENY`?",

@@ -80,46 +80,28 @@ fn every_handler_is_chosen_by_an_entry() {
 
 #[test]
 fn a_bad_entry_is_an_error_that_names_file_line_and_word() {
-    for (yaml, error) in [
-        (
-            "a: {}\n\nb c: {tags: [recursiv]}\n",
-            "commands.yaml:3: error: line 1 column 14: unknown tag `recursiv`, did you mean `recursive`?",
-        ),
-        (
-            "a: {flags: {forse: -f}}\n",
-            "commands.yaml:1: a: unknown tag `forse`, did you mean `force`?",
-        ),
-        (
-            "a: {options: {data+tunel: -f}}\n",
-            "commands.yaml:1: a: unknown tag `tunel`, did you mean `tunnel`?",
-        ),
-        (
-            "a: {does: [vcs psh]}\n",
-            "commands.yaml:1: a: unknown tag `psh`, did you mean `push`?",
-        ),
-        (
-            "a: {sub: {b: {does: [vsc]}}}\n",
-            "commands.yaml:1: a: b: unknown effect `vsc`, did you mean `vcs`?",
-        ),
-        (
-            "a: {handler: tmx}\n",
-            "unknown handler `tmx`, did you mean `tmux`?",
-        ),
-        (
-            "a: {operands: reed}\n",
-            "commands.yaml:1: a: `reed` is not a role",
-        ),
-        ("a: {operand: read}\n", "commands.yaml:1: "),
-    ] {
+    let check = |yaml: &'static str, error: &str| {
         let table = CommandTable::read(yaml).unwrap();
         let found = table.check().unwrap_err();
         assert!(found.contains(error), "{found}");
-        assert!(
-            ["a", "c"]
-                .iter()
-                .any(|name| matches!(table.get(name), Some(Err(_))))
-        );
-    }
+        let wrong = |name: &&str| matches!(table.get(name), Some(Err(_)));
+        assert!(["a", "c"].iter().any(wrong));
+    };
+    let first = |yaml: &'static str, error: &str| check(yaml, &format!("commands.yaml:1: {error}"));
+    let force = "a: unknown tag `forse`, did you mean `force`?";
+    first("a: {flags: {forse: -f}}\n", force);
+    let tunnel = "a: unknown tag `tunel`, did you mean `tunnel`?";
+    first("a: {options: {data+tunel: -f}}\n", tunnel);
+    let push = "a: unknown tag `psh`, did you mean `push`?";
+    first("a: {does: [vcs psh]}\n", push);
+    let vcs = "a: b: unknown effect `vsc`, did you mean `vcs`?";
+    first("a: {sub: {b: {does: [vsc]}}}\n", vcs);
+    first("a: {operands: reed}\n", "a: `reed` is not a role");
+    first("a: {operand: read}\n", "");
+    let tmux = "unknown handler `tmx`, did you mean `tmux`?";
+    check("a: {handler: tmx}\n", tmux);
+    let recursive = "commands.yaml:3: error: line 1 column 14: unknown tag `recursiv`, did you mean `recursive`?";
+    check("a: {}\n\nb c: {tags: [recursiv]}\n", recursive);
     let twice = CommandTable::read("a b: {}\nb: {}\n").unwrap_err();
     assert_eq!(twice, "commands.yaml:2: `b` has two entries");
 }

@@ -1,8 +1,8 @@
 //! A settings file as a list of settings, whatever its format is.
 
-use crate::agents::Format;
 use rustix::fs::OFlags;
 use serde_json::Value as Json;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -37,14 +37,14 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// All settings of a file, each with its path of names between dots.
-pub(super) fn pairs(format: Format, text: &str) -> Result<Vec<(String, String)>, String> {
-    let value: Json = match format {
-        Format::Json | Format::JsonFolder => json(text)?,
-        Format::Toml => {
+pub(super) fn pairs(path: &Path, text: &str) -> Result<Vec<(String, String)>, String> {
+    let value: Json = match path.extension().and_then(OsStr::to_str) {
+        Some("toml") => {
             let table: toml::Table = text.parse().map_err(|_| "it is not valid TOML")?;
             serde_json::to_value(table).map_err(|error| error.to_string())?
         }
-        Format::Yaml => serde_saphyr::from_str(text).map_err(|_| "it is not valid YAML")?,
+        Some("yml") => serde_saphyr::from_str(text).map_err(|_| "it is not valid YAML")?,
+        _ => json(text)?,
     };
     let mut pairs = Vec::new();
     flatten(&value, &mut String::new(), &mut pairs);
