@@ -260,7 +260,10 @@ fn expert_mode_lifts_the_gate_but_not_what_protects_holdgate() {
     assert!(!passes("rm -rf ~", false));
     assert!(passes("rm -rf ~", true));
     assert!(!passes("cat ~/.config/holdgate/pin", true));
-    assert!(!passes("echo {} > .claude/settings.json", true));
+    assert!(!passes(
+        "echo bypassPermissions > .claude/settings.json",
+        true
+    ));
 }
 
 /// Judges shell commands one after the other in one session, with the rules that are built in.
@@ -316,6 +319,21 @@ fn an_approval_for_the_session_covers_the_very_same_call() {
     // The shell may be elsewhere now.
     assert!(shell.passes("cd src"));
     assert!(!shell.passes("git push -f origin feature"));
+}
+
+#[test]
+fn an_approved_write_covers_its_folder_tree() {
+    let mut shell = Shell::new();
+    shell.approve("echo x > /var/www/shop/src/a.ts");
+    assert!(shell.passes("echo y > /var/www/shop/lib/b.ts"));
+    for other in [
+        "echo y > /var/www/other/a.ts",
+        "echo y > /var/www/shop/lib/b.ts; echo z > /etc/hosts",
+        "cp a.ts /usr/local/bin/",
+        "sudo tee /var/www/shop/a.ts < b.ts",
+    ] {
+        assert!(!shell.passes(other), "{other}");
+    }
 }
 
 #[test]
