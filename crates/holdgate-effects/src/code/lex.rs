@@ -4,6 +4,7 @@
 //! Linear: no byte is looked at more than a fixed number of times.
 
 mod here;
+mod mark;
 mod quote;
 mod special;
 mod text;
@@ -16,19 +17,7 @@ use crate::code::Language;
 
 /// Cuts `code` into tokens.
 pub(super) fn tokens(code: &str, language: Language) -> Tokens<'_> {
-    let mut lexer = Lexer {
-        code,
-        bytes: code.as_bytes(),
-        at: 0,
-        language,
-        list: Vec::with_capacity(code.len() / 5),
-        resume: None,
-        lifetimes: language == Language::Compiled
-            && ["fn ", "let ", "macro_rules!"]
-                .iter()
-                .any(|word| code.contains(word)),
-        spaced: false,
-    };
+    let mut lexer = Lexer::new(code, language);
     lexer.all();
     let list = lexer.list;
     let partners = partners(&list);
@@ -96,49 +85,75 @@ struct Lexer<'a> {
     /// Whether `'a` may be a lifetime.
     lifetimes: bool,
     spaced: bool,
+    /// For each open bracket, whether a statement may start behind its partner.
+    open: Vec<bool>,
+    /// Whether a statement may start behind the bracket that was closed last.
+    closed_block: bool,
+    /// How many more literals there may be in code in literals. None once code in a literal has had
+    /// no end: from there on braces are plain text.
+    holes: u32,
 }
 
 impl<'a> Lexer<'a> {
+    fn new(code: &'a str, language: Language) -> Self {
+        Lexer {
+            code,
+            bytes: code.as_bytes(),
+            at: 0,
+            language,
+            list: Vec::new(),
+            resume: None,
+            lifetimes: language == Language::Compiled
+                && ["fn ", "let ", "macro_rules!"]
+                    .iter()
+                    .any(|word| code.contains(word)),
+            spaced: false,
+            open: Vec::new(),
+            closed_block: false,
+            holes: quote::MAX_NESTING,
+        }
+    }
+
     fn all(&mut self) {
+        self.list.reserve(self.code.len() / 5);
         if self.language == Language::Php && self.code.contains("<?") {
             self.skip_page();
         }
         self.line_start();
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
-                    self.at += 1;
-                    self.spaced = true;
-                }
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => {
-                    if self.name() {
-                        return;
-                    }
-                }
-                b'\n' => {
-                    self.at = self.resume.take().unwrap_or(self.at + 1);
-                    self.line_start();
-                }
-                b'#' | b'/' | b'-' | b'=' if self.comment(byte) => self.spaced = true,
-                b'\\' if self.peek(1) == Some(b'\n') => {
-                    self.at += 2;
-                    self.spaced = true;
-                }
-                b'?' if self.language == Language::Php && self.peek(1) == Some(b'>') => {
-                    self.at += 2;
-                    self.skip_page();
-                }
-                b'"' | b'\'' | b'`' => self.quoted(),
-                b'0'..=b'9' => self.number(),
-                b'$' | b'@' | b'%' if self.begins_variable(byte) => {
-                    if self.name() {
-                        return;
-                    }
-                }
-                _ if self.special_literal(byte) => {}
-                _ => self.mark(),
+        while self.step() {}
+    }
+
+    /// Reads one piece of code. `false` where the code ends.
+    fn step(&mut self) -> bool {
+        let Some(byte) = self.peek(0) else {
+            return false;
+        };
+        match byte {
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
+                self.at += 1;
+                self.spaced = true;
             }
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => return self.name(),
+            b'\n' => {
+                self.at = self.resume.take().unwrap_or(self.at + 1);
+                self.line_start();
+            }
+            b'#' | b'/' | b'-' | b'=' if self.comment(byte) => self.spaced = true,
+            b'\\' if self.peek(1) == Some(b'\n') => {
+                self.at += 2;
+                self.spaced = true;
+            }
+            b'?' if self.language == Language::Php && self.peek(1) == Some(b'>') => {
+                self.at += 2;
+                self.skip_page();
+            }
+            b'"' | b'\'' | b'`' => self.quoted(),
+            b'0'..=b'9' => self.number(),
+            b'$' | b'@' | b'%' if self.begins_variable(byte) => return self.name(),
+            _ if self.special_literal(byte) => {}
+            _ => self.mark(),
         }
+        true
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -273,7 +288,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A name, or a literal that starts like one. `true` where the code ends.
+    /// A name, or a literal that starts like one. `false` where the code ends.
     fn name(&mut self) -> bool {
         let start = self.at;
         self.at += 1;
@@ -292,11 +307,13 @@ impl<'a> Lexer<'a> {
             .count();
         self.at += length;
         let text = self.slice(start, self.at);
-        if matches!(text, "__END__" | "__DATA__") {
-            return true;
+        let ends = (text == "__END__" && self.language == Language::Ruby)
+            || (matches!(text, "__END__" | "__DATA__") && self.language == Language::Perl);
+        if ends {
+            return false;
         }
         if self.prefixed(text, start) || self.is_scalar(text) {
-            return false;
+            return true;
         }
         if self.language == Language::Ruby
             && matches!(self.peek(0), Some(b'?' | b'!'))
@@ -305,7 +322,7 @@ impl<'a> Lexer<'a> {
             self.at += 1;
         }
         self.push(Kind::Name, text, start);
-        false
+        true
     }
 
     /// Perl's `scalar` before an expression changes nothing about constants.
@@ -315,84 +332,5 @@ impl<'a> Lexer<'a> {
             && name == "scalar"
             && self.peek(0) == Some(b' ')
             && !matches!(after.next(), Some(b'=' | b',' | b';' | b')'))
-    }
-
-    fn number(&mut self) {
-        let start = self.at;
-        while let Some(byte) = self.peek(0) {
-            // `1..2` and `1.method` end the number.
-            let point =
-                byte == b'.' && self.peek(1).is_some_and(|b| b.is_ascii_digit()) && self.at > start;
-            if !byte.is_ascii_alphanumeric() && byte != b'_' && !point {
-                break;
-            }
-            self.at += 1;
-        }
-        self.push(Kind::Number, self.slice(start, self.at), start);
-    }
-
-    fn mark(&mut self) {
-        let start = self.at;
-        let first = self.peek(0).unwrap_or(0);
-        let second = self.peek(1).unwrap_or(0);
-        let third = self.peek(2).unwrap_or(0);
-        let length = match (first, second, third) {
-            (b'=' | b'!', b'=', b'=')
-            | (b'.', b'.', b'.')
-            | (b'*', b'*', b'=')
-            | (b'|', b'|', b'=')
-            | (b'&', b'&', b'=')
-            | (b'?', b'?', b'=')
-            | (b'<', b'=', b'>') => 3,
-            (b'=', b'>' | b'=' | b'~', _)
-            | (b'-', b'>' | b'=' | b'-', _)
-            | (b':', b':' | b'=', _)
-            | (b'!', b'=' | b'~', _)
-            | (b'<', b'=' | b'<' | b'-', _)
-            | (b'>', b'=' | b'>', _)
-            | (b'+', b'=' | b'+', _)
-            | (b'*', b'=' | b'*', _)
-            | (b'/', b'=' | b'/', _)
-            | (b'.', b'=' | b'.', _)
-            | (b'%' | b'^', b'=', _)
-            | (b'|', b'=' | b'|', _)
-            | (b'&', b'=' | b'&' | b'.', _)
-            | (b'?', b'?' | b'.', _) => 2,
-            _ => 1,
-        };
-        self.at += length;
-        self.push(Kind::Mark, self.slice(start, self.at), start);
-    }
-
-    /// Whether what was read last is a value, so that `/` divides and `%` is modulo.
-    fn value_before(&self) -> bool {
-        let Some(last) = self.list.last() else {
-            return false;
-        };
-        match last.kind {
-            Kind::Name => !matches!(
-                last.text,
-                "return"
-                    | "typeof"
-                    | "case"
-                    | "in"
-                    | "of"
-                    | "and"
-                    | "or"
-                    | "not"
-                    | "if"
-                    | "unless"
-                    | "while"
-                    | "when"
-                    | "split"
-                    | "grep"
-                    | "puts"
-                    | "print"
-                    | "else"
-            ),
-            Kind::Number | Kind::Text(_) => true,
-            Kind::Mark => matches!(last.text, ")" | "]" | "}"),
-            Kind::Line(_) => false,
-        }
     }
 }

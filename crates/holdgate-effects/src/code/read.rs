@@ -12,6 +12,7 @@ mod assign;
 mod call;
 mod define;
 mod expression;
+mod head;
 mod import;
 mod index;
 mod library;
@@ -19,6 +20,7 @@ mod list;
 mod literal;
 mod names;
 mod postfix;
+mod types;
 mod value;
 
 use crate::code::Language;
@@ -264,8 +266,8 @@ impl<'a> Reader<'_, '_, 'a> {
             | (JavaScript | Php | Lua, "function")
             | (Perl, "sub")
             | (Compiled, "fn" | "func" | "def" | "fun") => self.definition(end)?,
-            (_, "for" | "foreach") => self.for_loop(end)?,
-            (_, "while" | "until") => {
+            (_, "for") | (Perl | Php | Compiled, "foreach") => self.for_loop(end)?,
+            (_, "while") | (Perl | Ruby | Lua, "until") => {
                 self.at += 1;
                 let after = self.at + usize::from(self.is_mark(self.at, "("));
                 let endless = self.token_at(after).is_some_and(|t| {
@@ -295,10 +297,18 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.destructuring(end)?;
                 }
             }
-            (_, "class" | "struct" | "interface" | "module" | "trait" | "impl" | "enum") => {
+            (JavaScript, _)
+                if self.definitions.contains_key(&self.at) && self.starts_method(self.at) =>
+            {
+                self.definition(end)?;
+            }
+            (language, word)
+                if names::declares(language, word)
+                    && (word == "class" || self.name_at(self.at + 1).is_some()) =>
+            {
                 self.at += 2;
             }
-            _ if names::skipped(self.language, word) => self.at += 1,
+            _ if self.skips(self.at, word) => self.at += 1,
             _ => return Ok(false),
         }
         Ok(true)

@@ -67,6 +67,7 @@ fn cases() {
         include_str!("tests/network.txt"),
         include_str!("tests/readers.txt"),
         include_str!("tests/spellings.txt"),
+        include_str!("tests/structure.txt"),
         include_str!("tests/trees.txt"),
     ];
     for cases in cases {

@@ -4,7 +4,7 @@ use super::{Escapes, Holes, Kind, Lexer, Meaning, Quote};
 use crate::code::Language;
 
 /// Code inside a literal inside code inside a literal: deeper is taken as plain text.
-const MAX_NESTING: u32 = 8;
+pub(super) const MAX_NESTING: u32 = 8;
 
 impl Lexer<'_> {
     /// A literal that starts with a quote character.
@@ -30,6 +30,7 @@ impl Lexer<'_> {
             (Ruby, b'`') => command(Holes::HashBraces),
             (JavaScript, b'`') => plain(Escapes::All, Holes::DollarBraces),
             (_, b'`') => plain(Escapes::None, Holes::None),
+            (Python, _) => plain(Escapes::Listed, Holes::None),
             _ => plain(Escapes::All, Holes::None),
         };
         if triple {
@@ -74,15 +75,17 @@ impl Lexer<'_> {
                     self.at += 2;
                 }
                 b'\n' if !lines => break self.at,
-                b'{' if quote.holes == Holes::DollarBraces
-                    && self.at > from
-                    && self.bytes.get(self.at - 1) == Some(&b'$') =>
-                {
-                    self.skip_hole(0);
+                b'{' if quote.holes == Holes::Braces => {
+                    let doubled = self.peek(1) == Some(b'{');
+                    if doubled || !self.skip_hole() {
+                        self.at += 1 + usize::from(doubled);
+                    }
                 }
-                b'#' if quote.holes == Holes::HashBraces && self.peek(1) == Some(b'{') => {
+                b'$' | b'#' if begins_hole(byte, quote.holes) && self.peek(1) == Some(b'{') => {
                     self.at += 1;
-                    self.skip_hole(0);
+                    if !self.skip_hole() {
+                        self.at += 1;
+                    }
                 }
                 _ => self.at += 1,
             }
@@ -92,38 +95,86 @@ impl Lexer<'_> {
         self.push(Kind::Text(quote), inner, start);
     }
 
-    /// Skips `{…}` inside a literal, with the literals inside of it.
-    fn skip_hole(&mut self, nesting: u32) {
-        let mut depth = 0u32;
-        while let Some(byte) = self.peek(0) {
-            self.at += 1;
-            match byte {
-                b'{' => depth += 1,
-                b'}' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return;
-                    }
+    /// Goes behind the code in braces that starts here, token by token. Stands still where it has
+    /// no end.
+    fn skip_hole(&mut self) -> bool {
+        if self.holes == 0 {
+            return false;
+        }
+        let start = self.at;
+        let known = self.list.len();
+        let state = (self.spaced, self.resume.take(), self.closed_block);
+        let open = std::mem::take(&mut self.open);
+        let holes = self.holes;
+        self.holes -= 1;
+        let closed = self.read_hole();
+        self.open = open;
+        (self.spaced, self.resume, self.closed_block) = state;
+        self.list.truncate(known);
+        // Where one had no end, no other is looked for: nothing is read to its end twice.
+        let inner_unclosed = self.holes + 1 < holes;
+        self.holes = if closed && !inner_unclosed { holes } else { 0 };
+        if !closed {
+            self.at = start;
+        }
+        closed
+    }
+
+    fn read_hole(&mut self) -> bool {
+        let mut braces = 0u32;
+        let mut others = 0u32;
+        loop {
+            let before = self.list.len();
+            if !self.step() {
+                return false;
+            }
+            let Some(token) = self.list.get(before..).and_then(<[_]>::last) else {
+                continue;
+            };
+            if token.kind != Kind::Mark {
+                continue;
+            }
+            match token.text {
+                "{" => braces += 1,
+                "}" if braces <= 1 => return true,
+                "}" => braces -= 1,
+                "(" | "[" => others += 1,
+                ")" | "]" => others = others.saturating_sub(1),
+                // `{x:'>10}`: quotes mean nothing in a format.
+                text if text.starts_with(':')
+                    && braces == 1
+                    && others == 0
+                    && self.language == Language::Python =>
+                {
+                    self.skip_format();
                 }
-                b'"' | b'\'' | b'`' if nesting < MAX_NESTING => self.skip_inner(byte, nesting + 1),
                 _ => {}
             }
         }
     }
 
-    fn skip_inner(&mut self, quote: u8, nesting: u32) {
+    /// Goes to the brace that ends a format.
+    fn skip_format(&mut self) {
         while let Some(byte) = self.peek(0) {
-            self.at += 1;
-            if byte == quote {
-                return;
-            }
             match byte {
-                b'\\' => self.at += 1,
-                b'$' | b'#' if self.peek(0) == Some(b'{') && quote != b'\'' => {
-                    self.skip_hole(nesting);
-                }
-                _ => {}
+                b'}' => return,
+                b'{' if self.skip_hole() => {}
+                _ => self.at += 1,
             }
         }
     }
+}
+
+fn begins_hole(byte: u8, holes: Holes) -> bool {
+    match holes {
+        Holes::DollarBraces => byte == b'$',
+        Holes::HashBraces => byte == b'#',
+        Holes::None | Holes::Braces | Holes::Sigils => false,
+    }
+}
+
+/// How long the code in braces is that starts `text`, with its braces.
+pub(super) fn hole_length(text: &str, language: Language) -> Option<usize> {
+    let mut lexer = Lexer::new(text, language);
+    lexer.skip_hole().then_some(lexer.at)
 }

@@ -32,7 +32,7 @@ impl Lexer<'_> {
             escapes: if has(b'r') {
                 Escapes::None
             } else {
-                Escapes::All
+                Escapes::Listed
             },
             holes: if has(b'f') || has(b't') {
                 Holes::Braces

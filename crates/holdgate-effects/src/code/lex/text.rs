@@ -1,6 +1,8 @@
 //! What stands between quotes: characters, and code in between.
 
+use super::quote::hole_length;
 use super::{Escapes, Holes, Quote};
+use crate::code::Language;
 use std::borrow::Cow;
 
 /// A stretch of a literal.
@@ -10,10 +12,29 @@ pub(in crate::code) enum Part<'a> {
     Text(Cow<'a, str>),
     /// Code whose value stands here.
     Code(&'a str),
+    /// Code that only says how a value is written.
+    Format(&'a str),
+}
+
+/// Formats in formats: Python allows no more.
+const MAX_FORMATS: u32 = 2;
+
+impl<'a> Part<'a> {
+    /// What stands between this code and the end of its braces, which start `rest`.
+    fn format(&self, rest: &'a str, length: usize) -> &'a str {
+        match self {
+            Part::Code(code) => rest.get(1 + code.len()..length).unwrap_or(""),
+            Part::Text(_) | Part::Format(_) => "",
+        }
+    }
 }
 
 /// The parts of a literal.
-pub(in crate::code) fn parts(text: &str, quote: Quote) -> Vec<Part<'_>> {
+pub(in crate::code) fn parts(text: &str, quote: Quote, language: Language) -> Vec<Part<'_>> {
+    parts_at(text, quote, language, 0)
+}
+
+fn parts_at(text: &str, quote: Quote, language: Language, depth: u32) -> Vec<Part<'_>> {
     let escaped = quote.escapes != Escapes::None && text.contains('\\');
     if quote.holes == Holes::None {
         let text = if escaped {
@@ -27,6 +48,10 @@ pub(in crate::code) fn parts(text: &str, quote: Quote) -> Vec<Part<'_>> {
     let mut rest = text;
     let mut plain_from = text;
     let mut plain_length = 0;
+    let mut ends = Ends {
+        language,
+        unclosed: false,
+    };
     let push_plain = |parts: &mut Vec<Part<'_>>, from: &'_ str, length: usize| {
         if length > 0 {
             let plain = from.get(..length).unwrap_or(from);
@@ -34,11 +59,20 @@ pub(in crate::code) fn parts(text: &str, quote: Quote) -> Vec<Part<'_>> {
         }
     };
     while let Some(first) = rest.chars().next() {
-        let skip = if first == '\\' && quote.escapes == Escapes::All {
+        let skip = if first == '\\' && matches!(quote.escapes, Escapes::All | Escapes::Listed) {
             1 + rest.chars().nth(1).map_or(0, char::len_utf8)
-        } else if let Some((code, length)) = hole(rest, quote.holes) {
+        } else if let Some((part, length)) = hole(rest, quote.holes, &mut ends) {
             push_plain(&mut parts, plain_from, plain_length);
-            parts.push(code);
+            let format = part.format(rest, length);
+            parts.push(part);
+            // `{x:{width}}`: code in the format.
+            if quote.holes == Holes::Braces && format.contains('{') && depth < MAX_FORMATS {
+                for part in parts_at(format, quote, language, depth + 1) {
+                    if let Part::Code(code) | Part::Format(code) = part {
+                        parts.push(Part::Format(code));
+                    }
+                }
+            }
             rest = rest.get(length..).unwrap_or("");
             plain_from = rest;
             plain_length = 0;
@@ -53,8 +87,29 @@ pub(in crate::code) fn parts(text: &str, quote: Quote) -> Vec<Part<'_>> {
     parts
 }
 
+/// Finds where code in braces ends.
+struct Ends {
+    language: Language,
+    /// Set once it had no end: from there on brackets are only counted.
+    unclosed: bool,
+}
+
+impl Ends {
+    /// What stands between the braces that start `rest`, and how long it is with them.
+    fn braces<'a>(&mut self, rest: &'a str) -> Option<(&'a str, usize)> {
+        if !rest.starts_with('{') || self.unclosed {
+            return braces(rest);
+        }
+        if let Some(length) = hole_length(rest, self.language) {
+            return Some((rest.get(1..length - 1)?, length));
+        }
+        self.unclosed = true;
+        braces(rest)
+    }
+}
+
 /// The code that starts `rest`, and how long it is with its marks.
-fn hole(rest: &str, holes: Holes) -> Option<(Part<'_>, usize)> {
+fn hole<'a>(rest: &'a str, holes: Holes, ends: &mut Ends) -> Option<(Part<'a>, usize)> {
     match holes {
         Holes::None => None,
         Holes::Braces => {
@@ -62,16 +117,16 @@ fn hole(rest: &str, holes: Holes) -> Option<(Part<'_>, usize)> {
                 let brace = rest.get(..1)?;
                 return Some((Part::Text(Cow::Borrowed(brace)), 2));
             }
-            let (inner, length) = braces(rest)?;
+            let (inner, length) = ends.braces(rest)?;
             // `{x!r:>10}`: the format after the value is no code.
             Some((Part::Code(without_format(inner)), length))
         }
         Holes::DollarBraces => {
-            let (inner, length) = braces(rest.strip_prefix('$')?)?;
+            let (inner, length) = ends.braces(rest.strip_prefix('$')?)?;
             Some((Part::Code(inner), length + 1))
         }
         Holes::HashBraces => {
-            let (inner, length) = braces(rest.strip_prefix('#')?)?;
+            let (inner, length) = ends.braces(rest.strip_prefix('#')?)?;
             Some((Part::Code(inner), length + 1))
         }
         Holes::Sigils => sigil(rest),
@@ -192,8 +247,11 @@ pub(in crate::code) fn unescape(text: &str, escapes: Escapes) -> String {
             'n' => out.push('\n'),
             't' => out.push('\t'),
             'r' => out.push('\r'),
-            'e' => out.push('\x1b'),
+            'e' if escapes == Escapes::All => out.push('\x1b'),
             'a' => out.push('\x07'),
+            'b' => out.push('\x08'),
+            'f' => out.push('\x0c'),
+            'v' => out.push('\x0b'),
             '\n' => {}
             'x' | 'u' | 'U' => push_code_point(&mut out, &mut chars, next),
             '0'..='7' => {
@@ -207,7 +265,12 @@ pub(in crate::code) fn unescape(text: &str, escapes: Escapes) -> String {
                 }
                 out.extend(char::from_u32(code));
             }
-            other => out.push(other),
+            other => {
+                if escapes == Escapes::Listed && !matches!(other, '\\' | '\'' | '"') {
+                    out.push('\\');
+                }
+                out.push(other);
+            }
         }
     }
     out

@@ -40,8 +40,10 @@ pub(in crate::code) enum Escapes {
     None,
     /// Only the backslash itself and the quote.
     Quotes,
-    /// All that the language has.
+    /// All that the language has; elsewhere the backslash means nothing.
     All,
+    /// All that the language has; elsewhere the backslash stands for itself.
+    Listed,
 }
 
 /// Which code may stand inside a literal.

@@ -208,7 +208,11 @@ impl Reader<'_, '_, '_> {
                 at += if renamed.is_some() { 2 } else { 0 };
             }
             at += 1;
+            if self.is_mark(at, "=") {
+                at = self.default_end(at, close);
+            }
         }
+        self.read_parameters(&[], open + 1, close)?;
         self.at = close + 2;
         let whole = self.expression(end)?;
         if by_key {
@@ -225,6 +229,18 @@ impl Reader<'_, '_, '_> {
         }
         let targets: Vec<String> = targets.into_iter().map(|(_, target)| target).collect();
         self.assign_parts(&targets, &whole)
+    }
+
+    /// The comma or bracket that ends the default behind the `=` at `at`.
+    fn default_end(&self, at: usize, end: usize) -> usize {
+        let mut at = at;
+        while at < end && ![",", "}", "]"].iter().any(|mark| self.is_mark(at, mark)) {
+            if ["(", "[", "{"].iter().any(|open| self.is_mark(at, open)) {
+                at = self.close_of(at, end);
+            }
+            at += 1;
+        }
+        at
     }
 
     /// Sets a variable. What it held before stays possible where a branch may not be taken.

@@ -36,8 +36,12 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.scene.fuel.spend(1)?;
                     let close = self.close_of(index + 1, count);
                     let parameters = self.parameters(index + 2, close);
-                    let end = self.close_of(close + 1, count);
-                    let id = self.add_function(parameters, close + 2, end, false);
+                    let open = self.body_of_method(close);
+                    let end = self.close_of(open, count);
+                    let id = self.add_function(parameters, open + 1, end, false);
+                    if self.language == Language::JavaScript {
+                        self.definitions.insert(index, id);
+                    }
                     self.variables
                         .insert(name.to_owned(), AbstractValue::Function(id));
                     continue;
@@ -48,7 +52,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 continue;
             };
             self.scene.fuel.spend(1)?;
-            let open = index + 2;
+            let open = self.bracket_of_head(index + 2);
             let (parameters, after) = if self.is_mark(open, "(") {
                 let close = self.close_of(open, count);
                 (self.parameters(open + 1, close), close + 1)
@@ -64,39 +68,6 @@ impl<'a> Reader<'_, '_, 'a> {
                 .insert(name.to_owned(), AbstractValue::Function(id));
         }
         Ok(())
-    }
-
-    /// Whether a method without a keyword starts here: `name(…) {` in a class or an object.
-    fn starts_method(&self, index: usize) -> bool {
-        if !self.is_mark(index + 1, "(") {
-            return false;
-        }
-        let count = self.tokens.list.len();
-        let close = self.close_of(index + 1, count);
-        let Some(before) = index.checked_sub(1).and_then(|i| self.token_at(i)) else {
-            return false;
-        };
-        let name = self.name_at(index).unwrap_or("");
-        self.is_mark(close + 1, "{")
-            && !matches!(
-                name,
-                "if" | "for" | "while" | "switch" | "catch" | "with" | "return"
-            )
-            && match self.language {
-                Language::JavaScript => {
-                    matches!(before.kind, Kind::Line(_))
-                        || matches!(
-                            before.text,
-                            "{" | "}" | "," | ";" | "async" | "static" | "*" | "private" | "public"
-                        )
-                }
-                // `void run(char *c) {`
-                Language::Compiled => {
-                    (before.kind == Kind::Name && !names::skipped(self.language, before.text))
-                        || matches!(before.text, "*" | ">" | "]")
-                }
-                _ => false,
-            }
     }
 
     pub(super) fn add_function(
@@ -202,6 +173,15 @@ impl<'a> Reader<'_, '_, 'a> {
             self.at += 1;
             return Ok(());
         };
+        let open = if names::defines(self.language, self.name_at(self.at).unwrap_or("")) {
+            self.bracket_of_head(self.at + 2)
+        } else {
+            self.at + 1
+        };
+        if self.is_mark(open, "(") {
+            let close = self.close_of(open, end);
+            self.read_parameters(&function.parameters, open + 1, close)?;
+        }
         self.read_body(&function)?;
         self.at = function.end.max(self.at + 1).min(end);
         Ok(())
@@ -222,6 +202,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.is_mark(after, "(") {
             let close = self.close_of(after, end);
             parameters = self.parameters(after + 1, close);
+            self.read_parameters(&parameters, after + 1, close)?;
             after = close + 1;
         }
         let near = (after..end.min(after + 12)).find(|index| self.is_mark(*index, "{"));
@@ -304,7 +285,10 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(returned)
     }
 
-    fn shadow(&mut self, parameters: &[&'a str]) -> Vec<(String, Option<AbstractValue>)> {
+    pub(super) fn shadow(
+        &mut self,
+        parameters: &[&'a str],
+    ) -> Vec<(String, Option<AbstractValue>)> {
         let mut saved = Vec::new();
         for name in parameters {
             let before = self
@@ -315,7 +299,7 @@ impl<'a> Reader<'_, '_, 'a> {
         saved
     }
 
-    fn restore(&mut self, saved: Vec<(String, Option<AbstractValue>)>) {
+    pub(super) fn restore(&mut self, saved: Vec<(String, Option<AbstractValue>)>) {
         for (name, before) in saved.into_iter().rev() {
             match before {
                 Some(thing) => self.variables.insert(name, thing),

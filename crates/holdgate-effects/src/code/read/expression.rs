@@ -50,6 +50,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Kind::Text(_) | Kind::Number | Kind::Line(_) => break,
             };
+            if self.language == Language::JavaScript && matches!(word, "as" | "satisfies") {
+                self.at = self.type_end(self.at + 1, end);
+                continue;
+            }
             if !is_operator(self.language, word, token.kind) {
                 break;
             }
@@ -176,7 +180,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         | "."
                         | "&&"
                 ),
-                Kind::Name => names::skipped(self.language, token.text),
+                Kind::Name => self.skips(self.at, token.text),
                 Kind::Number | Kind::Text(_) | Kind::Line(_) => false,
             };
             if !before {
@@ -209,9 +213,10 @@ impl<'a> Reader<'_, '_, 'a> {
             Kind::Mark => match token.text {
                 "(" => {
                     let close = self.close_of(self.at, end);
-                    if self.is_mark(close + 1, "=>") && self.language == Language::JavaScript {
+                    if let Some(arrow) = self.arrow_after(close) {
                         let parameters = self.parameters(self.at + 1, close);
-                        self.at = close + 2;
+                        self.read_parameters(&parameters, self.at + 1, close)?;
+                        self.at = arrow + 1;
                         return self.arrow(parameters, end);
                     }
                     let mut items = self.items(close)?;
@@ -282,16 +287,7 @@ impl<'a> Reader<'_, '_, 'a> {
         use Language::{Compiled, JavaScript, Lua, Perl, Php, Python};
         let start = self.at;
         match (self.language, token.text) {
-            (Python, "lambda") => {
-                let colon = (start..end.min(start + 24)).find(|index| self.is_mark(*index, ":"));
-                let Some(colon) = colon else {
-                    self.at += 1;
-                    return Ok(AbstractValue::Nothing);
-                };
-                let parameters = self.parameters(start + 1, colon);
-                self.at = colon + 1;
-                return self.expression_function(parameters, end);
-            }
+            (Python, "lambda") => return self.lambda(end),
             (JavaScript | Php | Lua, "function") | (Perl, "sub") | (Compiled, "func") => {
                 let thing = self.anonymous_function(end)?;
                 return self.postfix(thing, start, end);
@@ -306,11 +302,6 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.at += 2;
                 return self.arrow(vec![name], end);
             }
-            (Python, "True" | "None" | "False") | (_, "true" | "false" | "null" | "nil") => {
-                self.at += 1;
-                let truth = i64::from(matches!(token.text, "True" | "true"));
-                return Ok(AbstractValue::Number(truth));
-            }
             (Perl, "shift") => {
                 self.at += 1;
                 return Ok(match self.variables.get("$_") {
@@ -321,6 +312,9 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => {}
         }
         self.at += 1;
+        if let Some(truth) = names::truth(self.language, token.text) {
+            return Ok(AbstractValue::Number(truth));
+        }
         let known = if self.language == Perl {
             self.variables
                 .get(&names::variable(self.language, token.text))
@@ -349,7 +343,8 @@ fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
     if kind == Kind::Name {
         return match word {
             "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
-            "in" | "is" | "not" | "if" | "else" => language == Python,
+            "in" => matches!(language, Python | JavaScript),
+            "is" | "not" | "if" | "else" => language == Python,
             "instanceof" => matches!(language, JavaScript | Php),
             "x" | "eq" | "ne" => language == Perl,
             _ => false,

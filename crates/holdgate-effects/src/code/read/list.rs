@@ -175,7 +175,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
             self.at = start;
-            mapped.push(self.expression(for_at)?);
+            let mut made = self.expression(for_at)?;
+            // `{key: value for …}`
+            if self.at < for_at && self.is_mark(self.at, ":") {
+                self.at += 1;
+                made = self.expression(for_at)?;
+            }
+            mapped.push(made);
         }
         self.at = after;
         // Conditions and further loops do nothing that is known.

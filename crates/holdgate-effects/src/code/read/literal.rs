@@ -21,7 +21,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(AbstractValue::list(words));
         }
         let mut value = Value::default();
-        for part in parts(token.text, quote) {
+        for part in parts(token.text, quote, self.language) {
             match part {
                 Part::Text(text) => {
                     value.push_text(&text);
@@ -32,6 +32,9 @@ impl<'a> Reader<'_, '_, 'a> {
                 Part::Code(code) => {
                     let inner = self.hole(code)?;
                     value.push(&self.value_of(&inner)?);
+                }
+                Part::Format(code) => {
+                    self.hole(code)?;
                 }
             }
         }

@@ -5,6 +5,9 @@ use crate::code::Language;
 /// Whether a word only stands before what matters: a modifier, a branch, a declaration.
 pub(super) fn skipped(language: Language, word: &str) -> bool {
     use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
+    if matches!(language, Python | JavaScript) {
+        return is_keyword(language, word);
+    }
     match word {
         "if" | "elif" | "elsif" | "elseif" | "else" | "try" | "except" | "catch" | "finally"
         | "do" | "case" | "when" | "switch" | "unless" | "const" | "let" | "var" | "my" | "our"
@@ -12,17 +15,74 @@ pub(super) fn skipped(language: Language, word: &str) -> bool {
         | "export" | "break" | "continue" | "throw" | "raise" | "yield" | "new" | "not"
         | "typeof" | "void" | "in" | "and" | "or" | "abstract" | "override" | "extends"
         | "implements" | "throws" => true,
-        "global" | "nonlocal" | "pass" | "with" | "is" | "del" => language == Python,
         "end" | "then" | "begin" | "rescue" | "ensure" => matches!(language, Ruby | Lua),
         "pub" | "mut" | "defer" | "go" | "unsafe" | "move" | "ref" | "dyn" | "where" => {
             language == Compiled
         }
-        "match" => matches!(language, Python | Compiled),
-        "of" | "default" | "delete" | "readonly" => language == JavaScript,
-        "assert" => matches!(language, Python | Compiled),
+        "match" | "assert" => language == Compiled,
         "BEGIN" | "END" => matches!(language, Perl | Ruby),
         "clone" => language == Php,
         _ => false,
+    }
+}
+
+fn is_keyword(language: Language, word: &str) -> bool {
+    match word {
+        "if" | "else" | "try" | "finally" | "async" | "await" | "break" | "continue" | "yield"
+        | "in" | "case" => true,
+        "elif" | "except" | "raise" | "not" | "and" | "or" | "global" | "nonlocal" | "pass"
+        | "with" | "is" | "del" | "match" | "assert" => language == Language::Python,
+        "catch" | "do" | "switch" | "const" | "let" | "var" | "public" | "private"
+        | "protected" | "static" | "export" | "throw" | "new" | "typeof" | "void" | "abstract"
+        | "override" | "extends" | "implements" | "of" | "default" | "delete" | "readonly" => {
+            language == Language::JavaScript
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word is a keyword only where it stands like one, and a name elsewhere.
+pub(super) fn may_be_name(language: Language, word: &str) -> bool {
+    match language {
+        Language::Python => matches!(word, "match" | "case"),
+        Language::JavaScript => matches!(
+            word,
+            "async"
+                | "let"
+                | "of"
+                | "static"
+                | "public"
+                | "private"
+                | "protected"
+                | "abstract"
+                | "override"
+                | "implements"
+                | "readonly"
+        ),
+        _ => false,
+    }
+}
+
+/// Whether a word starts a declaration whose name follows.
+pub(super) fn declares(language: Language, word: &str) -> bool {
+    use Language::{JavaScript, Python};
+    match word {
+        "class" => true,
+        "interface" | "enum" | "module" => language != Python,
+        "struct" | "trait" | "impl" => !matches!(language, Python | JavaScript),
+        _ => false,
+    }
+}
+
+/// What a word that stands for a fixed value stands for.
+pub(super) fn truth(language: Language, word: &str) -> Option<i64> {
+    match (language, word) {
+        (Language::Python, "True") => Some(1),
+        (Language::Python, "False" | "None") => Some(0),
+        (Language::Python, _) | (Language::JavaScript, "nil") => None,
+        (_, "true") => Some(1),
+        (_, "false" | "null" | "nil") => Some(0),
+        _ => None,
     }
 }
 

@@ -48,6 +48,18 @@ impl<'a> Reader<'_, '_, 'a> {
                 "!" if self.language == Language::Compiled && self.is_mark(self.at + 1, "(") => {
                     self.at += 1;
                 }
+                // TypeScript: `x!` and `f<T>(…)`.
+                "!" if self.language == Language::JavaScript && !token.spaced => self.at += 1,
+                "<" if self.language == Language::JavaScript => {
+                    match self.type_arguments_end(self.at, end) {
+                        Some(open) if self.is_mark(open, "(") => {
+                            // In JavaScript these are comparisons, and what is compared runs.
+                            self.read_parameters(&[], self.at + 1, open - 1)?;
+                            self.at = open;
+                        }
+                        _ => break,
+                    }
+                }
                 "(" => {
                     let arguments = self.arguments(end)?;
                     thing = self.call(&thing, arguments, start)?;
@@ -126,7 +138,10 @@ impl<'a> Reader<'_, '_, 'a> {
         let token = self.peek(end)?;
         if let Kind::Line(_) = token.kind {
             let next = self.token_at(self.at + 1)?;
-            let chains = matches!(next.text, "." | "?." | "->" | "&.") && next.kind == Kind::Mark;
+            // In JavaScript a bracket on the next line goes on with the expression too.
+            let bracket = self.language == Language::JavaScript && matches!(next.text, "(" | "[");
+            let chains = next.kind == Kind::Mark
+                && (bracket || matches!(next.text, "." | "?." | "->" | "&."));
             if chains && self.at + 1 < end {
                 self.at += 1;
                 return Some(next);
