@@ -12,7 +12,15 @@ pub(crate) struct Readers;
 
 impl Interpreter for Readers {
     fn shell(&self, scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
-        shell::run(scene, code)
+        if !code::powershell::is_meant(&code.text) {
+            return shell::run(scene, code);
+        }
+        // The client's shell is not known: it may be either, unless this one cannot read it.
+        let output = code::run(scene, Language::PowerShell, code)?;
+        if shell::can_read(scene, code)? {
+            return shell::run(scene, code);
+        }
+        Ok(output)
     }
 
     fn words(

@@ -6,7 +6,7 @@ mod embedded;
 mod fold;
 mod lex;
 mod make;
-mod powershell;
+pub(crate) mod powershell;
 mod read;
 pub(crate) mod sed;
 mod thing;

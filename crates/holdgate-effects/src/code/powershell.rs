@@ -22,12 +22,40 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         variables: HashMap::new(),
         connects: None,
         runs_received: false,
+        item: Value::unknown(Origins::UNKNOWN),
     };
     for statement in statements(&code.text) {
         reader.statement(statement)?;
     }
     reader.finish()?;
     Ok(Value::default())
+}
+
+/// Short names of cmdlets that are no programs elsewhere.
+const ALIASES: [&str; 6] = ["iwr", "irm", "iex", "icm", "gci", "spps"];
+
+/// Whether a command line is meant for PowerShell: a statement begins with a cmdlet (`Get-Item`), or
+/// with what no other shell has.
+pub(crate) fn is_meant(text: &str) -> bool {
+    let is_cmdlet = |word: &str| {
+        let (verb, noun) = word.split_once('-').unwrap_or(("", ""));
+        let named = |part: &str| {
+            part.len() > 1
+                && part.starts_with(|c: char| c.is_ascii_uppercase())
+                && part.chars().all(|c| c.is_ascii_alphanumeric())
+        };
+        named(verb) && named(noun)
+    };
+    let begins = |part: &&str| {
+        let part = part.trim_start();
+        let word = part
+            .split([' ', '\t', ')', '\r', '\n'])
+            .next()
+            .unwrap_or("");
+        is_cmdlet(word) || ALIASES.contains(&word) || part.starts_with("$env:")
+    };
+    let mut statements = statements(text).into_iter();
+    statements.any(|s| s.split(['|', '(', '=']).any(|part| begins(&part)))
 }
 
 /// What `-EncodedCommand` was given: UTF-16 in base64. `None` for anything else.
@@ -54,6 +82,8 @@ struct Reader<'s, 'w, 'c> {
     variables: HashMap<String, Value>,
     connects: Option<Value>,
     runs_received: bool,
+    /// What the last pipeline yielded: `$_` in the block that follows it.
+    item: Value,
 }
 
 /// A word, and whether it was quoted.
@@ -73,6 +103,15 @@ impl Reader<'_, '_, '_> {
         if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with("::") {
             return Ok(());
         }
+        // `foreach ($item in …)`: each of them.
+        if let Some(each) = trimmed.strip_prefix("foreach")
+            && let Some((name, list)) = each.trim_start_matches([' ', '(']).split_once(" in ")
+        {
+            let made = self.pipeline(list.trim_end_matches([')', ' ']))?;
+            let name = name.trim().trim_start_matches('$').to_ascii_lowercase();
+            self.variables.insert(name, made);
+            return Ok(());
+        }
         if let Some((name, value)) = assignment(trimmed) {
             let made = self.pipeline(value)?;
             self.variables.insert(name.to_ascii_lowercase(), made);
@@ -84,8 +123,9 @@ impl Reader<'_, '_, '_> {
     /// Commands joined by `|`: each gets what the one before yields.
     fn pipeline(&mut self, text: &str) -> Fueled<Value> {
         let mut input = Value::default();
-        for stage in split_outside_quotes(text, '|') {
+        for stage in split_outside_quotes(text, |c| c == '|') {
             input = self.stage(stage.trim(), &input)?;
+            self.item.clone_from(&input);
         }
         Ok(input)
     }
@@ -218,6 +258,8 @@ impl Reader<'_, '_, '_> {
     fn variable(&self, name: &str) -> Value {
         let lower = name.to_ascii_lowercase();
         match lower.as_str() {
+            // What a block is given, one after the other.
+            "_" | "psitem" => return self.item.clone(),
             "home" | "env:userprofile" | "env:home" | "env:homepath" => {
                 return Value::known(self.scene.world.home.clone());
             }
@@ -241,15 +283,15 @@ fn assignment(statement: &str) -> Option<(&str, &str)> {
     (plain && !value.starts_with('=')).then_some((name, value.trim()))
 }
 
+/// The statements of a script, those in blocks too.
 fn statements(text: &str) -> Vec<&str> {
-    let mut all = Vec::new();
-    for line in text.lines() {
-        all.extend(split_outside_quotes(line, ';'));
-    }
-    all
+    let ends = |c: char| matches!(c, ';' | '{' | '}' | '&');
+    text.lines()
+        .flat_map(|line| split_outside_quotes(line, ends))
+        .collect()
 }
 
-fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
+fn split_outside_quotes(text: &str, separates: impl Fn(char) -> bool) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut open: Option<char> = None;
     let mut from = 0;
@@ -257,7 +299,7 @@ fn split_outside_quotes(text: &str, separator: char) -> Vec<&str> {
         match open {
             Some(quote) if c == quote => open = None,
             None if matches!(c, '"' | '\'') => open = Some(c),
-            None if c == separator => {
+            None if separates(c) => {
                 pieces.push(text.get(from..at).unwrap_or(""));
                 from = at + c.len_utf8();
             }

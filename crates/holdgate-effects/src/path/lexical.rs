@@ -53,7 +53,7 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
     }
 }
 
-fn is_windows(path: &str) -> bool {
+pub(super) fn is_windows(path: &str) -> bool {
     let path = path.strip_prefix(r"\\?\").unwrap_or(path);
     let mut chars = path.chars();
     let drive = chars.next().is_some_and(|c| c.is_ascii_alphabetic());

@@ -1,6 +1,6 @@
 //! `paths.yaml`: what is kept where.
 
-use super::lexical::{absolute, is_under, joined, short_form, without_detours};
+use super::lexical::{absolute, is_under, is_windows, joined, short_form, without_detours};
 use super::{Classes, PathClass, Place, Real, World};
 use crate::pattern::Pattern;
 use crate::text;
@@ -70,7 +70,8 @@ impl PathTable {
         };
         // `link/..` is not where it seems to be: the disk is asked about the path as written.
         let asked = joined(written, cwd, &world.home);
-        if asked.contains(HOLE) {
+        // A drive of Windows is not on this machine.
+        if asked.contains(HOLE) || is_windows(&asked) {
             return lexical;
         }
         match facts.real(&asked) {

@@ -75,6 +75,12 @@ pub(crate) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     shell.text(code)
 }
 
+/// Whether a script has no error, so that a shell would run it.
+pub(crate) fn can_read(scene: &Scene<'_>, code: &Value) -> Fueled<bool> {
+    let (_, error) = parse::parse(&code.text, scene.fuel)?;
+    Ok(error.is_none())
+}
+
 /// Runs one command, its words already evaluated.
 pub(crate) fn run_words(
     scene: &mut Scene<'_>,

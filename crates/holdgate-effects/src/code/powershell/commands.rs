@@ -69,7 +69,13 @@ impl Reader<'_, '_, '_> {
         }
         match name {
             "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" => {
-                self.removes(actor, rest)?;
+                self.removes(actor, rest, input)?;
+            }
+            "get-childitem" | "gci" | "ls" | "dir" | "get-item" | "gi" | "resolve-path" => {
+                return Ok(listing(name, rest));
+            }
+            "where-object" | "?" | "select-object" | "sort-object" | "foreach-object" | "%" => {
+                return Ok(input.clone());
             }
             "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "wget" | "curl"
             | "start-bitstransfer" => return self.requests(&actor, rest),
@@ -95,12 +101,25 @@ impl Reader<'_, '_, '_> {
                     self.scene.argv(&words, None)?;
                 }
             }
-            "new-item" | "ni" | "mkdir" | "md" | "get-childitem" | "ls" | "dir" | "test-path"
-            | "set-location" | "cd" | "new-object" | "add-type" | "import-module" => {}
+            "set-location" | "cd" | "sl" | "push-location" | "pushd" => {
+                if let Some(folder) = operands(rest, &["-path"]).first() {
+                    self.scene.enter(folder);
+                }
+            }
+            "new-item" | "ni" | "mkdir" | "md" | "test-path" | "new-object" | "add-type"
+            | "import-module" | "split-path" | "join-path" | "get-command" => {}
             _ if name.is_empty()
                 || first.quoted
-                || name.contains(['-', '$', '=', '[', '.', crate::value::HOLE])
-                || KEYWORDS.contains(&name) => {}
+                || name.contains(['$', '=', '[', '.', crate::value::HOLE])
+                || KEYWORDS.contains(&name)
+                || name.starts_with("write-")
+                || name.starts_with("format-") => {}
+            // A cmdlet that is not known touches what it names.
+            _ if name.contains('-') => {
+                for word in rest {
+                    self.scene.touches(&actor, &word.value)?;
+                }
+            }
             _ => {
                 // Programs that are not PowerShell's own are the same everywhere.
                 let words: Vec<Value> = words.iter().map(|w| w.value.clone()).collect();
@@ -152,7 +171,7 @@ impl Reader<'_, '_, '_> {
         Ok(Some(Value::default()))
     }
 
-    fn removes(&mut self, mut actor: Actor, rest: &[Word]) -> Fueled {
+    fn removes(&mut self, mut actor: Actor, rest: &[Word], input: &Value) -> Fueled {
         let recursive = rest.iter().any(|word| {
             let flag = word.value.text.to_ascii_lowercase();
             flag == "/s" || (flag.len() >= 2 && "-recurse".starts_with(&flag)) || flag == "-rf"
@@ -160,7 +179,11 @@ impl Reader<'_, '_, '_> {
         if recursive {
             actor.tags.push(Tag::Recursive);
         }
-        for path in operands(rest, &["-path", "-literalpath"]) {
+        let mut paths = operands(rest, &["-path", "-literalpath"]);
+        if paths.is_empty() && !input.text.is_empty() {
+            paths.push(input.clone());
+        }
+        for path in paths {
             self.scene.delete(&actor, &path)?;
         }
         Ok(())
@@ -212,6 +235,17 @@ impl Reader<'_, '_, '_> {
     }
 }
 
+/// What a listing yields: all that lies in a folder, or the thing itself.
+fn listing(name: &str, rest: &[Word]) -> Value {
+    let path = operands(rest, &["-path", "-literalpath"]);
+    let path = path.first().cloned().unwrap_or_else(|| Value::known("."));
+    if matches!(name, "get-item" | "gi" | "resolve-path") || path.text.contains('*') {
+        return path;
+    }
+    let inside = format!("{}/*", path.text.trim_end_matches('/'));
+    path.map(inside)
+}
+
 /// What is neither a flag nor the value of one, apart from the named ones.
 fn operands(words: &[Word], named: &[&str]) -> Vec<Value> {
     let mut found = Vec::new();
@@ -220,15 +254,20 @@ fn operands(words: &[Word], named: &[&str]) -> Vec<Value> {
         let text = word.value.text.to_ascii_lowercase();
         if text.starts_with('-') && !word.quoted {
             if named.contains(&text.as_str()) {
-                found.extend(words.next().map(|w| w.value.clone()));
+                found.extend(words.next().map(|w| with_slashes(&w.value)));
             } else if takes_value(&text) {
                 words.next();
             }
         } else if !(text.starts_with('/') && text.len() == 2) {
-            found.push(word.value.clone());
+            found.push(with_slashes(&word.value));
         }
     }
     found
+}
+
+/// A path in the form that all readers share.
+fn with_slashes(path: &Value) -> Value {
+    path.map(path.text.replace('\\', "/"))
 }
 
 fn takes_value(flag: &str) -> bool {
