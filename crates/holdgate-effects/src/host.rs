@@ -100,6 +100,18 @@ impl HostTable {
             && !self.lists(&self.sources, &host.name, "")
     }
 
+    /// Whether the name of a host begins like that of a well-known one: `pypi.org.evil.example`.
+    pub fn is_impostor(&self, host: &Host) -> bool {
+        let known = self.registry.iter().chain(&self.installer);
+        let mut known = known.filter_map(|entry| entry.split('/').next());
+        host.class == HostClass::External
+            && known.any(|entry| {
+                let entry = entry.trim_start_matches("*.");
+                let rest = host.name.strip_prefix(entry);
+                entry.contains('.') && rest.is_some_and(|rest| rest.starts_with('.'))
+            })
+    }
+
     /// Whether a variable such as `$GITHUB_TOKEN` belongs to another service than this host's.
     pub fn is_foreign(&self, variable: &str, host: &Host) -> bool {
         let word = variable.trim_start_matches('$').split('_').next();

@@ -118,6 +118,7 @@ worded! {
         HostPid = "host-pid": "A container sees the processes of the host.",
         Image = "image": "The effect is about the image of a container.",
         Immutable = "immutable": "The mark that makes a file unchangeable is removed.",
+        Impostor = "impostor": "The name of the host imitates that of a well-known one.",
         Inert = "inert": "A tool that does nothing outside of the agent.",
         InPlace = "in-place": "A file is changed where it is.",
         Insecure = "insecure": "Certificates or signatures are not checked.",

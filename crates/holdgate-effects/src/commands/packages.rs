@@ -19,11 +19,25 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
         .peekable();
     let vouched = |url: &Value| {
         let class = scene.know.hosts.host(url).class;
-        class == HostClass::Registry && !url.text.contains("git")
+        let usual = matches!(class, HostClass::Registry | HostClass::Loopback);
+        usual && !url.text.contains("git")
     };
-    if urls.peek().is_some() && urls.all(vouched) {
+    if urls.peek().is_some() && urls.clone().all(vouched) {
         actor.tags.retain(|tag| *tag != Tag::OtherIndex);
+        return;
     }
+    let tags: Vec<Tag> = urls.filter_map(|url| doubt(scene, url)).collect();
+    actor.tag(tags);
+}
+
+/// Why nobody should install anything from an address.
+fn doubt(scene: &Scene<'_>, url: &Value) -> Option<Tag> {
+    let host = scene.know.hosts.host(url);
+    if scene.know.hosts.is_impostor(&host) {
+        return Some(Tag::Impostor);
+    }
+    let outside = matches!(host.class, HostClass::External | HostClass::Drop);
+    (outside && url.text.starts_with("http://")).then_some(Tag::Insecure)
 }
 
 /// A package by name, by URL, or from here.
@@ -33,9 +47,12 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
     if text.contains("://") || text.starts_with("git+") || text.starts_with("git@") {
         let url = text.strip_prefix("git+").unwrap_or(text);
         let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
-        effect = effect
-            .tagged(Tag::FromUrl)
-            .with(scene.know.hosts.host(&value.map(url)));
+        let url = value.map(url);
+        effect = effect.tagged(Tag::FromUrl);
+        if let Some(tag) = doubt(scene, &url) {
+            effect = effect.tagged(tag);
+        }
+        effect = effect.with(scene.know.hosts.host(&url));
     } else if text.starts_with(['.', '/', '~'])
         || matches!(text.rsplit('.').next(), Some("whl" | "tgz" | "deb" | "rpm"))
     {
