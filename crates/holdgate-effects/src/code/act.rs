@@ -6,6 +6,7 @@
 )]
 
 mod files;
+mod listing;
 mod network;
 mod programs;
 mod values;
@@ -125,6 +126,10 @@ impl Reader<'_, '_, '_> {
             Role::Mode => self.changes_mode(call),
             Role::Folder => self.changes_folder(call),
             Role::Patch => self.applies_patch(call),
+            Role::Entries | Role::Names | Role::Below | Role::Walk | Role::Matches => {
+                self.lists(call)
+            }
+            Role::Arguments => Ok(self.command_line()),
             Role::Fetch => self.fetches(call),
             Role::Download => self.downloads(call),
             Role::Send => self.sends(call),
@@ -178,7 +183,7 @@ impl Reader<'_, '_, '_> {
             Role::Constant => Ok(named_constant(call)),
             Role::Decode => self.decodes(call),
             Role::Makes => self.makes(call),
-            Role::Nothing => {
+            Role::Nothing | Role::Text => {
                 let mut all = Value::unknown(Origins::NONE);
                 for thing in &call.arguments.positional {
                     let value = self.value_of(thing)?;

@@ -18,7 +18,10 @@ mod library;
 mod list;
 mod literal;
 mod names;
+mod operator;
+mod pass;
 mod postfix;
+mod touch;
 mod value;
 
 use crate::code::Language;
@@ -58,6 +61,8 @@ pub(super) struct Reader<'s, 'w, 'a> {
     /// Inside of brackets, where line ends mean nothing.
     loose: bool,
     variables: HashMap<String, AbstractValue>,
+    /// Modules all of whose names stand in the code as they are: `from os import *`.
+    stars: Vec<String>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
@@ -98,6 +103,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         depth: 0,
         loose: false,
         variables: HashMap::new(),
+        stars: Vec::new(),
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
@@ -250,6 +256,12 @@ impl<'a> Reader<'_, '_, 'a> {
             (Python, "import" | "from") => self.python_import(end),
             (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
                 self.javascript_import(end);
+            }
+            (JavaScript, "with") if followed_by_bracket => {
+                self.at += 1;
+                if let AbstractValue::Name(module) = self.expression(end)? {
+                    self.opens_module(module);
+                }
             }
             (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end),
             (Php | Perl, "use" | "namespace" | "package" | "no") => {

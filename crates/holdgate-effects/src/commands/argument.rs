@@ -6,9 +6,12 @@ use super::units::Run;
 use super::{Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::scene::{Fueled, STANDARD_INPUT, Scene};
+use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
+
+/// Words that code gets of its command line.
+const MAX_WORDS: usize = 64;
 
 /// The role of operand `at` of `count`. What follows a repeating role is counted from the end.
 pub(super) fn role_of(roles: &[(Role, bool)], at: usize, count: usize) -> Role {
@@ -228,7 +231,15 @@ impl Gathered {
                 code.push(stdin);
             }
         }
+        let outer = scene.variables.get(ARGUMENTS).cloned();
+        let words = run.parsed.operands.iter().filter(|word| *word != value);
+        let words = words.take(MAX_WORDS).cloned().collect();
+        scene.variables.insert(ARGUMENTS.to_owned(), words);
         self.output = Some(scene.interpret(run.actor, language, &code)?);
+        scene.variables.remove(ARGUMENTS);
+        if let Some(outer) = outer {
+            scene.variables.insert(ARGUMENTS.to_owned(), outer);
+        }
         scene.variables.remove(STANDARD_INPUT);
         Ok(())
     }

@@ -21,6 +21,12 @@ worded! {
         Copy = "copy": "Copies A to B.",
         Link = "link": "Makes B a link to A.",
         Mode = "mode": "Changes who may do what with A to B.",
+        Entries = "entries": "The paths of what is in the folder A.",
+        Names = "names": "The names of what is in the folder A.",
+        Below = "below": "The paths of all that is below the folder A, if B is a pattern of those that match it.",
+        Walk = "walk": "For each folder below A: its path, and the names of folders and files in it.",
+        Matches = "matches": "The paths that match the pattern A.",
+        Arguments = "arguments": "The words of the command line.",
         Fetch = "fetch": "Asks the host of the URL A, and returns the answer.",
         Download = "download": "Asks the host of the URL A, and writes the answer to B.",
         Send = "send": "Sends B and all further arguments to the URL A.",
@@ -65,6 +71,7 @@ worded! {
         Constant = "constant": "A constant that stands in the table.",
         Decode = "decode": "A is decoded from what the table says.",
         Makes = "makes": "An object whose type stands in the table, for the path, URL or host A.",
+        Text = "text": "Compares, searches or shows texts: what they name is not touched.",
         Nothing = "nothing": "Names an origin for what is made: nothing else happens.",
     }
 }
@@ -82,6 +89,8 @@ impl Role {
                 | Role::Parent
                 | Role::Constant
                 | Role::Nothing
+                | Role::Text
+                | Role::Arguments
                 | Role::Variable
                 | Role::Environment
                 | Role::Decode

@@ -30,13 +30,18 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let program = self.value(call, 0)?;
-        let mut words = match call.one(1) {
-            Some(list @ AbstractValue::List(_)) => self.words(&[list])?,
-            // C gives the words one by one or as an array of its own.
-            _ => Vec::new(),
+        let things = call.all(1);
+        let mut words = match things.as_slice() {
+            [list @ AbstractValue::List(_)] => self.words(std::slice::from_ref(list))?,
+            // An array that is made elsewhere.
+            [_] => Vec::new(),
+            // `execl` gives the words one by one.
+            several => self.words(several)?,
         };
         // `execv("/bin/sh", ["sh", …])` names the program twice, `spawn("sh", […])` once.
-        let twice = call.actor.program.contains("exec") && !self.is_node();
+        let named = |word| call.actor.program.to_ascii_lowercase().contains(word);
+        let libc = matches!(self.language, Language::Python | Language::Compiled);
+        let twice = libc && (named("exec") || named("spawn"));
         if twice && !words.is_empty() {
             words.remove(0);
         }
@@ -152,10 +157,6 @@ impl Reader<'_, '_, '_> {
                 .emit(call.actor.does(Kind::Database).about(&text))?;
         }
         Ok(AbstractValue::Nothing)
-    }
-
-    fn is_node(&self) -> bool {
-        self.language == Language::JavaScript
     }
 
     /// A list is a program with its arguments; a text is for a shell, or a program's name.

@@ -1,8 +1,10 @@
 //! Expressions: operators and what they join, names, assignments.
 
+use super::operator::{arithmetic, is_operator, number};
 use super::{MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
+use crate::code::functions::{Act, Role};
 use crate::code::lex::{Kind, Meaning, Token};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::scene::Fueled;
@@ -105,6 +107,15 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => left,
         };
+        let (left, right) = (self.as_number(left), self.as_number(right));
+        // Bits that are added to what is not known are set all the same.
+        if word == "|"
+            && let (AbstractValue::Number(bits), other) | (other, AbstractValue::Number(bits)) =
+                (&left, &right)
+            && matches!(other, AbstractValue::Object(_) | AbstractValue::Nothing)
+        {
+            return Ok(AbstractValue::Number(*bits));
+        }
         if let (AbstractValue::Number(a), AbstractValue::Number(b)) = (&left, &right)
             && let Some(number) = arithmetic(word, *a, *b)
         {
@@ -141,6 +152,17 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => AbstractValue::Nothing,
         };
         Ok(combined)
+    }
+
+    /// A constant of a library that is a number.
+    fn as_number(&self, thing: AbstractValue) -> AbstractValue {
+        if let AbstractValue::Name(name) = &thing
+            && let Some([Act { role: Role::Constant, word, .. }]) = self.acts(name)
+            && let Ok(number) = word.parse()
+        {
+            return AbstractValue::Number(number);
+        }
+        thing
     }
 
     /// Nothing known but what it was made from.
@@ -329,7 +351,10 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let thing = match known {
             Some(thing) => thing.clone(),
-            None => AbstractValue::Name(token.text.to_owned()),
+            None => match self.command_line_as(token.text) {
+                Some(words) => words,
+                None => AbstractValue::Name(token.text.to_owned()),
+            },
         };
         self.postfix(thing, start, end)
     }
@@ -342,56 +367,4 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.expression_function(parameters, end)
     }
-}
-
-fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
-    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
-    if kind == Kind::Name {
-        return match word {
-            "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
-            "in" | "is" | "not" | "if" | "else" => language == Python,
-            "instanceof" => matches!(language, JavaScript | Php),
-            "x" | "eq" | "ne" => language == Perl,
-            _ => false,
-        };
-    }
-    match word {
-        "." => matches!(language, Perl | Php),
-        "?" | ":" => matches!(
-            language,
-            JavaScript | Php | Perl | Ruby | Language::Compiled
-        ),
-        ".." | "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||"
-        | "&&" | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~"
-        | "<=>" => true,
-        _ => false,
-    }
-}
-
-fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
-    match word {
-        "+" => a.checked_add(b),
-        "-" => a.checked_sub(b),
-        "*" => a.checked_mul(b),
-        "^" => Some(a ^ b),
-        "|" => Some(a | b),
-        "&" => Some(a & b),
-        "%" => a.checked_rem_euclid(b),
-        "/" | "//" => a.checked_div(b),
-        "<<" => a.checked_shl(u32::try_from(b).ok()?),
-        ">>" => a.checked_shr(u32::try_from(b).ok()?),
-        _ => None,
-    }
-}
-
-fn number(text: &str) -> AbstractValue {
-    let plain = text.replace('_', "");
-    let lower = plain.to_ascii_lowercase();
-    let radix = [("0x", 16), ("0o", 8), ("0b", 2)];
-    let marked = radix
-        .iter()
-        .find_map(|(mark, radix)| Some((lower.strip_prefix(mark)?, *radix)));
-    let (digits, radix) = marked.unwrap_or((&lower, 10));
-    let parsed = i64::from_str_radix(digits, radix);
-    parsed.map_or_else(|_| AbstractValue::text(text), AbstractValue::Number)
 }

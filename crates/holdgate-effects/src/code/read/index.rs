@@ -114,6 +114,14 @@ impl Reader<'_, '_, '_> {
                     .unwrap_or_default(),
                 _ => AbstractValue::Nothing,
             })),
+            // `globals()['x']`: a name by another way.
+            (AbstractValue::Object(object), _)
+                if matches!(object.kind.as_str(), "globals()" | "locals()" | "vars()")
+                    && key.known().is_some() =>
+            {
+                let key = key.known().unwrap_or_default();
+                Ok(AbstractValue::Name(format!("{}.{key}", object.kind)))
+            }
             (AbstractValue::Object(object), _) => {
                 let mut value = crate::code::thing::unknown_like(&object.data);
                 value.taint(&object.text);

@@ -21,7 +21,10 @@ impl<'w> Reader<'_, 'w, '_> {
         if let Some(acts) = table.named(name) {
             return Some(acts);
         }
-        let before = last_dot.and_then(|at| name.get(..at))?;
+        let Some(before) = last_dot.and_then(|at| name.get(..at)) else {
+            let mut modules = self.stars.iter();
+            return modules.find_map(|module| table.named(&format!("{module}.{name}")));
+        };
         let mut rest = name;
         for _ in 0..4 {
             let Some(shorter) = names::without_prefix(self.language, rest) else {
@@ -36,7 +39,9 @@ impl<'w> Reader<'_, 'w, '_> {
             && let Some(inner) = names::behind_dunders(name)
         {
             let of_os = || table.named(&format!("os.{inner}"));
-            return table.named(inner).or_else(of_os);
+            let module = name.split('.').next().unwrap_or("");
+            let of_module = || table.named(&format!("{module}.{inner}"));
+            return table.named(inner).or_else(of_module).or_else(of_os);
         }
         if self.language == Language::JavaScript {
             for middle in [".promises.", ".default.", ".strict."] {

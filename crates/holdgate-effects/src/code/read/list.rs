@@ -174,6 +174,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.variables.insert((*name).to_owned(), value);
                 }
             }
+            self.at = after;
+            self.further_loops(close)?;
             self.at = start;
             mapped.push(self.expression(for_at)?);
         }
@@ -187,5 +189,24 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         Ok(Some(mapped))
+    }
+
+    /// `… for x in y for z in x`: what the further loops of a comprehension run over.
+    fn further_loops(&mut self, close: usize) -> Fueled {
+        while self.name_at(self.at) == Some("for") {
+            let for_at = self.at;
+            let in_at = (for_at..close.min(for_at + 12)).find(|i| self.name_at(*i) == Some("in"));
+            let Some(in_at) = in_at else {
+                return Ok(());
+            };
+            self.at = in_at + 1;
+            let item = self.operators(close)?.item();
+            for index in for_at + 1..in_at {
+                if let Some(name) = self.name_at(index) {
+                    self.variables.insert(name.to_owned(), item.clone());
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -173,7 +173,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
-            return Ok(AbstractValue::Name(name));
+            return Ok(self.command_line_as(&name).unwrap_or(AbstractValue::Name(name)));
         }
         if let Some(name) = variable
             && self.variables.len() > 1
