@@ -25,13 +25,26 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         variables: HashMap::new(),
         connects: None,
         runs_unknown: false,
+        output: Value::default(),
     };
+    // What it prints for each line that it reads is not known.
+    let only_begins = tokens.contains(&Token::Name("BEGIN")) && blocks(&tokens) == 1;
     for (index, token) in tokens.iter().enumerate() {
         let after = tokens.get(index + 1..).unwrap_or(&[]);
         match token {
             Token::Name("system") => {
                 let command = reader.value(after.get(1..).unwrap_or(&[]));
                 reader.shell(&command)?;
+            }
+            Token::Name("print" | "printf") if only_begins => reader.prints(after),
+            Token::Name(name) if matches!(after.first(), Some(Token::Mark("("))) => {
+                // A function of an extension, or of the program's own.
+                let first = after.get(1);
+                if let (false, Some(Token::Text(text))) = (BUILT_IN.contains(name), first) {
+                    let actor = reader.actor();
+                    let word = Value::known(text.clone());
+                    reader.scene.touches(&actor, &word)?;
+                }
             }
             Token::Mark("|" | "|&") => reader.pipe(&tokens, index)?,
             Token::Mark(">" | ">>") if prints(&tokens, index) => {
@@ -57,6 +70,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                     let value = reader.value(after);
                     reader.network(&value)?;
                     reader.variables.insert((*name).to_owned(), value);
+                } else if sets_item(tokens.get(..index).unwrap_or(&[]), "ARGV") {
+                    // It is read like a file of the command line.
+                    let path = reader.value(after);
+                    let actor = reader.actor();
+                    reader.scene.read(&actor, &path)?;
                 }
             }
             Token::Text(text) if text.starts_with("/inet") => {
@@ -66,7 +84,35 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         }
     }
     reader.finish()?;
-    Ok(Value::default())
+    Ok(reader.output)
+}
+
+/// Functions whose texts name nothing that is touched.
+const BUILT_IN: [&str; 20] = [
+    "print", "printf", "sprintf", "sub", "gsub", "gensub", "match", "split", "patsplit", "substr",
+    "index", "length", "toupper", "tolower", "strftime", "close", "fflush", "if", "while", "return",
+];
+
+/// How many rules a program has.
+fn blocks(tokens: &[Token<'_>]) -> usize {
+    let mut depth = 0_usize;
+    let mut count = 0;
+    for token in tokens {
+        match token {
+            Token::Mark("{") => {
+                count += usize::from(depth == 0);
+                depth += 1;
+            }
+            Token::Mark("}") => depth = depth.saturating_sub(1),
+            Token::Text(_) | Token::Name(_) | Token::Mark(_) | Token::End => {}
+        }
+    }
+    count
+}
+
+/// Whether `tokens` end with an item of the array `name`.
+fn sets_item(tokens: &[Token<'_>], name: &str) -> bool {
+    matches!(tokens, [.., Token::Name(array), Token::Mark("["), _, Token::Mark("]")] if *array == name)
 }
 
 /// The field that `{ print $2 }` shows of each line; `None` for a program that does anything else.
@@ -90,6 +136,8 @@ struct Reader<'s, 'w, 'c> {
     connects: Option<Value>,
     /// Whether it runs what it has read.
     runs_unknown: bool,
+    /// What it prints without reading anything.
+    output: Value,
 }
 
 impl Reader<'_, '_, '_> {
@@ -100,8 +148,17 @@ impl Reader<'_, '_, '_> {
     /// The value of the texts and variables that stand first in `tokens`.
     fn value(&self, tokens: &[Token<'_>]) -> Value {
         let mut value = Value::default();
-        for token in tokens {
+        let mut rest = tokens.iter();
+        while let Some(token) = rest.next() {
             match token {
+                // `ENVIRON["HOME"]`
+                Token::Name("ENVIRON") => {
+                    let key = rest.by_ref().take(3).find_map(|t| match t {
+                        Token::Text(key) => Some(key.as_str()),
+                        _ => None,
+                    });
+                    value.push(&self.environment(key.unwrap_or_default()));
+                }
                 Token::Text(text) => {
                     value.push_text(text);
                     if text.contains(HOLE_STR) {
@@ -118,6 +175,29 @@ impl Reader<'_, '_, '_> {
             }
         }
         value
+    }
+
+    /// A variable of the environment.
+    fn environment(&self, name: &str) -> Value {
+        match self.scene.variable(name) {
+            Some([value, ..]) => value.clone(),
+            _ if name == "HOME" => Value::known(self.scene.world.home.clone()),
+            _ if name == "PWD" => Value::known(self.scene.cwd.clone()),
+            _ => Value::unknown(Origins::UNKNOWN),
+        }
+    }
+
+    /// What a `print` behind which these tokens stand prints, if it goes to the output.
+    fn prints(&mut self, after: &[Token<'_>]) {
+        let end = |t: &Token<'_>| matches!(t, Token::End | Token::Mark(";" | "}"));
+        let until = after.iter().position(end).unwrap_or(after.len());
+        let printed = after.get(..until).unwrap_or(&[]);
+        let goes_on = |t: &Token<'_>| matches!(t, Token::Mark(">" | ">>" | "|" | "|&"));
+        if !printed.iter().any(goes_on) {
+            let value = self.value(printed);
+            self.output.push(&value);
+            self.output.push_text("\n");
+        }
     }
 
     fn shell(&mut self, command: &Value) -> Fueled {

@@ -17,6 +17,7 @@ mod index;
 mod library;
 mod list;
 mod literal;
+mod loops;
 mod names;
 mod operator;
 mod pass;
@@ -80,7 +81,12 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         return Ok(Value::default());
     };
     scene.fuel.spend_on(code.text.len())?;
-    let tokens = tokens(&code.text, language);
+    let lexed = if language == Language::Other {
+        Language::Compiled
+    } else {
+        language
+    };
+    let tokens = tokens(&code.text, lexed);
     let end = tokens.list.len();
     if types_into_terminals(&tokens) {
         let actor = Actor::new(language.word(), "TIOCSTI");
@@ -91,7 +97,30 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     if scene.written && !may_act(&tokens, language, table) {
         return Ok(Value::default());
     }
-    let mut reader = Reader {
+    let mut reader = reader(scene, language, code, table, tokens);
+    reader.find_functions()?;
+    reader.statements(end)?;
+    reader.finish()?;
+    if reader.too_deep {
+        reader.scene.too_deep(&Actor::new(language.word(), ""))?;
+    }
+    Ok(reader.output)
+}
+
+/// A reader at the start of the code.
+fn reader<'s, 'w, 'a>(
+    scene: &'s mut Scene<'w>,
+    language: Language,
+    code: &Value,
+    table: &'w Functions,
+    tokens: Tokens<'a>,
+) -> Reader<'s, 'w, 'a> {
+    // The languages of single programs have calls with brackets as compiled languages have them.
+    let language = match language {
+        Language::Other => Language::Compiled,
+        other => other,
+    };
+    Reader {
         scene,
         language,
         network: Network::default(),
@@ -110,13 +139,23 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         deeds: 0,
         returned: AbstractValue::Nothing,
         too_deep: false,
-    };
-    reader.find_functions()?;
-    reader.statements(end)?;
-    reader.finish()?;
-    if reader.too_deep {
-        reader.scene.too_deep(&Actor::new(language.word(), ""))?;
     }
+}
+
+/// What `act` finds in `code` by itself, with all that a reader knows. Returns what is printed.
+pub(super) fn perform(
+    scene: &mut Scene<'_>,
+    language: Language,
+    code: &Value,
+    act: impl FnOnce(&mut Reader<'_, '_, '_>) -> Fueled,
+) -> Fueled<Value> {
+    let know = scene.know;
+    let Some(table) = know.functions.of(language) else {
+        return Ok(Value::default());
+    };
+    let mut reader = reader(scene, language, code, table, tokens("", language));
+    act(&mut reader)?;
+    reader.finish()?;
     Ok(reader.output)
 }
 
@@ -237,6 +276,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.at += 1;
             return Ok(());
         }
+        if self.language == Language::Perl {
+            self.bind_modifier(end)?;
+        }
         let thing = self.expression(end)?;
         if self.language == Language::Python
             && self.name_at(self.at) == Some("as")
@@ -314,71 +356,5 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// `for x in list`, `for (x of list)`, `foreach (list as x)`, `for my $x (list)`.
-    fn for_loop(&mut self, end: usize) -> Fueled {
-        self.at += 1;
-        let start = self.at;
-        if self.is_mark(start, "(") && self.is_mark(start + 1, ";") {
-            self.network.endless = true;
-        }
-        let header = (start..end.min(start + 16)).find(|&index| {
-            matches!(self.name_at(index), Some("in" | "of" | "range"))
-                || self.token_at(index).is_none_or(|t| {
-                    t.is_mark("{") || t.is_mark(";") || matches!(t.kind, Kind::Line(_))
-                })
-        });
-        let separator = header.filter(|&index| self.name_at(index).is_some());
-        let mut names: Vec<&str> = Vec::new();
-        let items = match separator {
-            Some(separator) => {
-                names.extend((start..separator).filter_map(|index| self.name_at(index)));
-                self.at = separator + 1;
-                let in_brackets = self.is_mark(start, "(");
-                let loose = std::mem::replace(&mut self.loose, in_brackets);
-                let items = self.expression(end)?;
-                self.loose = loose;
-                items
-            }
-            None if self.language == Language::Php && self.is_mark(start, "(") => {
-                self.at += 1;
-                let items = self.expression(end)?;
-                if self.name_at(self.at) == Some("as") {
-                    let close = self.close_of(start, end);
-                    names.extend((self.at + 1..close).filter_map(|index| self.name_at(index)));
-                    self.at = close;
-                }
-                items
-            }
-            None if self.language == Language::Perl => {
-                let open = (start..start + 3).find(|index| self.is_mark(*index, "("));
-                let Some(open) = open else {
-                    return Ok(());
-                };
-                names.extend((start..open).filter_map(|index| self.name_at(index)));
-                self.at = open;
-                let items = self.expression(end)?;
-                if names.is_empty() {
-                    names.push("$_");
-                }
-                items
-            }
-            None => return Ok(()),
-        };
-        names.retain(|name| !names::skipped(self.language, name) && *name != "_");
-        let item = items.item();
-        let last = names.len().saturating_sub(1);
-        for (index, name) in names.iter().enumerate() {
-            let value = match item.items() {
-                Some(parts) if parts.len() == names.len() => {
-                    parts.get(index).cloned().unwrap_or_default()
-                }
-                _ if index == last => item.clone(),
-                _ => AbstractValue::Nothing,
-            };
-            self.assign(name, value)?;
-        }
-        Ok(())
     }
 }

@@ -94,7 +94,9 @@ impl Gathered {
         let input = if self.reads { Some(&self.input) } else { stdin };
         let mark = run.parsed.value_of(&["-I", "--replace", "-i"]);
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
-        let words = values::with_input(words, role, input, mark);
+        // Only zero bytes or line ends part the words then.
+        let whole = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
+        let words = values::with_input(words, role, input, mark, whole);
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }
@@ -231,6 +233,9 @@ impl Gathered {
                 code.push(stdin);
             }
         }
+        if language == Language::Awk {
+            code = awk_variables(run.parsed, &code);
+        }
         let outer = scene.variables.get(ARGUMENTS).cloned();
         let words = run.parsed.operands.iter().filter(|word| *word != value);
         let words = words.take(MAX_WORDS).cloned().collect();
@@ -243,6 +248,24 @@ impl Gathered {
         scene.variables.remove(STANDARD_INPUT);
         Ok(())
     }
+}
+
+/// An awk program, after the variables that its command line sets.
+fn awk_variables(parsed: &Parsed, code: &Value) -> Value {
+    let mut all = Value::default();
+    for given in &parsed.options {
+        if let ("-v" | "--assign", Some((_, set))) = (given.name.as_str(), &given.value)
+            && let Some((name, text)) = set.text.split_once('=')
+        {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            all.push(&set.map(format!("{name}=\"{text}\"\n")));
+        }
+    }
+    if all.text.is_empty() {
+        return code.clone();
+    }
+    all.push(code);
+    all
 }
 
 /// A script by its file. Returns what it prints.

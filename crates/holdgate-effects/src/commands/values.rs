@@ -4,7 +4,7 @@ use super::args::Parsed;
 use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
-use crate::language::programs;
+use crate::language::{Language, programs};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
@@ -22,6 +22,7 @@ pub(super) fn with_input(
     role: Role,
     stdin: Option<&Value>,
     mark: &str,
+    whole: bool,
 ) -> Vec<Value> {
     let mut words = words.to_vec();
     let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
@@ -29,7 +30,7 @@ pub(super) fn with_input(
     };
     let added: Vec<Value> = stdin
         .text
-        .split([' ', '\n', '\t', '\0'])
+        .split(|c: char| c == '\0' || !whole && matches!(c, ' ' | '\n' | '\t'))
         .filter(|w| !w.is_empty())
         .take(64)
         .map(|w| stdin.map(w))
@@ -168,6 +169,8 @@ const SOCKETS: [&str; 4] = [
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    // Some shells of databases run programs, and some functions read and write files.
+    scene.code(Language::Other, value)?;
     // What stands in quotes is data.
     let text: String = value
         .text

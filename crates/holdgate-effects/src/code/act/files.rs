@@ -46,6 +46,20 @@ impl Reader<'_, '_, '_> {
         Ok(made)
     }
 
+    pub(super) fn opens_file_or_pipe(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let path = self.value(call, 0)?;
+        if let Some(command) = path.text.trim_start().strip_prefix('|') {
+            let output = self.runs_shell(call, &path.map(command))?;
+            return Ok(AbstractValue::value(output));
+        }
+        let mode = match (call.act.arguments.len(), call.one(1)) {
+            (_, Some(mode)) => self.value_of(&mode)?.text,
+            (1, None) => "w".to_owned(),
+            _ => "r".to_owned(),
+        };
+        self.opens(call, &path, &mode)
+    }
+
     pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let content = self.value(call, 0)?;
         let file = match &call.receiver {
@@ -260,6 +274,13 @@ impl Reader<'_, '_, '_> {
             actor.tags.push(Tag::Recursive);
         }
         for path in self.values(call, 0)? {
+            let mut actor = actor.clone();
+            // One after the other, all files below a folder.
+            if let Some((_, pattern)) = path.text.split_once("**") {
+                actor.tag([Tag::Recursive]);
+                let all = pattern.split('/').all(|part| matches!(part, "" | "*" | "**"));
+                actor.tag((!all).then_some(Tag::Filtered));
+            }
             self.scene.delete(&actor, &path)?;
         }
         Ok(AbstractValue::Nothing)

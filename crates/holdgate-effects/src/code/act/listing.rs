@@ -4,8 +4,10 @@ use super::Call;
 use crate::code::functions::Role;
 use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
+use crate::effect::Actor;
 use crate::language::Language;
 use crate::scene::{ARGUMENTS, Fueled};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Reader<'_, '_, '_> {
@@ -19,7 +21,7 @@ impl Reader<'_, '_, '_> {
             } else {
                 folder
             };
-            let actor = call.actor.and(crate::tag::Tag::List);
+            let actor = call.actor.and(Tag::List);
             self.scene.read(&actor, &folder)?;
             let below = |what: &str| {
                 let folder_text = folder.text.trim_end_matches('/');
@@ -29,11 +31,12 @@ impl Reader<'_, '_, '_> {
                 AbstractValue::Object(object) if object.kind == "Path" => {
                     AbstractValue::object("Path", value)
                 }
-                _ if call.act.word == "Path" => AbstractValue::object("Path", value),
-                _ => AbstractValue::value(value),
+                _ => AbstractValue::object("Entry", value),
             };
             let any = || AbstractValue::list(vec![AbstractValue::text("*")]);
             entries.push(match call.act.role {
+                // With their types they are more than names.
+                Role::Names if call.arguments.positional.len() > 1 => path(below("*")),
                 Role::Names => AbstractValue::text("*"),
                 Role::Below if pattern.is_known() && !pattern.text.is_empty() => {
                     path(below(&format!("**/{}", pattern.text)))
@@ -52,6 +55,18 @@ impl Reader<'_, '_, '_> {
             entries.push(AbstractValue::text("*"));
         }
         Ok(AbstractValue::list(entries))
+    }
+
+    /// `@ARGV = 'file'`: what `<>` reads.
+    pub(in crate::code) fn reads_later(&mut self, thing: &AbstractValue) -> Fueled {
+        let actor = Actor::new(self.language.word(), "@ARGV");
+        for one in thing.items().unwrap_or(thing.each()).iter().take(64) {
+            let path = self.value_of(one)?;
+            if !path.text.is_empty() && !path.is_blank() {
+                self.scene.read(&actor, &path)?;
+            }
+        }
+        Ok(())
     }
 
     /// The words that the program was started with, as far as they are known.

@@ -104,6 +104,10 @@ impl Reader<'_, '_, '_> {
                 self.runs_code(call, &code)?;
                 continue;
             }
+            if !self.scene.written {
+                // What is no code is shown in the error, or as it is.
+                self.scene.touches(&call.actor, &path)?;
+            }
             let place = self.scene.place(&path);
             if let Some(code) = self.scene.files.get(&place.text).cloned() {
                 self.runs_code(call, &code)?;

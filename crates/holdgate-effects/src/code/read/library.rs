@@ -3,7 +3,7 @@
 use super::{Arguments, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
-use crate::code::functions::Act;
+use crate::code::functions::{Act, plain_name};
 use crate::code::thing::{AbstractValue, Object};
 use crate::scene::Fueled;
 use crate::value::Value;
@@ -54,6 +54,26 @@ impl<'w> Reader<'_, 'w, '_> {
         table
             .method(last)
             .or_else(|| last_two.and_then(|name| table.method(name)))
+    }
+
+    /// A function that was found otherwise than by its brackets is called.
+    pub(in crate::code) fn calls(
+        &mut self,
+        name: &str,
+        arguments: Arguments,
+    ) -> Fueled<AbstractValue> {
+        let name = plain_name(name);
+        self.call_name(&name, None, arguments, self.at)
+    }
+
+    /// Words of the table that may stand anywhere on a line.
+    pub(in crate::code) fn phrases(&self) -> &'w [String] {
+        self.table.phrases()
+    }
+
+    /// A variable of the environment, as a text.
+    pub(in crate::code) fn variable_text(&self, name: &str) -> Value {
+        fold::plain(&self.variable_named(name))
     }
 
     /// Functions that only make something of their arguments.

@@ -73,6 +73,13 @@ impl<'a> Reader<'_, '_, 'a> {
         {
             self.network.forks = true;
         }
+        // So does what works on `$_` if it is given nothing: `unlink for glob '*'`.
+        if let (Language::Perl, AbstractValue::Name(name)) = (self.language, &thing)
+            && matches!(name.as_str(), "unlink" | "rmdir")
+        {
+            let item = self.variables.get("$_").cloned().unwrap_or_default();
+            return self.call(&thing, Arguments::of(vec![item]), start);
+        }
         Ok(thing)
     }
 
@@ -101,6 +108,17 @@ impl<'a> Reader<'_, '_, 'a> {
         end: usize,
     ) -> Fueled<Option<AbstractValue>> {
         match self.language {
+            // `exec {'/bin/sh'} 'name', …`
+            Language::Perl
+                if matches!(thing, AbstractValue::Name(n) if n == "exec" || n == "system") =>
+            {
+                let close = self.close_of(self.at, end);
+                let mut words = self.items(close)?;
+                self.at = close + 1;
+                let arguments = self.bare_arguments(end)?;
+                words.extend(arguments.positional.into_iter().skip(1));
+                self.call(thing, Arguments::of(words), start).map(Some)
+            }
             Language::Perl if !token.spaced => self.index(thing, end).map(Some),
             Language::Lua => {
                 let arguments = Arguments::of(vec![self.table_literal(end)?]);

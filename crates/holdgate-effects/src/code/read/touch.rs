@@ -43,7 +43,7 @@ impl Reader<'_, '_, '_> {
                 Which::At(at) => *at == index,
                 Which::From(at) => *at <= index,
                 Which::Last => index + 1 == arguments.positional.len(),
-                Which::Named(_) | Which::Receiver => false,
+                Which::Named(_) | Which::Receiver | Which::Text(_) => false,
             };
             match argument {
                 AbstractValue::Map(members) => {
