@@ -90,7 +90,8 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 /// Functions whose texts name nothing that is touched.
 const BUILT_IN: [&str; 20] = [
     "print", "printf", "sprintf", "sub", "gsub", "gensub", "match", "split", "patsplit", "substr",
-    "index", "length", "toupper", "tolower", "strftime", "close", "fflush", "if", "while", "return",
+    "index", "length", "toupper", "tolower", "strftime", "close", "fflush", "if", "while",
+    "return",
 ];
 
 /// How many rules a program has.
@@ -155,7 +156,7 @@ impl Reader<'_, '_, '_> {
                 Token::Name("ENVIRON") => {
                     let key = rest.by_ref().take(3).find_map(|t| match t {
                         Token::Text(key) => Some(key.as_str()),
-                        _ => None,
+                        Token::Name(_) | Token::Mark(_) | Token::End => None,
                     });
                     value.push(&self.environment(key.unwrap_or_default()));
                 }

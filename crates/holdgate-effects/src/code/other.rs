@@ -1,4 +1,4 @@
-//! Languages of single programs: Tcl, Lisp, R, Julia, AppleScript, and what gdb, ed or sqlite take.
+//! Languages of single programs: Tcl, Lisp, R, Julia, `AppleScript`, and what gdb, ed or sqlite take.
 //!
 //! There is no grammar for any of them. Three shapes cover them: a line that starts with a word
 //! (`^word` in the table), a command with words as Tcl has it (`[word`), a list in brackets as Lisp
@@ -104,5 +104,8 @@ fn unquoted(text: &str) -> String {
         escaped = c == '\\' && !escaped;
         ends
     });
-    unescape(inner.get(..end.unwrap_or(inner.len())).unwrap_or(""), Escapes::All)
+    unescape(
+        inner.get(..end.unwrap_or(inner.len())).unwrap_or(""),
+        Escapes::All,
+    )
 }

@@ -233,6 +233,9 @@ impl Gathered {
                 code.push(stdin);
             }
         }
+        if language == Language::JavaScript && run.parsed.given(&["-p", "--print", "-pe"]) {
+            code = printing(&code);
+        }
         if language == Language::Awk {
             code = awk_variables(run.parsed, &code);
         }
@@ -248,6 +251,14 @@ impl Gathered {
         scene.variables.remove(STANDARD_INPUT);
         Ok(())
     }
+}
+
+/// `node -p CODE` prints what the last expression yields.
+fn printing(code: &Value) -> Value {
+    let text = code.text.trim_end_matches([';', '\n', ' ']);
+    let at = text.rfind([';', '\n']).map_or(0, |at| at + 1);
+    let (before, last) = text.split_at(at);
+    code.map(format!("{before}console.log({last})"))
 }
 
 /// An awk program, after the variables that its command line sets.

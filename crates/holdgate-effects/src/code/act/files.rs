@@ -278,7 +278,9 @@ impl Reader<'_, '_, '_> {
             // One after the other, all files below a folder.
             if let Some((_, pattern)) = path.text.split_once("**") {
                 actor.tag([Tag::Recursive]);
-                let all = pattern.split('/').all(|part| matches!(part, "" | "*" | "**"));
+                let all = pattern
+                    .split('/')
+                    .all(|part| matches!(part, "" | "*" | "**"));
                 actor.tag((!all).then_some(Tag::Filtered));
             }
             self.scene.delete(&actor, &path)?;

@@ -209,7 +209,9 @@ impl Reader<'_, '_, '_> {
             return AbstractValue::any(all.collect());
         }
         match name {
-            "HOME" | "USERPROFILE" | "user.home" => return AbstractValue::text(self.scene.world.home.clone()),
+            "HOME" | "USERPROFILE" | "user.home" => {
+                return AbstractValue::text(self.scene.world.home.clone());
+            }
             "PWD" => return AbstractValue::text(self.scene.cwd.clone()),
             "TMPDIR" | "TEMP" | "TMP" => return AbstractValue::text("/tmp"),
             _ => {}

@@ -158,7 +158,16 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Object(object) => {
                 let text = &object.text;
                 let field = self.acts(&format!("{}.{member}", object.kind));
-                if let Some([Act { role: Role::Constant, word, .. }]) = field {
+                if let Some(
+                    [
+                        Act {
+                            role: Role::Constant,
+                            word,
+                            ..
+                        },
+                    ],
+                ) = field
+                {
                     return Ok(AbstractValue::value(constant(word)));
                 }
                 if object.kind == "Path" && member == "parent" {
@@ -257,7 +266,7 @@ impl Reader<'_, '_, '_> {
         let calls = |thing: &AbstractValue| {
             matches!(thing, AbstractValue::Function(_) | AbstractValue::Name(_))
         };
-        if acts.is_none() || arguments.all().any(calls) {
+        if acts.is_none() || !self.scene.written && arguments.all().any(calls) {
             self.touched(last, &arguments, start)?;
         }
         let made = self.made_by(name, &receiver, &arguments)?;
@@ -316,8 +325,21 @@ impl Reader<'_, '_, '_> {
 fn takes_function(method: &str) -> bool {
     matches!(
         method,
-        "map" | "forEach" | "each" | "flatMap" | "collect" | "filter" | "some" | "every" | "find"
-            | "reduce" | "sort" | "sort_by" | "select" | "any" | "all"
+        "map"
+            | "forEach"
+            | "each"
+            | "flatMap"
+            | "collect"
+            | "filter"
+            | "some"
+            | "every"
+            | "find"
+            | "reduce"
+            | "sort"
+            | "sort_by"
+            | "select"
+            | "any"
+            | "all"
     )
 }
 

@@ -157,7 +157,15 @@ impl<'a> Reader<'_, '_, 'a> {
     /// A constant of a library that is a number.
     fn as_number(&self, thing: AbstractValue) -> AbstractValue {
         if let AbstractValue::Name(name) = &thing
-            && let Some([Act { role: Role::Constant, word, .. }]) = self.acts(name)
+            && let Some(
+                [
+                    Act {
+                        role: Role::Constant,
+                        word,
+                        ..
+                    },
+                ],
+            ) = self.acts(name)
             && let Ok(number) = word.parse()
         {
             return AbstractValue::Number(number);

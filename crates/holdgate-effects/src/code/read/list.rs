@@ -151,7 +151,7 @@ impl<'a> Reader<'_, '_, 'a> {
             .filter_map(|i| self.name_at(i))
             .collect();
         self.at = in_at + 1;
-        let iterable = self.operators(close)?;
+        let iterable = self.operators(self.clause_end(in_at + 1, close))?;
         let after = self.at;
         let each: Vec<AbstractValue> = match &iterable {
             AbstractValue::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
@@ -191,6 +191,21 @@ impl<'a> Reader<'_, '_, 'a> {
         Ok(Some(mapped))
     }
 
+    /// Where a clause of a comprehension ends: at the next condition or loop.
+    fn clause_end(&self, from: usize, close: usize) -> usize {
+        let mut at = from;
+        while at < close {
+            if matches!(self.name_at(at), Some("if" | "for" | "async")) {
+                return at;
+            }
+            if ["(", "[", "{"].iter().any(|open| self.is_mark(at, open)) {
+                at = self.close_of(at, close);
+            }
+            at += 1;
+        }
+        close
+    }
+
     /// `… for x in y for z in x`: what the further loops of a comprehension run over.
     fn further_loops(&mut self, close: usize) -> Fueled {
         while self.name_at(self.at) == Some("for") {
@@ -200,7 +215,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return Ok(());
             };
             self.at = in_at + 1;
-            let item = self.operators(close)?.item();
+            let item = self.operators(self.clause_end(in_at + 1, close))?.item();
             for index in for_at + 1..in_at {
                 if let Some(name) = self.name_at(index) {
                     self.variables.insert(name.to_owned(), item.clone());

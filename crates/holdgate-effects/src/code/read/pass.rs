@@ -51,7 +51,12 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The code's own functions that are handed over get what the call yields.
-    pub(super) fn call_back(&mut self, result: &AbstractValue, arguments: &Arguments, start: usize) -> Fueled {
+    pub(super) fn call_back(
+        &mut self,
+        result: &AbstractValue,
+        arguments: &Arguments,
+        start: usize,
+    ) -> Fueled {
         for argument in arguments.all() {
             // `.then(eval)`
             if let AbstractValue::Name(name) = argument

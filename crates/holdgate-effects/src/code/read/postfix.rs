@@ -109,8 +109,7 @@ impl<'a> Reader<'_, '_, 'a> {
     ) -> Fueled<Option<AbstractValue>> {
         match self.language {
             // `exec {'/bin/sh'} 'name', …`
-            Language::Perl
-                if matches!(thing, AbstractValue::Name(n) if n == "exec" || n == "system") =>
+            Language::Perl if matches!(thing, AbstractValue::Name(n) if n == "exec" || n == "system") =>
             {
                 let close = self.close_of(self.at, end);
                 let mut words = self.items(close)?;
@@ -191,7 +190,9 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
-            return Ok(self.command_line_as(&name).unwrap_or(AbstractValue::Name(name)));
+            return Ok(self
+                .command_line_as(&name)
+                .unwrap_or(AbstractValue::Name(name)));
         }
         if let Some(name) = variable
             && self.variables.len() > 1

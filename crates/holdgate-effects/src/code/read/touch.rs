@@ -14,8 +14,7 @@ const MAX_DEPTH: u32 = 4;
 impl Reader<'_, '_, '_> {
     /// A function that no table knows is called.
     pub(super) fn touched(&mut self, name: &str, arguments: &Arguments, start: usize) -> Fueled {
-        if self.scene.written {
-            // Most code that is only written hands texts about everything to everything.
+        if self.only_mentions() {
             return Ok(());
         }
         let mut literals = Vec::new();
@@ -33,7 +32,7 @@ impl Reader<'_, '_, '_> {
         arguments: &Arguments,
         start: usize,
     ) -> Fueled {
-        if self.scene.written || acts.iter().all(|act| act.role.is_pure()) {
+        if self.only_mentions() || acts.iter().all(|act| act.role.is_pure()) {
             return Ok(());
         }
         let places = || acts.iter().flat_map(|act| act.arguments.iter().flatten());
@@ -63,6 +62,12 @@ impl Reader<'_, '_, '_> {
             }
         }
         self.touch_all(name, literals, start)
+    }
+
+    /// Whether literals are taken for mentions. Code that is only written names anything: tests hand
+    /// what must be refused to functions of their own.
+    fn only_mentions(&self) -> bool {
+        self.scene.written
     }
 
     fn touch_all(&mut self, name: &str, literals: Vec<AbstractValue>, start: usize) -> Fueled {
