@@ -36,6 +36,13 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                 let command = reader.value(after.get(1..).unwrap_or(&[]));
                 reader.shell(&command)?;
             }
+            Token::Mark("@") => {
+                // `@include "file"`
+                if let Some(Token::Text(text)) = after.get(1) {
+                    let (actor, word) = (reader.actor(), Value::known(text.clone()));
+                    reader.scene.touches(&actor, &word)?;
+                }
+            }
             Token::Name("print" | "printf") if only_begins => reader.prints(after),
             Token::Name(name) if matches!(after.first(), Some(Token::Mark("("))) => {
                 // A function of an extension, or of the program's own.

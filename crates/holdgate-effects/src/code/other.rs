@@ -86,7 +86,12 @@ fn commands_in<'l>(reader: &Reader<'_, '_, '_>, line: &'l str) -> Vec<(String, &
             && let Some(at) = lower.find(&words)
             && let Some(rest) = line.get(at + words.len()..)
         {
-            found.push((phrase.clone(), rest.trim()));
+            // `syscmd(command)`
+            let inner = rest
+                .trim()
+                .strip_suffix(')')
+                .filter(|_| words.ends_with('('));
+            found.push((phrase.clone(), inner.unwrap_or(rest.trim())));
         }
     }
     found

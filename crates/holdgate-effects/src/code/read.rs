@@ -21,6 +21,7 @@ mod loops;
 mod names;
 mod operator;
 mod pass;
+mod pattern;
 mod postfix;
 mod touch;
 mod value;
@@ -100,6 +101,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     let mut reader = reader(scene, language, code, table, tokens);
     reader.find_functions()?;
     reader.statements(end)?;
+    reader.patterns()?;
     reader.finish()?;
     if reader.too_deep {
         reader.scene.too_deep(&Actor::new(language.word(), ""))?;

@@ -162,6 +162,12 @@ impl Gathered {
                 self.input.push(&content);
                 self.reads = true;
             }
+            // `-o '|command'`
+            Role::Write if value.text.trim_start().starts_with('|') => {
+                let command = value.text.trim_start().trim_start_matches('|');
+                let command = value.map(command);
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
             Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
             Role::Append => self.writes.push((value.clone(), true)),
             Role::Delete if is_root_if_unset(value) => {

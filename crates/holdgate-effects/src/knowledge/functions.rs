@@ -170,7 +170,7 @@ impl Functions {
     }
 
     fn insert(&mut self, name: String, acts: Vec<Act>) {
-        if name.starts_with('^') && name.contains('_') {
+        if name.starts_with('^') && (name.contains('_') || name.ends_with('(')) {
             self.phrases.push(name.clone());
         }
         let last = name.rsplit('.').next().unwrap_or(&name);

@@ -7,7 +7,7 @@ use crate::code::read::Reader;
 use crate::code::thing::{AbstractValue, unknown};
 use crate::effect::Kind;
 use crate::scene::Fueled;
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
 use crate::value::Value;
 
 impl Reader<'_, '_, '_> {
@@ -131,7 +131,9 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let place = self.scene.place(&path);
-            let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
+            let mut actor = call.actor.clone();
+            actor.tag(tag::of_mode(&mode));
+            let effect = actor.does(Kind::Mode).at(place).about(&mode);
             self.scene.emit(effect)?;
         }
         Ok(AbstractValue::Nothing)
@@ -276,14 +278,17 @@ impl Reader<'_, '_, '_> {
         for path in self.values(call, 0)? {
             let mut actor = actor.clone();
             // One after the other, all files below a folder.
-            if let Some((_, pattern)) = path.text.split_once("**") {
-                actor.tag([Tag::Recursive]);
-                let all = pattern
-                    .split('/')
-                    .all(|part| matches!(part, "" | "*" | "**"));
-                actor.tag((!all).then_some(Tag::Filtered));
+            let Some((folder, pattern)) = path.text.split_once("**") else {
+                self.scene.delete(&actor, &path)?;
+                continue;
+            };
+            actor.tag([Tag::Recursive]);
+            if pattern.split('/').all(|p| matches!(p, "" | "*" | "**")) && !folder.is_empty() {
+                self.scene.delete(&actor, &path.map(folder))?;
+            } else {
+                actor.tag([Tag::Filtered]);
+                self.scene.delete(&actor, &path)?;
             }
-            self.scene.delete(&actor, &path)?;
         }
         Ok(AbstractValue::Nothing)
     }

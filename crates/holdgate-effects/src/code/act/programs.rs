@@ -104,6 +104,11 @@ impl Reader<'_, '_, '_> {
                 self.runs_code(call, &code)?;
                 continue;
             }
+            if path.is_blank() && path.origins.any(Origins::FETCHED) {
+                // The file that was just downloaded.
+                self.runs_code(call, &path)?;
+                continue;
+            }
             if !self.scene.written {
                 // What is no code is shown in the error, or as it is.
                 self.scene.touches(&call.actor, &path)?;

@@ -259,10 +259,10 @@ impl Reader<'_, '_, '_> {
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
+        self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {
             return Ok(made);
         }
-        self.pass_functions(&arguments, start)?;
         let calls = |thing: &AbstractValue| {
             matches!(thing, AbstractValue::Function(_) | AbstractValue::Name(_))
         };

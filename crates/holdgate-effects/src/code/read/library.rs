@@ -89,7 +89,8 @@ impl<'w> Reader<'_, 'w, '_> {
         };
         let made = match last {
             "str" | "String" | "strval" | "quote" | "escapeshellarg" | "repr" | "bytes"
-            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" => match first {
+            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" | "sorted"
+            | "set" | "frozenset" => match first {
                 AbstractValue::List(items) if matches!(last, "bytes" | "bytearray") => {
                     fold::characters(items)
                 }

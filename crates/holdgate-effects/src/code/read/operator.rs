@@ -54,7 +54,10 @@ pub(super) fn number(text: &str) -> AbstractValue {
     let marked = radix
         .iter()
         .find_map(|(mark, radix)| Some((lower.strip_prefix(mark)?, *radix)));
-    let (digits, radix) = marked.unwrap_or((&lower, 10));
+    // `04755`, as C, Perl, Ruby and PHP write modes.
+    let octal =
+        lower.len() > 3 && lower.starts_with('0') && lower.bytes().all(|b| b.is_ascii_digit());
+    let (digits, radix) = marked.unwrap_or((&lower, if octal { 8 } else { 10 }));
     let parsed = i64::from_str_radix(digits, radix);
     parsed.map_or_else(|_| AbstractValue::text(text), AbstractValue::Number)
 }
