@@ -202,9 +202,21 @@ impl Reader<'_, '_, '_> {
         let printed = after.get(..until).unwrap_or(&[]);
         let goes_on = |t: &Token<'_>| matches!(t, Token::Mark(">" | ">>" | "|" | "|&"));
         if !printed.iter().any(goes_on) {
-            let value = self.value(printed);
-            self.output.push(&value);
-            self.output.push_text("\n");
+            let is_comma = |t: &Token<'_>| *t == Token::Mark(",");
+            let parts: Vec<Value> = printed.split(is_comma).map(|p| self.value(p)).collect();
+            match parts.split_first() {
+                Some((format, rest)) if format.text.contains('%') => {
+                    let mut text = format.text.clone();
+                    for part in rest {
+                        text = text.replacen("%s", &part.text, 1);
+                    }
+                    self.output.push(&format.map(text));
+                }
+                _ => {
+                    self.output.push(&Value::join(&parts, " "));
+                    self.output.push_text("\n");
+                }
+            }
         }
     }
 

@@ -38,11 +38,43 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     };
     let output = read::perform(scene, Language::Other, code, |reader| {
         lines(reader, code)?;
+        without_brackets(reader, code)?;
         tcl::perform(reader, code)
     })?;
     let mut all = read::run(scene, Language::Other, code)?;
     all.push(&output);
     Ok(all)
+}
+
+/// Functions that have their texts behind them without brackets: `readFile "x"`, `System.cmd "x", …`.
+fn without_brackets(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '!' | '?');
+    let mut from = 0;
+    for _ in 0..MAX_LINES {
+        let rest = code.text.get(from..).unwrap_or("");
+        let Some(at) = rest.find('"') else {
+            break;
+        };
+        let before = rest.get(..at).unwrap_or("");
+        let name = before.trim_end_matches(' ');
+        let start = name.rfind(|c| !is_name(c)).map_or(0, |i| i + 1);
+        let name = name.get(start..).unwrap_or("").trim_end_matches(['!', '?']);
+        let text = rest.get(at..).unwrap_or("");
+        let inner = unquoted(text);
+        if before.ends_with(' ') && !name.is_empty() && reader.knows(name) {
+            let line = text.lines().next().unwrap_or("");
+            let texts = line.split('"').skip(1).step_by(2).take(64);
+            let texts = texts.map(|t| AbstractValue::value(code.map(t)));
+            reader.calls(name, Arguments::of(texts.collect()))?;
+        }
+        from += at + 1 + inner.len().max(1);
+        while !code.text.is_char_boundary(from) && from < code.text.len() {
+            from += 1;
+        }
+        // Behind the closing quote.
+        from += usize::from(code.text.get(from..).is_some_and(|t| t.starts_with('"')));
+    }
+    Ok(())
 }
 
 /// What stands on lines of its own.

@@ -354,6 +354,7 @@ impl<'a> Reader<'_, '_, 'a> {
             (_, "class" | "struct" | "interface" | "module" | "trait" | "impl" | "enum") => {
                 self.at += 2;
             }
+            _ if self.does_file(word) => return Ok(false),
             _ if names::skipped(self.language, word) => self.at += 1,
             _ => return Ok(false),
         }

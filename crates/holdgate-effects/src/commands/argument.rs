@@ -152,6 +152,12 @@ impl Gathered {
             | Role::Module
             | Role::ModeBits => {}
             Role::Read | Role::Write if is_dash => {}
+            // `-o '|command'`
+            Role::Read | Role::Write if value.text.trim_start().starts_with('|') => {
+                let command = value.text.trim_start().trim_start_matches('|');
+                let command = value.map(command);
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
             Role::Read => {
                 let is_url = value.text.contains("://") && !value.text.starts_with("file:");
                 let content = if is_url {
@@ -161,12 +167,6 @@ impl Gathered {
                 };
                 self.input.push(&content);
                 self.reads = true;
-            }
-            // `-o '|command'`
-            Role::Write if value.text.trim_start().starts_with('|') => {
-                let command = value.text.trim_start().trim_start_matches('|');
-                let command = value.map(command);
-                scene.apart(|scene| scene.shell(actor, &command))?;
             }
             Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
             Role::Append => self.writes.push((value.clone(), true)),

@@ -33,6 +33,11 @@ impl Reader<'_, '_, '_> {
         let things = call.all(1);
         let mut words = match things.as_slice() {
             [list @ AbstractValue::List(_)] => self.words(std::slice::from_ref(list))?,
+            // R has them in one text.
+            [AbstractValue::Text(text)] if !text.is_blank() => {
+                let words = text.text.split_whitespace().take(64);
+                words.map(|word| text.map(word)).collect()
+            }
             // An array that is made elsewhere.
             [_] => Vec::new(),
             // `execl` gives the words one by one.

@@ -170,6 +170,16 @@ impl Reader<'_, '_, '_> {
                 {
                     return Ok(AbstractValue::value(constant(word)));
                 }
+                // Groovy's `file.text`
+                if matches!(
+                    field,
+                    Some([Act {
+                        role: Role::Read,
+                        ..
+                    }])
+                ) {
+                    return self.method(thing, member, Arguments::default(), start);
+                }
                 if object.kind == "Path" && member == "parent" {
                     let parent = parent_of(&text.text);
                     return Ok(AbstractValue::object("Path", text.map(parent)));

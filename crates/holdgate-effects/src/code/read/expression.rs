@@ -114,7 +114,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 (&left, &right)
             && matches!(other, AbstractValue::Object(_) | AbstractValue::Nothing)
         {
-            return Ok(AbstractValue::Number(*bits));
+            // Its owner may still read and write it.
+            return Ok(AbstractValue::Number(*bits | 0o600));
         }
         if let (AbstractValue::Number(a), AbstractValue::Number(b)) = (&left, &right)
             && let Some(number) = arithmetic(word, *a, *b)
@@ -136,6 +137,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 (AbstractValue::Text(value), AbstractValue::Number(times)) => {
                     self.scene.fuel.spend_on(1 << 10)?;
                     fold::repeat(value, *times)
+                }
+                // Julia's `a * b`
+                (AbstractValue::Text(_), AbstractValue::Text(_)) => {
+                    return self.joined(left, &right);
                 }
                 _ => self.mixed(&left, &right)?,
             },
@@ -206,7 +211,9 @@ impl<'a> Reader<'_, '_, 'a> {
                         | "."
                         | "&&"
                 ),
-                Kind::Name => names::skipped(self.language, token.text),
+                Kind::Name => {
+                    names::skipped(self.language, token.text) && !self.does_file(token.text)
+                }
                 Kind::Number | Kind::Text(_) | Kind::Line(_) => false,
             };
             if !before {
@@ -221,6 +228,12 @@ impl<'a> Reader<'_, '_, 'a> {
             AbstractValue::Number(n) if negative => AbstractValue::Number(n.wrapping_neg()),
             other => other,
         })
+    }
+
+    /// Perl's `do 'file'`, which is a call, unlike `do {…}`.
+    pub(super) fn does_file(&self, word: &str) -> bool {
+        let next = self.token_at(self.at + 1).map(|t| t.kind);
+        self.language == Language::Perl && word == "do" && matches!(next, Some(Kind::Text(_)))
     }
 
     fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Fueled<AbstractValue> {
