@@ -22,7 +22,7 @@ type Found = (String, Vec<AbstractValue>);
 
 /// Says what `code` does.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
-    scene.fuel.spend_on(code.text.len() * 4)?;
+    scene.fuel.spend_on(code.text.len() * 32)?;
     let plain = code.text.trim_start();
     if plain.starts_with('(') || plain.starts_with("#lang") {
         return read::perform(scene, Language::Other, code, |reader| {

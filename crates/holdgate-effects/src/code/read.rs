@@ -65,6 +65,8 @@ pub(super) struct Reader<'s, 'w, 'a> {
     variables: HashMap<String, AbstractValue>,
     /// Modules all of whose names stand in the code as they are: `from os import *`.
     stars: Vec<String>,
+    /// Decorators that stand before the next definition.
+    decorators: Vec<AbstractValue>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
@@ -135,6 +137,7 @@ fn reader<'s, 'w, 'a>(
         loose: false,
         variables: HashMap::new(),
         stars: Vec::new(),
+        decorators: Vec::new(),
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
@@ -270,6 +273,11 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let skipped = match token.kind {
             Kind::Line(_) => true,
+            Kind::Mark if token.text == "@" && self.language == Language::Python => {
+                self.at += 1;
+                return self.decorator(end);
+            }
+            Kind::Mark if token.text == "{" => self.language != Language::Python,
             Kind::Mark => !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<"),
             Kind::Name if self.keyword(token.text, end)? => return Ok(()),
             Kind::Name | Kind::Number | Kind::Text(_) => false,
@@ -319,7 +327,10 @@ impl<'a> Reader<'_, '_, 'a> {
             (Python | Ruby, "def")
             | (JavaScript | Php | Lua, "function")
             | (Perl, "sub")
-            | (Compiled, "fn" | "func" | "def" | "fun") => self.definition(end)?,
+            | (Compiled, "fn" | "func" | "def" | "fun") => {
+                self.definition(end)?;
+                self.decorate()?;
+            }
             (_, "for" | "foreach") => self.for_loop(end)?,
             (_, "while" | "until") => {
                 self.at += 1;

@@ -38,6 +38,10 @@ impl Reader<'_, '_, '_> {
             Some(thing) => self.mode_of(&thing)?,
             None => String::new(),
         };
+        if let Some(AbstractValue::Number(0)) = call.one(0) {
+            let input = self.standard_input();
+            return Ok(AbstractValue::holding("File", Value::known("-"), input));
+        }
         let mut made = AbstractValue::Nothing;
         for path in self.values(call, 0)? {
             let opened = self.opens(call, &path, &mode)?;
@@ -83,6 +87,8 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let tree = match call.one(1) {
+            // R's `TRUE`, vim's `rf`.
+            Some(AbstractValue::Name(name)) => matches!(name.as_str(), "TRUE" | "T" | "t"),
             Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
             None => false,
         };

@@ -261,6 +261,8 @@ impl Reader<'_, '_, '_> {
         let line: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
         self.network.runs = true;
         self.network.shell |= is_shell(&line.join(" "));
+        let fetched = words.iter().any(|word| word.origins.any(Origins::FETCHED));
+        self.network.runs_received |= fetched && programs::runs_its_arguments(&program.text);
         if program.is_blank() {
             let words = words.to_vec();
             return self.runs_unknown(program, |reader, _| {

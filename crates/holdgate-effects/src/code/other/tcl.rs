@@ -23,6 +23,10 @@ pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
             variables.insert(name, value);
             continue;
         }
+        if let ("gets", [_, name]) = (*first, rest) {
+            variables.insert(name, Value::unknown(reader.received()));
+            continue;
+        }
         // `file delete` is one word of the table.
         let two = rest.first().map(|second| format!("[{first}-{second}"));
         let (name, rest) = match two.filter(|name| reader.knows(name)) {

@@ -131,7 +131,7 @@ impl Reader<'_, '_, '_> {
         if let (AbstractValue::Function(id), "call" | "apply" | "bind" | "()") = (thing, member) {
             return self.call_own(*id, &arguments);
         }
-        if matches!(member, "each" | "map" | "with" | "tap" | "items")
+        if matches!(member, "each" | "map" | "with" | "tap" | "items" | "then")
             && arguments.positional.is_empty()
         {
             return Ok(thing.clone());
@@ -223,7 +223,7 @@ impl Reader<'_, '_, '_> {
         let acts = self.acts(name);
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
-            if acts.is_none()
+            if acts.is_none_or(is_text)
                 && let Some(AbstractValue::Function(id)) = self.variables.get(last)
             {
                 let id = *id;

@@ -6,7 +6,7 @@ use crate::code::fold;
 use crate::code::functions::{Act, plain_name};
 use crate::code::thing::{AbstractValue, Object};
 use crate::scene::Fueled;
-use crate::value::Value;
+use crate::value::{Origins, Value};
 use std::rc::Rc;
 
 impl<'w> Reader<'_, 'w, '_> {
@@ -69,6 +69,15 @@ impl<'w> Reader<'_, 'w, '_> {
     /// Words of the table that may stand anywhere on a line.
     pub(in crate::code) fn phrases(&self) -> &'w [String] {
         self.table.phrases()
+    }
+
+    /// Where what comes in has its origin: from a connection, if there is one.
+    pub(in crate::code) fn received(&self) -> Origins {
+        if self.network.connected {
+            Origins::FETCHED
+        } else {
+            Origins::OUTPUT
+        }
     }
 
     /// A variable of the environment, as a text.

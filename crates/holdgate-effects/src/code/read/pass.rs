@@ -10,6 +10,34 @@ use crate::value::Origins;
 const MAX_PASSED: usize = 32;
 
 impl Reader<'_, '_, '_> {
+    /// `@f` before a definition; the reader stands behind the `@`.
+    pub(super) fn decorator(&mut self, end: usize) -> Fueled {
+        let decorator = self.expression(end)?;
+        if self.decorators.len() < MAX_PASSED {
+            self.decorators.push(decorator);
+        }
+        Ok(())
+    }
+
+    /// The decorators are called, the nearest first, each with what the one before it yields.
+    pub(super) fn decorate(&mut self) -> Fueled {
+        let mut made = AbstractValue::Nothing;
+        for decorator in std::mem::take(&mut self.decorators).into_iter().rev() {
+            let follows = match &decorator {
+                AbstractValue::Name(name) => self.runs(name),
+                AbstractValue::Function(_) => true,
+                _ => false,
+            };
+            if follows {
+                let arguments = Arguments::of(vec![made]);
+                made = self.call(&decorator, arguments, self.at)?;
+            } else {
+                made = AbstractValue::Nothing;
+            }
+        }
+        Ok(())
+    }
+
     /// Functions that are handed over are called with what is handed over beside them:
     /// `sorted(['x'], key=os.system)`.
     pub(super) fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Fueled {

@@ -52,7 +52,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     let arguments = self.arguments(end)?;
                     thing = self.call(&thing, arguments, start)?;
                 }
-                "[" if !token.spaced || self.language != Language::Ruby => {
+                "[" if !token.spaced
+                    || !matches!(self.language, Language::Ruby | Language::Perl) =>
+                {
                     thing = self.index(&thing, end)?;
                 }
                 "{" => match self.brace(&thing, token, start, end)? {
@@ -308,6 +310,13 @@ impl<'a> Reader<'_, '_, 'a> {
     fn block(&mut self, thing: &AbstractValue, end: usize) -> Fueled<bool> {
         let open = self.at;
         if !self.is_mark(open + 1, "|") {
+            // Without a name the item is `_1` or `it`.
+            let item = match thing {
+                AbstractValue::List(_) => thing.item(),
+                other => other.clone(),
+            };
+            self.variables.insert("_1".to_owned(), item.clone());
+            self.variables.insert("it".to_owned(), item);
             return Ok(false);
         }
         let close = self.close_of(open, end);
