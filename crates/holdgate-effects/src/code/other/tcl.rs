@@ -1,6 +1,7 @@
 //! Tcl: commands that are words, in lines, brackets and braces.
 
 use super::{Found, MAX_LINES};
+use crate::code::functions::plain_name;
 use crate::code::read::{Arguments, Reader};
 use crate::code::thing::AbstractValue;
 use crate::scene::Fueled;
@@ -33,6 +34,7 @@ pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
             Some(name) => (name, rest.get(1..).unwrap_or(&[])),
             None => (format!("[{first}"), rest),
         };
+        let name = plain_name(&name);
         if !reader.knows(&name) {
             continue;
         }

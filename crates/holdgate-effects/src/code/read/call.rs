@@ -2,7 +2,7 @@
 
 use super::{Reader, constant, parent_of};
 use crate::code::fold;
-use crate::code::functions::{Act, Role, plain_name};
+use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::scene::Fueled;
@@ -326,7 +326,7 @@ impl Reader<'_, '_, '_> {
 
     /// Whether the table has something to say about a name.
     pub(in crate::code) fn knows(&self, name: &str) -> bool {
-        self.acts(&plain_name(name)).is_some()
+        self.acts(name).is_some()
             || matches!(self.variables.get(name), Some(AbstractValue::Function(_)))
     }
 }

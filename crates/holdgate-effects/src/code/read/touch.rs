@@ -90,7 +90,12 @@ fn gather(thing: &AbstractValue, depth: u32, found: &mut Vec<AbstractValue>) {
         return;
     }
     match thing {
-        AbstractValue::Text(value) if !value.is_blank() => found.push(thing.clone()),
+        // Most texts name nothing.
+        AbstractValue::Text(value) if value.text.contains(['/', '.', '~', '_', ' ', '$']) => {
+            if !value.is_blank() {
+                found.push(thing.clone());
+            }
+        }
         AbstractValue::Object(object) if object.kind == "Path" => found.push(thing.clone()),
         AbstractValue::List(items) | AbstractValue::Any(items) => {
             for item in items.iter().take(MAX_LITERALS) {
