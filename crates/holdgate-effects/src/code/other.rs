@@ -7,6 +7,7 @@
 mod lisp;
 mod tcl;
 
+use crate::code::functions::plain_name;
 use crate::code::lex::{Escapes, unescape};
 use crate::code::read::{self, Arguments, Reader};
 use crate::code::thing::AbstractValue;
@@ -106,7 +107,7 @@ fn commands_in<'l>(reader: &Reader<'_, '_, '_>, line: &'l str) -> Vec<(String, &
         return vec![("^!".to_owned(), command)];
     }
     let (word, rest) = start.split_once([' ', '\t']).unwrap_or((start, ""));
-    let name = format!("^{word}");
+    let name = plain_name(&format!("^{word}"));
     let rest = rest.trim();
     if reader.knows(&name) && !rest.is_empty() && !rest.starts_with(['=', '(', '<', ',', '.']) {
         found.push((name, rest));

@@ -91,10 +91,10 @@ fn gather(thing: &AbstractValue, depth: u32, found: &mut Vec<AbstractValue>) {
     }
     match thing {
         // Most texts name nothing.
-        AbstractValue::Text(value) if value.text.contains(['/', '.', '~', '_', ' ', '$']) => {
-            if !value.is_blank() {
-                found.push(thing.clone());
-            }
+        AbstractValue::Text(value)
+            if value.text.contains(['/', '.', '~', '_', ' ', '$']) && !value.is_blank() =>
+        {
+            found.push(thing.clone());
         }
         AbstractValue::Object(object) if object.kind == "Path" => found.push(thing.clone()),
         AbstractValue::List(items) | AbstractValue::Any(items) => {
