@@ -47,7 +47,7 @@ impl Interpreter for Readers {
         language: Language,
         code: &Value,
     ) -> Fueled<Value> {
-        if language == Language::Compiled && !scene.written {
+        if matches!(language, Language::Compiled | Language::Other) && !scene.written {
             shell::suspect(scene, actor, code)?;
         }
         let before = scene.effects.len();

@@ -20,6 +20,7 @@ worded! {
         PowerShell = "powershell": "`PowerShell` and cmd.",
         Make = "make": "Makefiles.",
         Embedded = "embedded": "Files that hold shell commands among other things: Dockerfile, CI workflows, package.json.",
+        Other = "other": "Languages of single programs, by their words that run, read, write and send: Tcl, Lisp, R, Julia, `AppleScript`, gdb, ed, sqlite.",
         Compiled = "compiled": "Compiled languages, as far as their calls are known: Go, Java, C, Rust.",
     }
 }

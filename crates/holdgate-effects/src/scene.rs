@@ -28,6 +28,9 @@ pub(crate) type Fueled<T = ()> = Result<T, OutOfFuel>;
 /// Under this name the variables hold what a program is fed with.
 pub(crate) const STANDARD_INPUT: &str = "<stdin>";
 
+/// Under this name they hold the words that the program was started with.
+pub(crate) const ARGUMENTS: &str = "<arguments>";
+
 /// What reads and runs code. The scene says what is to be run; the readers stand on top of it.
 pub(crate) trait Interpreter: std::fmt::Debug {
     /// A shell runs `code`. Returns what it prints.

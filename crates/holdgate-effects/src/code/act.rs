@@ -6,6 +6,7 @@
 )]
 
 mod files;
+mod listing;
 mod network;
 mod programs;
 mod values;
@@ -53,6 +54,7 @@ impl Call<'_> {
                 Which::From(at) => positional.get(*at..).unwrap_or(&[]).to_vec(),
                 Which::Last => positional.last().cloned().into_iter().collect(),
                 Which::Receiver => vec![self.receiver.clone()],
+                Which::Text(text) => vec![AbstractValue::text(text.as_str())],
                 Which::Named(name) => match self.named(name) {
                     Some(thing) => vec![thing],
                     None => continue,
@@ -115,6 +117,7 @@ impl Reader<'_, '_, '_> {
             Role::Write | Role::Append => self.writes(call),
             Role::Open => self.opens_file(call),
             Role::PerlOpen => self.perl_open(call),
+            Role::FileOrPipe => self.opens_file_or_pipe(call),
             Role::WriteTo => self.writes_to(call),
             Role::Delete => self.deletes(call, false),
             Role::DeleteTree => self.deletes(call, true),
@@ -125,6 +128,10 @@ impl Reader<'_, '_, '_> {
             Role::Mode => self.changes_mode(call),
             Role::Folder => self.changes_folder(call),
             Role::Patch => self.applies_patch(call),
+            Role::Entries | Role::Names | Role::Below | Role::Walk | Role::Matches => {
+                self.lists(call)
+            }
+            Role::Arguments => Ok(self.command_line()),
             Role::Fetch => self.fetches(call),
             Role::Download => self.downloads(call),
             Role::Send => self.sends(call),
@@ -163,6 +170,9 @@ impl Reader<'_, '_, '_> {
             Role::Input => Ok(AbstractValue::value(self.standard_input())),
             Role::Module => {
                 let name = self.value(call, 0)?;
+                if name.text.contains('/') && !self.scene.written {
+                    self.scene.touches(&call.actor, &name)?;
+                }
                 Ok(self.module(&name))
             }
             Role::Member => self.takes_member(call),
@@ -178,7 +188,7 @@ impl Reader<'_, '_, '_> {
             Role::Constant => Ok(named_constant(call)),
             Role::Decode => self.decodes(call),
             Role::Makes => self.makes(call),
-            Role::Nothing => {
+            Role::Nothing | Role::Text => {
                 let mut all = Value::unknown(Origins::NONE);
                 for thing in &call.arguments.positional {
                     let value = self.value_of(thing)?;

@@ -1,19 +1,13 @@
 //! awk: a program to its tokens, and what it runs, reads and writes.
 
+mod token;
+
 use crate::code::act::is_shell;
-use crate::code::lex::{Escapes, unescape};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
-
-#[derive(Debug, PartialEq)]
-enum Token<'a> {
-    Text(String),
-    Name(&'a str),
-    Mark(&'a str),
-    End,
-}
+use token::{Token, tokens};
 
 /// Says what an awk program does.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
@@ -25,13 +19,33 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         variables: HashMap::new(),
         connects: None,
         runs_unknown: false,
+        output: Value::default(),
     };
+    // What it prints for each line that it reads is not known.
+    let only_begins = tokens.contains(&Token::Name("BEGIN")) && blocks(&tokens) == 1;
     for (index, token) in tokens.iter().enumerate() {
         let after = tokens.get(index + 1..).unwrap_or(&[]);
         match token {
             Token::Name("system") => {
                 let command = reader.value(after.get(1..).unwrap_or(&[]));
                 reader.shell(&command)?;
+            }
+            Token::Mark("@") => {
+                // `@include "file"`
+                if let Some(Token::Text(text)) = after.get(1) {
+                    let (actor, word) = (reader.actor(), Value::known(text.clone()));
+                    reader.scene.touches(&actor, &word)?;
+                }
+            }
+            Token::Name("print" | "printf") if only_begins => reader.prints(after),
+            Token::Name(name) if matches!(after.first(), Some(Token::Mark("("))) => {
+                // A function of an extension, or of the program's own.
+                let first = after.get(1);
+                if let (false, Some(Token::Text(text))) = (BUILT_IN.contains(name), first) {
+                    let actor = reader.actor();
+                    let word = Value::known(text.clone());
+                    reader.scene.touches(&actor, &word)?;
+                }
             }
             Token::Mark("|" | "|&") => reader.pipe(&tokens, index)?,
             Token::Mark(">" | ">>") if prints(&tokens, index) => {
@@ -57,6 +71,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                     let value = reader.value(after);
                     reader.network(&value)?;
                     reader.variables.insert((*name).to_owned(), value);
+                } else if sets_item(tokens.get(..index).unwrap_or(&[]), "ARGV") {
+                    // It is read like a file of the command line.
+                    let path = reader.value(after);
+                    let actor = reader.actor();
+                    reader.scene.read(&actor, &path)?;
                 }
             }
             Token::Text(text) if text.starts_with("/inet") => {
@@ -66,7 +85,36 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         }
     }
     reader.finish()?;
-    Ok(Value::default())
+    Ok(reader.output)
+}
+
+/// Functions whose texts name nothing that is touched.
+const BUILT_IN: [&str; 20] = [
+    "print", "printf", "sprintf", "sub", "gsub", "gensub", "match", "split", "patsplit", "substr",
+    "index", "length", "toupper", "tolower", "strftime", "close", "fflush", "if", "while",
+    "return",
+];
+
+/// How many rules a program has.
+fn blocks(tokens: &[Token<'_>]) -> usize {
+    let mut depth = 0_usize;
+    let mut count = 0;
+    for token in tokens {
+        match token {
+            Token::Mark("{") => {
+                count += usize::from(depth == 0);
+                depth += 1;
+            }
+            Token::Mark("}") => depth = depth.saturating_sub(1),
+            Token::Text(_) | Token::Name(_) | Token::Mark(_) | Token::End => {}
+        }
+    }
+    count
+}
+
+/// Whether `tokens` end with an item of the array `name`.
+fn sets_item(tokens: &[Token<'_>], name: &str) -> bool {
+    matches!(tokens, [.., Token::Name(array), Token::Mark("["), _, Token::Mark("]")] if *array == name)
 }
 
 /// The field that `{ print $2 }` shows of each line; `None` for a program that does anything else.
@@ -90,6 +138,8 @@ struct Reader<'s, 'w, 'c> {
     connects: Option<Value>,
     /// Whether it runs what it has read.
     runs_unknown: bool,
+    /// What it prints without reading anything.
+    output: Value,
 }
 
 impl Reader<'_, '_, '_> {
@@ -100,8 +150,17 @@ impl Reader<'_, '_, '_> {
     /// The value of the texts and variables that stand first in `tokens`.
     fn value(&self, tokens: &[Token<'_>]) -> Value {
         let mut value = Value::default();
-        for token in tokens {
+        let mut rest = tokens.iter();
+        while let Some(token) = rest.next() {
             match token {
+                // `ENVIRON["HOME"]`
+                Token::Name("ENVIRON") => {
+                    let key = rest.by_ref().take(3).find_map(|t| match t {
+                        Token::Text(key) => Some(key.as_str()),
+                        Token::Name(_) | Token::Mark(_) | Token::End => None,
+                    });
+                    value.push(&self.environment(key.unwrap_or_default()));
+                }
                 Token::Text(text) => {
                     value.push_text(text);
                     if text.contains(HOLE_STR) {
@@ -118,6 +177,41 @@ impl Reader<'_, '_, '_> {
             }
         }
         value
+    }
+
+    /// A variable of the environment.
+    fn environment(&self, name: &str) -> Value {
+        match self.scene.variable(name) {
+            Some([value, ..]) => value.clone(),
+            _ if name == "HOME" => Value::known(self.scene.world.home.clone()),
+            _ if name == "PWD" => Value::known(self.scene.cwd.clone()),
+            _ => Value::unknown(Origins::UNKNOWN),
+        }
+    }
+
+    /// What a `print` behind which these tokens stand prints, if it goes to the output.
+    fn prints(&mut self, after: &[Token<'_>]) {
+        let end = |t: &Token<'_>| matches!(t, Token::End | Token::Mark(";" | "}"));
+        let until = after.iter().position(end).unwrap_or(after.len());
+        let printed = after.get(..until).unwrap_or(&[]);
+        let goes_on = |t: &Token<'_>| matches!(t, Token::Mark(">" | ">>" | "|" | "|&"));
+        if !printed.iter().any(goes_on) {
+            let is_comma = |t: &Token<'_>| *t == Token::Mark(",");
+            let parts: Vec<Value> = printed.split(is_comma).map(|p| self.value(p)).collect();
+            match parts.split_first() {
+                Some((format, rest)) if format.text.contains('%') => {
+                    let mut text = format.text.clone();
+                    for part in rest {
+                        text = text.replacen("%s", &part.text, 1);
+                    }
+                    self.output.push(&format.map(text));
+                }
+                _ => {
+                    self.output.push(&Value::join(&parts, " "));
+                    self.output.push_text("\n");
+                }
+            }
+        }
     }
 
     fn shell(&mut self, command: &Value) -> Fueled {
@@ -224,81 +318,4 @@ fn statement_has(tokens: &[Token<'_>], index: usize, names: &[&str]) -> bool {
         .take(24)
         .take_while(|t| !matches!(t, Token::End | Token::Mark("{" | "}" | ";")))
         .any(|t| matches!(t, Token::Name(name) if names.contains(name)))
-}
-
-fn tokens(code: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut rest = code;
-    while let Some(first) = rest.chars().next() {
-        let mut taken = first.len_utf8();
-        match first {
-            '#' => taken = rest.find('\n').unwrap_or(rest.len()),
-            '\n' | ';' => tokens.push(Token::End),
-            '"' => {
-                let end = closing(rest, '"');
-                let inner = rest.get(1..end).unwrap_or("");
-                tokens.push(Token::Text(unescape(inner, Escapes::All)));
-                taken = (end + 1).min(rest.len());
-            }
-            '/' if !matches!(
-                tokens.last(),
-                Some(Token::Name(_) | Token::Text(_) | Token::Mark(")" | "]"))
-            ) =>
-            {
-                if let Some(end) = pattern_end(rest) {
-                    tokens.push(Token::Mark("//"));
-                    taken = end + 1;
-                }
-            }
-            c if c.is_alphanumeric() || c == '_' || c == crate::value::HOLE => {
-                taken = rest
-                    .find(|c: char| !c.is_alphanumeric() && c != '_' && c != crate::value::HOLE)
-                    .unwrap_or(rest.len());
-                tokens.push(Token::Name(rest.get(..taken).unwrap_or("")));
-            }
-            c if c.is_whitespace() => {}
-            _ => {
-                let two = rest.get(..2).unwrap_or("");
-                if matches!(
-                    two,
-                    "|&" | ">>" | "||" | "&&" | "==" | "!=" | "<=" | ">=" | "+="
-                ) {
-                    taken = 2;
-                }
-                tokens.push(Token::Mark(rest.get(..taken).unwrap_or("")));
-            }
-        }
-        rest = rest.get(taken..).unwrap_or("");
-    }
-    tokens
-}
-
-/// Where the pattern that may start `text` ends: on its line, and soon.
-fn pattern_end(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1).take(512) {
-        match c {
-            _ if escaped => escaped = false,
-            '\n' => return None,
-            '\\' => escaped = true,
-            '/' => return Some(at),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Where the quote that starts `text` is closed.
-fn closing(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if c == '\\' {
-            escaped = true;
-        } else if c == quote {
-            return at;
-        }
-    }
-    text.len()
 }

@@ -30,6 +30,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             // `target: ; command`, and `$(shell …)` between other things.
             expanded(scene, code, line, &variables)?;
             if let Some((_, command)) = line.split_once(';').filter(|(l, _)| l.contains(':')) {
+                let command = command.trim_start_matches(['@', '-', '+', ' ', '\t']);
                 let command = expanded(scene, code, command, &variables)?;
                 shell(scene, code, &command)?;
             }

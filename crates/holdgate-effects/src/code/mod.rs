@@ -6,6 +6,7 @@ mod embedded;
 mod fold;
 mod lex;
 mod make;
+mod other;
 pub(crate) mod powershell;
 mod read;
 pub(crate) mod sed;
@@ -47,6 +48,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
             }
             read::run(scene, language, code)
         }
+        Language::Other => other::run(scene, code),
         Language::Awk => awk::run(scene, code),
         Language::Sed => sed::run(scene, code),
         Language::PowerShell => powershell::run(scene, code),

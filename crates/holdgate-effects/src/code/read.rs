@@ -18,8 +18,13 @@ mod index;
 mod library;
 mod list;
 mod literal;
+mod loops;
 mod names;
+mod operator;
+mod pass;
+mod pattern;
 mod postfix;
+mod touch;
 mod types;
 mod value;
 
@@ -60,6 +65,10 @@ pub(super) struct Reader<'s, 'w, 'a> {
     /// Inside of brackets, where line ends mean nothing.
     loose: bool,
     variables: HashMap<String, AbstractValue>,
+    /// Modules all of whose names stand in the code as they are: `from os import *`.
+    stars: Vec<String>,
+    /// Decorators that stand before the next definition.
+    decorators: Vec<AbstractValue>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
@@ -77,7 +86,12 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         return Ok(Value::default());
     };
     scene.fuel.spend_on(code.text.len())?;
-    let tokens = tokens(&code.text, language);
+    let lexed = if language == Language::Other {
+        Language::Compiled
+    } else {
+        language
+    };
+    let tokens = tokens(&code.text, lexed);
     let end = tokens.list.len();
     if types_into_terminals(&tokens) {
         let actor = Actor::new(language.word(), "TIOCSTI");
@@ -88,7 +102,31 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     if scene.written && !may_act(&tokens, language, table) {
         return Ok(Value::default());
     }
-    let mut reader = Reader {
+    let mut reader = reader(scene, language, code, table, tokens);
+    reader.find_functions()?;
+    reader.statements(end)?;
+    reader.patterns()?;
+    reader.finish()?;
+    if reader.too_deep {
+        reader.scene.too_deep(&Actor::new(language.word(), ""))?;
+    }
+    Ok(reader.output)
+}
+
+/// A reader at the start of the code.
+fn reader<'s, 'w, 'a>(
+    scene: &'s mut Scene<'w>,
+    language: Language,
+    code: &Value,
+    table: &'w Functions,
+    tokens: Tokens<'a>,
+) -> Reader<'s, 'w, 'a> {
+    // The languages of single programs have calls with brackets as compiled languages have them.
+    let language = match language {
+        Language::Other => Language::Compiled,
+        other => other,
+    };
+    Reader {
         scene,
         language,
         network: Network::default(),
@@ -100,19 +138,31 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         depth: 0,
         loose: false,
         variables: HashMap::new(),
+        stars: Vec::new(),
+        decorators: Vec::new(),
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
         deeds: 0,
         returned: AbstractValue::Nothing,
         too_deep: false,
-    };
-    reader.find_functions()?;
-    reader.statements(end)?;
-    reader.finish()?;
-    if reader.too_deep {
-        reader.scene.too_deep(&Actor::new(language.word(), ""))?;
     }
+}
+
+/// What `act` finds in `code` by itself, with all that a reader knows. Returns what is printed.
+pub(super) fn perform(
+    scene: &mut Scene<'_>,
+    language: Language,
+    code: &Value,
+    act: impl FnOnce(&mut Reader<'_, '_, '_>) -> Fueled,
+) -> Fueled<Value> {
+    let know = scene.know;
+    let Some(table) = know.functions.of(language) else {
+        return Ok(Value::default());
+    };
+    let mut reader = reader(scene, language, code, table, tokens("", language));
+    act(&mut reader)?;
+    reader.finish()?;
     Ok(reader.output)
 }
 
@@ -225,6 +275,11 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let skipped = match token.kind {
             Kind::Line(_) => true,
+            Kind::Mark if token.text == "@" && self.language == Language::Python => {
+                self.at += 1;
+                return self.decorator(end);
+            }
+            Kind::Mark if token.text == "{" => self.language != Language::Python,
             Kind::Mark => !matches!(token.text, "(" | "[" | "*" | "&" | "!" | "@" | "<<"),
             Kind::Name if self.keyword(token.text, end)? => return Ok(()),
             Kind::Name | Kind::Number | Kind::Text(_) => false,
@@ -232,6 +287,9 @@ impl<'a> Reader<'_, '_, 'a> {
         if skipped {
             self.at += 1;
             return Ok(());
+        }
+        if self.language == Language::Perl {
+            self.bind_modifier(end)?;
         }
         let thing = self.expression(end)?;
         if self.language == Language::Python
@@ -253,6 +311,12 @@ impl<'a> Reader<'_, '_, 'a> {
             (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
                 self.javascript_import(end);
             }
+            (JavaScript, "with") if followed_by_bracket => {
+                self.at += 1;
+                if let AbstractValue::Name(module) = self.expression(end)? {
+                    self.opens_module(module);
+                }
+            }
             (Compiled, "import" | "use" | "using" | "package") => self.compiled_import(end),
             (Php | Perl, "use" | "namespace" | "package" | "no") => {
                 while self
@@ -265,7 +329,10 @@ impl<'a> Reader<'_, '_, 'a> {
             (Python | Ruby, "def")
             | (JavaScript | Php | Lua, "function")
             | (Perl, "sub")
-            | (Compiled, "fn" | "func" | "def" | "fun") => self.definition(end)?,
+            | (Compiled, "fn" | "func" | "def" | "fun") => {
+                self.definition(end)?;
+                self.decorate()?;
+            }
             (_, "for") | (Perl | Php | Compiled, "foreach") => self.for_loop(end)?,
             (_, "while") | (Perl | Ruby | Lua, "until") => {
                 self.at += 1;
@@ -308,75 +375,10 @@ impl<'a> Reader<'_, '_, 'a> {
             {
                 self.at += 2;
             }
+            _ if self.does_file(word) => return Ok(false),
             _ if self.skips(self.at, word) => self.at += 1,
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// `for x in list`, `for (x of list)`, `foreach (list as x)`, `for my $x (list)`.
-    fn for_loop(&mut self, end: usize) -> Fueled {
-        self.at += 1;
-        let start = self.at;
-        if self.is_mark(start, "(") && self.is_mark(start + 1, ";") {
-            self.network.endless = true;
-        }
-        let header = (start..end.min(start + 16)).find(|&index| {
-            matches!(self.name_at(index), Some("in" | "of" | "range"))
-                || self.token_at(index).is_none_or(|t| {
-                    t.is_mark("{") || t.is_mark(";") || matches!(t.kind, Kind::Line(_))
-                })
-        });
-        let separator = header.filter(|&index| self.name_at(index).is_some());
-        let mut names: Vec<&str> = Vec::new();
-        let items = match separator {
-            Some(separator) => {
-                names.extend((start..separator).filter_map(|index| self.name_at(index)));
-                self.at = separator + 1;
-                let in_brackets = self.is_mark(start, "(");
-                let loose = std::mem::replace(&mut self.loose, in_brackets);
-                let items = self.expression(end)?;
-                self.loose = loose;
-                items
-            }
-            None if self.language == Language::Php && self.is_mark(start, "(") => {
-                self.at += 1;
-                let items = self.expression(end)?;
-                if self.name_at(self.at) == Some("as") {
-                    let close = self.close_of(start, end);
-                    names.extend((self.at + 1..close).filter_map(|index| self.name_at(index)));
-                    self.at = close;
-                }
-                items
-            }
-            None if self.language == Language::Perl => {
-                let open = (start..start + 3).find(|index| self.is_mark(*index, "("));
-                let Some(open) = open else {
-                    return Ok(());
-                };
-                names.extend((start..open).filter_map(|index| self.name_at(index)));
-                self.at = open;
-                let items = self.expression(end)?;
-                if names.is_empty() {
-                    names.push("$_");
-                }
-                items
-            }
-            None => return Ok(()),
-        };
-        names.retain(|name| !names::skipped(self.language, name) && *name != "_");
-        let item = items.item();
-        let last = names.len().saturating_sub(1);
-        for (index, name) in names.iter().enumerate() {
-            let value = match item.items() {
-                Some(parts) if parts.len() == names.len() => {
-                    parts.get(index).cloned().unwrap_or_default()
-                }
-                _ if index == last => item.clone(),
-                _ => AbstractValue::Nothing,
-            };
-            self.assign(name, value)?;
-        }
-        Ok(())
     }
 }

@@ -63,7 +63,9 @@ fn check_runs(language: Language, code: &str, expected: &[&str]) {
 #[test]
 fn cases() {
     let cases = [
+        include_str!("tests/handed_over.txt"),
         include_str!("tests/languages.txt"),
+        include_str!("tests/other.txt"),
         include_str!("tests/network.txt"),
         include_str!("tests/readers.txt"),
         include_str!("tests/spellings.txt"),
@@ -87,6 +89,8 @@ fn hostile_shapes_end() {
         Language::Php,
         Language::Lua,
         Language::Compiled,
+        Language::Other,
+        Language::Awk,
     ] {
         for piece in [
             "(",

@@ -6,9 +6,12 @@ use super::units::Run;
 use super::{Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::scene::{Fueled, STANDARD_INPUT, Scene};
+use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
+
+/// Words that code gets of its command line.
+const MAX_WORDS: usize = 64;
 
 /// The role of operand `at` of `count`. What follows a repeating role is counted from the end.
 pub(super) fn role_of(roles: &[(Role, bool)], at: usize, count: usize) -> Role {
@@ -91,7 +94,9 @@ impl Gathered {
         let input = if self.reads { Some(&self.input) } else { stdin };
         let mark = run.parsed.value_of(&["-I", "--replace", "-i"]);
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
-        let words = values::with_input(words, role, input, mark);
+        // Only zero bytes or line ends part the words then.
+        let whole = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
+        let words = values::with_input(words, role, input, mark, whole);
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }
@@ -147,6 +152,12 @@ impl Gathered {
             | Role::Module
             | Role::ModeBits => {}
             Role::Read | Role::Write if is_dash => {}
+            // `-o '|command'`
+            Role::Read | Role::Write if value.text.trim_start().starts_with('|') => {
+                let command = value.text.trim_start().trim_start_matches('|');
+                let command = value.map(command);
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
             Role::Read => {
                 let is_url = value.text.contains("://") && !value.text.starts_with("file:");
                 let content = if is_url {
@@ -228,10 +239,50 @@ impl Gathered {
                 code.push(stdin);
             }
         }
+        if language == Language::JavaScript && run.parsed.given(&["-p", "--print", "-pe"]) {
+            code = printing(&code);
+        }
+        if language == Language::Awk {
+            code = awk_variables(run.parsed, &code);
+        }
+        let outer = scene.variables.get(ARGUMENTS).cloned();
+        let words = run.parsed.operands.iter().filter(|word| *word != value);
+        let words = words.take(MAX_WORDS).cloned().collect();
+        scene.variables.insert(ARGUMENTS.to_owned(), words);
         self.output = Some(scene.interpret(run.actor, language, &code)?);
+        scene.variables.remove(ARGUMENTS);
+        if let Some(outer) = outer {
+            scene.variables.insert(ARGUMENTS.to_owned(), outer);
+        }
         scene.variables.remove(STANDARD_INPUT);
         Ok(())
     }
+}
+
+/// `node -p CODE` prints what the last expression yields.
+fn printing(code: &Value) -> Value {
+    let text = code.text.trim_end_matches([';', '\n', ' ']);
+    let at = text.rfind([';', '\n']).map_or(0, |at| at + 1);
+    let (before, last) = text.split_at(at);
+    code.map(format!("{before}console.log({last})"))
+}
+
+/// An awk program, after the variables that its command line sets.
+fn awk_variables(parsed: &Parsed, code: &Value) -> Value {
+    let mut all = Value::default();
+    for given in &parsed.options {
+        if let ("-v" | "--assign", Some((_, set))) = (given.name.as_str(), &given.value)
+            && let Some((name, text)) = set.text.split_once('=')
+        {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            all.push(&set.map(format!("{name}=\"{text}\"\n")));
+        }
+    }
+    if all.text.is_empty() {
+        return code.clone();
+    }
+    all.push(code);
+    all
 }
 
 /// A script by its file. Returns what it prints.

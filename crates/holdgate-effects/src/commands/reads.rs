@@ -151,3 +151,26 @@ pub(super) fn listing(scene: &Scene<'_>, parsed: &Parsed) -> Option<Value> {
     };
     (!folders.iter().all(harmless)).then_some(names)
 }
+
+/// What jq prints that reads nothing: the texts of its program, and the environment if it asks for it.
+pub(super) fn printed_by_jq(parsed: &Parsed, output: Value) -> Value {
+    let Some(program) = parsed.operands.first() else {
+        return output;
+    };
+    let mut output = output;
+    let mut words = program
+        .text
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    if words.any(|word| matches!(word, "env" | "$ENV")) {
+        output.taint(&Value::unknown(Origins::ENVIRONMENT).with_source("environment"));
+    }
+    let reads_nothing = parsed.given(&["-n", "--null-input"]);
+    if !reads_nothing || !program.text.contains('"') {
+        return output;
+    }
+    let texts = program.text.split('"').skip(1).step_by(2);
+    let texts: Vec<&str> = texts.map(str::trim).filter(|t| !t.is_empty()).collect();
+    let mut printed = program.map(texts.join(" "));
+    printed.taint(&output);
+    printed
+}

@@ -7,7 +7,7 @@ use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
-use crate::language::programs;
+use crate::language::{Language, programs};
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -228,7 +228,10 @@ pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     let run = command.map(run);
                     scene.apart(|scene| scene.shell(actor, &run))?;
                 }
-                _ => scene.suspect(actor, &command)?,
+                _ => {
+                    scene.suspect(actor, &command)?;
+                    scene.code(Language::Other, &command)?;
+                }
             }
         }
     }

@@ -146,6 +146,7 @@ pub(super) fn finish(
             special::links(handler, scene, run.parsed);
             output
         }
+        Handler::Jq => reads::printed_by_jq(run.parsed, output),
         Handler::Ls => reads::listing(scene, run.parsed).unwrap_or(output),
         Handler::Awk
         | Handler::Cut

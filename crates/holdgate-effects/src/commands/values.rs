@@ -4,9 +4,9 @@ use super::args::Parsed;
 use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
-use crate::language::programs;
+use crate::language::{Language, programs};
 use crate::scene::{Fueled, Scene};
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
 use crate::value::{HOLE, Value};
 
 /// The lines of a table of times, without the times.
@@ -22,6 +22,7 @@ pub(super) fn with_input(
     role: Role,
     stdin: Option<&Value>,
     mark: &str,
+    whole: bool,
 ) -> Vec<Value> {
     let mut words = words.to_vec();
     let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
@@ -29,10 +30,10 @@ pub(super) fn with_input(
     };
     let added: Vec<Value> = stdin
         .text
-        .split([' ', '\n', '\t', '\0'])
+        .split(|c: char| c == '\0' || !whole && matches!(c, ' ' | '\n' | '\t'))
         .filter(|w| !w.is_empty())
         .take(64)
-        .map(|w| stdin.map(w))
+        .map(|w| stdin.map(w.trim_end_matches('\n')))
         .collect();
     let mut placed = false;
     for word in &mut words {
@@ -65,72 +66,7 @@ pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
     let modes = options
         .map(|(_, mode)| mode)
         .chain(operands.map(|(_, o)| o));
-    modes.flat_map(|mode| mode_tags(&mode.text)).collect()
-}
-
-/// What a mode gives away or takes: `u+s`, `777`, `o+w`, `000`; or an owner: `nobody`.
-pub(super) fn mode_tags(mode: &str) -> Vec<Tag> {
-    let mut tags: Vec<Tag> = Vec::new();
-    let owner = mode.split(':').next().unwrap_or("");
-    if matches!(owner, "nobody" | "root" | "daemon" | "nogroup") {
-        tags.push(Tag::OtherOwner);
-    }
-    let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
-    if octal {
-        let digits: Vec<u32> = mode.chars().filter_map(|c| c.to_digit(8)).collect();
-        let special = if digits.len() > 3 {
-            digits.get(digits.len() - 4).copied()
-        } else {
-            None
-        };
-        let digit = |from_end: usize| {
-            digits
-                .len()
-                .checked_sub(from_end)
-                .and_then(|at| digits.get(at))
-                .copied()
-                .unwrap_or(0)
-        };
-        if special.is_some_and(|d| d & 6 != 0) {
-            tags.push(Tag::Setuid);
-        }
-        if digit(1) & 2 != 0 {
-            tags.push(Tag::WorldWritable);
-        }
-        if digit(3) & 1 != 0 {
-            tags.push(Tag::Executable);
-        }
-        if digits.len() >= 3 && digit(3) & 4 == 0 {
-            tags.push(Tag::Locked);
-        }
-        return tags;
-    }
-    for clause in mode.split(',') {
-        let Some(at) = clause.find(['+', '=', '-']) else {
-            continue;
-        };
-        let (who, what) = clause.split_at_checked(at).unwrap_or((clause, ""));
-        let rights = what.get(1..).unwrap_or("");
-        let is_mode =
-            who.chars().all(|c| "ugoa".contains(c)) && rights.chars().all(|c| "rwxXst".contains(c));
-        let takes = what == "=" || what.starts_with('-') && rights.contains(['r', 'w', 'x', 'X']);
-        if is_mode && takes {
-            tags.push(Tag::Locked);
-        }
-        if what.starts_with('-') {
-            continue;
-        }
-        if what.contains('s') && who != "o" {
-            tags.push(Tag::Setuid);
-        }
-        if what.contains('w') && (who.contains('o') || who.contains('a')) {
-            tags.push(Tag::WorldWritable);
-        }
-        if what.contains('x') {
-            tags.push(Tag::Executable);
-        }
-    }
-    tags
+    modes.flat_map(|mode| tag::of_mode(&mode.text)).collect()
 }
 
 /// `host:container[:options]`, `type=bind,source=…`.
@@ -168,6 +104,8 @@ const SOCKETS: [&str; 4] = [
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    // Some shells of databases run programs, and some functions read and write files.
+    scene.code(Language::Other, value)?;
     // What stands in quotes is data.
     let text: String = value
         .text

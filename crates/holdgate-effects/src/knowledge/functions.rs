@@ -13,6 +13,7 @@ worded! {
         Append = "append": "Adds B to the file A.",
         Open = "open": "Opens the file A in the mode B.",
         PerlOpen = "perl-open": "Perl's `open`: the mode may stand before the path, and may be a pipe.",
+        FileOrPipe = "file-or-pipe": "Writes the file A, or opens it in the mode B if there is one; behind `|` stands a command.",
         WriteTo = "write-to": "Writes A to the file that the object has opened.",
         Delete = "delete": "Deletes the file A.",
         DeleteTree = "delete-tree": "Deletes the folder A with all that is in it.",
@@ -21,6 +22,12 @@ worded! {
         Copy = "copy": "Copies A to B.",
         Link = "link": "Makes B a link to A.",
         Mode = "mode": "Changes who may do what with A to B.",
+        Entries = "entries": "The paths of what is in the folder A.",
+        Names = "names": "The names of what is in the folder A.",
+        Below = "below": "The paths of all that is below the folder A, if B is a pattern of those that match it.",
+        Walk = "walk": "For each folder below A: its path, and the names of folders and files in it.",
+        Matches = "matches": "The paths that match the pattern A.",
+        Arguments = "arguments": "The words of the command line.",
         Fetch = "fetch": "Asks the host of the URL A, and returns the answer.",
         Download = "download": "Asks the host of the URL A, and writes the answer to B.",
         Send = "send": "Sends B and all further arguments to the URL A.",
@@ -65,6 +72,7 @@ worded! {
         Constant = "constant": "A constant that stands in the table.",
         Decode = "decode": "A is decoded from what the table says.",
         Makes = "makes": "An object whose type stands in the table, for the path, URL or host A.",
+        Text = "text": "Compares, searches or shows texts: what they name is not touched.",
         Nothing = "nothing": "Names an origin for what is made: nothing else happens.",
     }
 }
@@ -82,6 +90,8 @@ impl Role {
                 | Role::Parent
                 | Role::Constant
                 | Role::Nothing
+                | Role::Text
+                | Role::Arguments
                 | Role::Variable
                 | Role::Environment
                 | Role::Decode
@@ -102,6 +112,8 @@ pub(crate) enum Which {
     Receiver,
     /// The last one.
     Last,
+    /// None of them: what stands in the table.
+    Text(String),
 }
 
 /// One thing that a function does.
@@ -120,7 +132,7 @@ pub struct FunctionTable {
 }
 
 /// The functions of one language.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Functions {
     by_name: HashMap<String, Vec<Act>>,
     /// Methods of whatever it may be, by what stands behind the `*.`.
@@ -129,6 +141,8 @@ pub(crate) struct Functions {
     last_parts: HashSet<String>,
     /// The last parts of those that do something, with what may stand before them.
     acting: HashMap<String, Vec<String>>,
+    /// `^several_words`, which may stand anywhere on a line.
+    phrases: Vec<String>,
 }
 
 impl Functions {
@@ -150,7 +164,15 @@ impl Functions {
         self.acting.get(part).map(Vec::as_slice)
     }
 
+    /// Words that may stand anywhere on a line, joined by `_`.
+    pub(crate) fn phrases(&self) -> &[String] {
+        &self.phrases
+    }
+
     fn insert(&mut self, name: String, acts: Vec<Act>) {
+        if name.starts_with('^') && (name.contains('_') || name.ends_with('(')) {
+            self.phrases.push(name.clone());
+        }
         let last = name.rsplit('.').next().unwrap_or(&name);
         self.last_parts.insert(last.to_owned());
         let acts_itself =
@@ -172,8 +194,14 @@ impl FunctionTable {
         let written: HashMap<Language, HashMap<String, String>> =
             serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
         let mut by_language = HashMap::new();
+        // Programs with a language of their own use the libraries of others: compiled comes first.
+        let mut written: Vec<_> = written.into_iter().collect();
+        written.sort_by_key(|(language, _)| *language != Language::Compiled);
         for (language, functions) in written {
-            let mut table = Functions::default();
+            let mut table = match by_language.get(&Language::Compiled) {
+                Some(compiled) if language == Language::Other => Functions::clone(compiled),
+                _ => Functions::default(),
+            };
             for (names, acts) in functions {
                 let acts: Vec<Act> = acts
                     .split(';')
@@ -236,6 +264,9 @@ fn read_which(place: &str) -> Result<Which, String> {
         return from
             .map(Which::From)
             .map_err(|_| format!("`{place}` is not a position"));
+    }
+    if let Some(text) = place.strip_prefix('=') {
+        return Ok(Which::Text(text.to_owned()));
     }
     Ok(match (place, place.parse()) {
         ("self", _) => Which::Receiver,

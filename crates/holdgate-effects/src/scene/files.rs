@@ -212,7 +212,15 @@ impl Scene<'_> {
 
     /// A file or folder goes away.
     pub(crate) fn delete(&mut self, actor: &Actor, path: &Value) -> Fueled {
-        self.touch(actor, Kind::Delete, path)
+        let mut actor = actor.clone();
+        if path.text.contains("**") {
+            let place = self.place(path);
+            // All personal files of a kind, one after the other: `find ~ -exec rm {} ;`.
+            if place.is(PathClass::Home) && !place.is(PathClass::Project) {
+                actor.tag([Tag::Recursive, Tag::Filtered]);
+            }
+        }
+        self.touch(&actor, Kind::Delete, path)
     }
 
     /// Any other effect on a path.

@@ -97,7 +97,7 @@ fn commands_in(text: &str) -> Vec<&str> {
     if !text.contains(' ') {
         return Vec::new();
     }
-    let ends = |c: char| "\n;|&!@`'\"({=:".contains(c);
+    let ends = |c: char| "\n;|&!@`'\"({=:%".contains(c);
     let mut found = Vec::new();
     let mut at_start = true;
     for (at, char) in text.char_indices() {

@@ -7,7 +7,7 @@ use crate::code::read::Reader;
 use crate::code::thing::{AbstractValue, unknown};
 use crate::effect::Kind;
 use crate::scene::Fueled;
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
 use crate::value::Value;
 
 impl Reader<'_, '_, '_> {
@@ -38,12 +38,30 @@ impl Reader<'_, '_, '_> {
             Some(thing) => self.mode_of(&thing)?,
             None => String::new(),
         };
+        if let Some(AbstractValue::Number(0)) = call.one(0) {
+            let input = self.standard_input();
+            return Ok(AbstractValue::holding("File", Value::known("-"), input));
+        }
         let mut made = AbstractValue::Nothing;
         for path in self.values(call, 0)? {
             let opened = self.opens(call, &path, &mode)?;
             made = made.or(&opened);
         }
         Ok(made)
+    }
+
+    pub(super) fn opens_file_or_pipe(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let path = self.value(call, 0)?;
+        if let Some(command) = path.text.trim_start().strip_prefix('|') {
+            let output = self.runs_shell(call, &path.map(command))?;
+            return Ok(AbstractValue::value(output));
+        }
+        let mode = match (call.act.arguments.len(), call.one(1)) {
+            (_, Some(mode)) => self.value_of(&mode)?.text,
+            (1, None) => "w".to_owned(),
+            _ => "r".to_owned(),
+        };
+        self.opens(call, &path, &mode)
     }
 
     pub(super) fn writes_to(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
@@ -69,6 +87,8 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn deletes_maybe(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let tree = match call.one(1) {
+            // R's `TRUE`, vim's `rf`.
+            Some(AbstractValue::Name(name)) => matches!(name.as_str(), "TRUE" | "T" | "t"),
             Some(thing) => thing.number() == Some(1) || thing.known() == Some("rf"),
             None => false,
         };
@@ -117,7 +137,9 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let place = self.scene.place(&path);
-            let effect = call.actor.does(Kind::Mode).at(place).about(&mode);
+            let mut actor = call.actor.clone();
+            actor.tag(tag::of_mode(&mode));
+            let effect = actor.does(Kind::Mode).at(place).about(&mode);
             self.scene.emit(effect)?;
         }
         Ok(AbstractValue::Nothing)
@@ -260,7 +282,19 @@ impl Reader<'_, '_, '_> {
             actor.tags.push(Tag::Recursive);
         }
         for path in self.values(call, 0)? {
-            self.scene.delete(&actor, &path)?;
+            let mut actor = actor.clone();
+            // One after the other, all files below a folder.
+            let Some((folder, pattern)) = path.text.split_once("**") else {
+                self.scene.delete(&actor, &path)?;
+                continue;
+            };
+            actor.tag([Tag::Recursive]);
+            if pattern.split('/').all(|p| matches!(p, "" | "*" | "**")) && !folder.is_empty() {
+                self.scene.delete(&actor, &path.map(folder))?;
+            } else {
+                actor.tag([Tag::Filtered]);
+                self.scene.delete(&actor, &path)?;
+            }
         }
         Ok(AbstractValue::Nothing)
     }

@@ -6,6 +6,7 @@ use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
+use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 
 /// What is needed to see a remote shell or a fork bomb once all is read.
@@ -216,7 +217,8 @@ impl Reader<'_, '_, '_> {
             }
         }
         if bomb {
-            self.scene.emit(actor.does(Kind::Exhaust).about("fork"))?;
+            let bomb = actor.does(Kind::Exhaust).tagged(Tag::ForkBomb);
+            self.scene.emit(bomb.about("fork"))?;
         }
         Ok(())
     }

@@ -30,13 +30,23 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn runs_program_with(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let program = self.value(call, 0)?;
-        let mut words = match call.one(1) {
-            Some(list @ AbstractValue::List(_)) => self.words(&[list])?,
-            // C gives the words one by one or as an array of its own.
-            _ => Vec::new(),
+        let things = call.all(1);
+        let mut words = match things.as_slice() {
+            [list @ AbstractValue::List(_)] => self.words(std::slice::from_ref(list))?,
+            // R has them in one text.
+            [AbstractValue::Text(text)] if !text.is_blank() => {
+                let words = text.text.split_whitespace().take(64);
+                words.map(|word| text.map(word)).collect()
+            }
+            // An array that is made elsewhere.
+            [_] => Vec::new(),
+            // `execl` gives the words one by one.
+            several => self.words(several)?,
         };
         // `execv("/bin/sh", ["sh", …])` names the program twice, `spawn("sh", […])` once.
-        let twice = call.actor.program.contains("exec") && !self.is_node();
+        let named = |word| call.actor.program.to_ascii_lowercase().contains(word);
+        let libc = matches!(self.language, Language::Python | Language::Compiled);
+        let twice = libc && (named("exec") || named("spawn"));
         if twice && !words.is_empty() {
             words.remove(0);
         }
@@ -99,6 +109,15 @@ impl Reader<'_, '_, '_> {
                 self.runs_code(call, &code)?;
                 continue;
             }
+            if path.is_blank() && path.origins.any(Origins::FETCHED) {
+                // The file that was just downloaded.
+                self.runs_code(call, &path)?;
+                continue;
+            }
+            if !self.scene.written {
+                // What is no code is shown in the error, or as it is.
+                self.scene.touches(&call.actor, &path)?;
+            }
             let place = self.scene.place(&path);
             if let Some(code) = self.scene.files.get(&place.text).cloned() {
                 self.runs_code(call, &code)?;
@@ -152,10 +171,6 @@ impl Reader<'_, '_, '_> {
                 .emit(call.actor.does(Kind::Database).about(&text))?;
         }
         Ok(AbstractValue::Nothing)
-    }
-
-    fn is_node(&self) -> bool {
-        self.language == Language::JavaScript
     }
 
     /// A list is a program with its arguments; a text is for a shell, or a program's name.
@@ -246,6 +261,8 @@ impl Reader<'_, '_, '_> {
         let line: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
         self.network.runs = true;
         self.network.shell |= is_shell(&line.join(" "));
+        let fetched = words.iter().any(|word| word.origins.any(Origins::FETCHED));
+        self.network.runs_received |= fetched && programs::runs_its_arguments(&program.text);
         if program.is_blank() {
             let words = words.to_vec();
             return self.runs_unknown(program, |reader, _| {

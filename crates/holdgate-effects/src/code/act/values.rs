@@ -86,9 +86,13 @@ impl Reader<'_, '_, '_> {
         } else if let Some(AbstractValue::List(items)) = call.named("args") {
             items.to_vec()
         } else {
-            let named = call.arguments.named.iter().any(|(n, _)| n == "target");
-            let skip = usize::from(!named);
-            match call.arguments.positional.get(skip..).unwrap_or(&[]) {
+            // Beside the function and its arguments stand times: `setTimeout(f, 0, x)`.
+            let same = |t: &AbstractValue| same_function(t, &function);
+            let is_number = |t: &AbstractValue| matches!(t, AbstractValue::Number(_));
+            let positional = call.arguments.positional.iter();
+            let rest = positional.filter(|t| !same(t) && !is_number(t));
+            let rest: Vec<AbstractValue> = rest.cloned().collect();
+            match rest.as_slice() {
                 [AbstractValue::List(items)] => {
                     let items = items.iter().take(256);
                     vec![AbstractValue::Any(items.cloned().collect())]
@@ -205,7 +209,9 @@ impl Reader<'_, '_, '_> {
             return AbstractValue::any(all.collect());
         }
         match name {
-            "HOME" | "USERPROFILE" => return AbstractValue::text(self.scene.world.home.clone()),
+            "HOME" | "USERPROFILE" | "user.home" => {
+                return AbstractValue::text(self.scene.world.home.clone());
+            }
             "PWD" => return AbstractValue::text(self.scene.cwd.clone()),
             "TMPDIR" | "TEMP" | "TMP" => return AbstractValue::text("/tmp"),
             _ => {}
@@ -242,6 +248,15 @@ impl Reader<'_, '_, '_> {
             Some([value, ..]) => value.clone(),
             _ => Value::unknown(Origins::OUTPUT),
         }
+    }
+}
+
+fn same_function(thing: &AbstractValue, function: &AbstractValue) -> bool {
+    match (thing, function) {
+        (AbstractValue::Name(a), AbstractValue::Name(b)) => a == b,
+        (AbstractValue::Function(a), AbstractValue::Function(b)) => a == b,
+        (AbstractValue::Text(a), AbstractValue::Text(b)) => a.text == b.text,
+        _ => false,
     }
 }
 

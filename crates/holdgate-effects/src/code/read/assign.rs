@@ -253,6 +253,9 @@ impl Reader<'_, '_, '_> {
             let value = self.value_of(&thing)?;
             return self.sets_variable(key, &value);
         }
+        if self.language == Language::Perl && name == "$ARGV" {
+            self.reads_later(&thing)?;
+        }
         let nested = self.language == Language::Python && self.is_indented();
         let thing = match self.variables.get(&name) {
             Some(before) if nested && is_constant(before) && is_constant(&thing) => {

@@ -1,6 +1,6 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
-use super::{Reader, parent_of};
+use super::{Reader, constant, parent_of};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
@@ -23,7 +23,7 @@ impl Arguments {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &AbstractValue> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &AbstractValue> {
         self.positional
             .iter()
             .chain(self.named.iter().map(|(_, t)| t))
@@ -71,7 +71,10 @@ impl Reader<'_, '_, '_> {
                     _ => self.made_by("", thing, &arguments),
                 }
             }
-            other => self.made_by("", other, &arguments),
+            other => {
+                self.touched("", &arguments, start)?;
+                self.made_by("", other, &arguments)
+            }
         }
     }
 
@@ -95,6 +98,20 @@ impl Reader<'_, '_, '_> {
         if let (Language::Ruby, AbstractValue::Text(_), "call") = (self.language, thing, member) {
             return self.call(thing, arguments, start);
         }
+        if let (AbstractValue::List(items), Some(function)) = (thing, arguments.positional.first())
+            && takes_function(member)
+            && matches!(
+                function,
+                AbstractValue::Function(_) | AbstractValue::Name(_) | AbstractValue::Text(_)
+            )
+        {
+            let mut made = Vec::new();
+            for item in items.iter().take(256) {
+                let one = Arguments::of(vec![item.clone()]);
+                made.push(self.call(function, one, start)?);
+            }
+            return Ok(AbstractValue::list(made));
+        }
         self.scene.fuel.spend_on(thing.length())?;
         let resolved = self.all_resolved(&arguments.positional)?;
         if let Some(made) = fold::method(thing, member, &resolved) {
@@ -114,17 +131,7 @@ impl Reader<'_, '_, '_> {
         if let (AbstractValue::Function(id), "call" | "apply" | "bind" | "()") = (thing, member) {
             return self.call_own(*id, &arguments);
         }
-        if let (AbstractValue::List(items), "map" | "forEach" | "each" | "flatMap" | "collect") =
-            (thing, member)
-            && let Some(AbstractValue::Function(id)) = arguments.positional.first()
-        {
-            let mut made = Vec::new();
-            for item in items.iter().take(256) {
-                made.push(self.call_own(*id, &Arguments::of(vec![item.clone()]))?);
-            }
-            return Ok(AbstractValue::list(made));
-        }
-        if matches!(member, "each" | "map" | "with" | "tap" | "items")
+        if matches!(member, "each" | "map" | "with" | "tap" | "items" | "then")
             && arguments.positional.is_empty()
         {
             return Ok(thing.clone());
@@ -150,6 +157,29 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
             AbstractValue::Object(object) => {
                 let text = &object.text;
+                let field = self.acts(&format!("{}.{member}", object.kind));
+                if let Some(
+                    [
+                        Act {
+                            role: Role::Constant,
+                            word,
+                            ..
+                        },
+                    ],
+                ) = field
+                {
+                    return Ok(AbstractValue::value(constant(word)));
+                }
+                // Groovy's `file.text`
+                if matches!(
+                    field,
+                    Some([Act {
+                        role: Role::Read,
+                        ..
+                    }])
+                ) {
+                    return self.method(thing, member, Arguments::default(), start);
+                }
                 if object.kind == "Path" && member == "parent" {
                     let parent = parent_of(&text.text);
                     return Ok(AbstractValue::object("Path", text.map(parent)));
@@ -193,7 +223,7 @@ impl Reader<'_, '_, '_> {
         let acts = self.acts(name);
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
-            if acts.is_none()
+            if acts.is_none_or(is_text)
                 && let Some(AbstractValue::Function(id)) = self.variables.get(last)
             {
                 let id = *id;
@@ -227,7 +257,7 @@ impl Reader<'_, '_, '_> {
         }
         let owner = || AbstractValue::Name(object.to_owned());
         let receiver = receiver.cloned().unwrap_or_else(owner);
-        if let Some(acts) = acts {
+        if let Some(acts) = acts.filter(|acts| !is_text(acts)) {
             let mut result = AbstractValue::Nothing;
             for act in acts {
                 let made = self.perform(act, last, &receiver, &arguments, start)?;
@@ -235,74 +265,23 @@ impl Reader<'_, '_, '_> {
                     result = made;
                 }
             }
+            self.touched_beside(last, acts, &arguments, start)?;
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
+        self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {
             return Ok(made);
         }
-        self.pass_functions(&arguments, start)?;
+        let calls = |thing: &AbstractValue| {
+            matches!(thing, AbstractValue::Function(_) | AbstractValue::Name(_))
+        };
+        if acts.is_none() || !self.scene.written && arguments.all().any(calls) {
+            self.touched(last, &arguments, start)?;
+        }
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
         Ok(made)
-    }
-
-    /// Functions that are handed over are called with what is handed over beside them.
-    fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Fueled {
-        for (index, argument) in arguments.positional.iter().enumerate() {
-            if let AbstractValue::Name(name) = argument
-                && self.runs(name)
-            {
-                let rest = arguments.positional.iter().skip(index + 1);
-                let rest = Arguments::of(rest.cloned().collect());
-                self.call_name(name, None, rest, start)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// `return (os.system, ('x',))`: what a pickled object does when it is read.
-    pub(super) fn reduces(&mut self, thing: &AbstractValue, start: usize) -> Fueled {
-        if let (Language::Python, Some([AbstractValue::Name(name), AbstractValue::List(items)])) =
-            (self.language, thing.items())
-            && self.runs(name)
-        {
-            let arguments = Arguments::of(items.to_vec());
-            self.call_name(name, None, arguments, start)?;
-        }
-        Ok(())
-    }
-
-    /// The code's own functions that are handed over get what the call yields.
-    fn call_back(&mut self, result: &AbstractValue, arguments: &Arguments, start: usize) -> Fueled {
-        for argument in arguments.all() {
-            // `.then(eval)`
-            if let AbstractValue::Name(name) = argument
-                && self.runs(name)
-            {
-                let value = self.value_of(result)?;
-                if value.origins.any(Origins::FETCHED | Origins::DECODED) {
-                    let yielded = Arguments::of(vec![AbstractValue::value(value)]);
-                    self.call_name(name, None, yielded, start)?;
-                }
-            }
-            if let AbstractValue::Function(id) = argument {
-                let value = self.value_of(result)?;
-                let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
-                let typed =
-                    matches!(result, AbstractValue::Object(object) if !object.kind.ends_with(')'));
-                if value.origins.any(interesting) || typed {
-                    let yielded = match result {
-                        AbstractValue::Object(_) => result.clone(),
-                        _ => AbstractValue::value(value),
-                    };
-                    // Node's callbacks have the error first, browsers' have none.
-                    let both = vec![yielded.clone(), yielded];
-                    self.call_own(*id, &Arguments::of(both))?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// What an unknown function makes: nothing is known but where its arguments came from.
@@ -341,15 +320,42 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Whether a function runs or deletes what it is given.
-    fn runs(&self, name: &str) -> bool {
+    pub(super) fn runs(&self, name: &str) -> bool {
         self.acts(name).is_some_and(|acts| acts.iter().any(runs))
     }
 
     /// Whether the table has something to say about a name.
-    pub(super) fn knows(&self, name: &str) -> bool {
+    pub(in crate::code) fn knows(&self, name: &str) -> bool {
         self.acts(name).is_some()
             || matches!(self.variables.get(name), Some(AbstractValue::Function(_)))
     }
+}
+
+/// Methods of lists that call a function with each item.
+fn takes_function(method: &str) -> bool {
+    matches!(
+        method,
+        "map"
+            | "forEach"
+            | "each"
+            | "flatMap"
+            | "collect"
+            | "filter"
+            | "some"
+            | "every"
+            | "find"
+            | "reduce"
+            | "sort"
+            | "sort_by"
+            | "select"
+            | "any"
+            | "all"
+    )
+}
+
+/// Whether a function only makes something of its arguments, and its entry says no more.
+fn is_text(acts: &[Act]) -> bool {
+    matches!(acts, [act] if act.role == Role::Text)
 }
 
 fn runs(act: &Act) -> bool {

@@ -1,8 +1,10 @@
 //! Expressions: operators and what they join, names, assignments.
 
+use super::operator::{arithmetic, is_operator, number};
 use super::{MAX_DEPTH, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
+use crate::code::functions::{Act, Role};
 use crate::code::lex::{Kind, Meaning, Token};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::scene::Fueled;
@@ -109,6 +111,16 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => left,
         };
+        let (left, right) = (self.as_number(left), self.as_number(right));
+        // Bits that are added to what is not known are set all the same.
+        if word == "|"
+            && let (AbstractValue::Number(bits), other) | (other, AbstractValue::Number(bits)) =
+                (&left, &right)
+            && matches!(other, AbstractValue::Object(_) | AbstractValue::Nothing)
+        {
+            // Its owner may still read and write it.
+            return Ok(AbstractValue::Number(*bits | 0o600));
+        }
         if let (AbstractValue::Number(a), AbstractValue::Number(b)) = (&left, &right)
             && let Some(number) = arithmetic(word, *a, *b)
         {
@@ -130,6 +142,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.scene.fuel.spend_on(1 << 10)?;
                     fold::repeat(value, *times)
                 }
+                // Julia's `a * b`
+                (AbstractValue::Text(_), AbstractValue::Text(_)) => {
+                    return self.joined(left, &right);
+                }
                 _ => self.mixed(&left, &right)?,
             },
             "/" => match &left {
@@ -145,6 +161,25 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => AbstractValue::Nothing,
         };
         Ok(combined)
+    }
+
+    /// A constant of a library that is a number.
+    fn as_number(&self, thing: AbstractValue) -> AbstractValue {
+        if let AbstractValue::Name(name) = &thing
+            && let Some(
+                [
+                    Act {
+                        role: Role::Constant,
+                        word,
+                        ..
+                    },
+                ],
+            ) = self.acts(name)
+            && let Ok(number) = word.parse()
+        {
+            return AbstractValue::Number(number);
+        }
+        thing
     }
 
     /// Nothing known but what it was made from.
@@ -180,7 +215,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         | "."
                         | "&&"
                 ),
-                Kind::Name => self.skips(self.at, token.text),
+                Kind::Name => self.skips(self.at, token.text) && !self.does_file(token.text),
                 Kind::Number | Kind::Text(_) | Kind::Line(_) => false,
             };
             if !before {
@@ -195,6 +230,12 @@ impl<'a> Reader<'_, '_, 'a> {
             AbstractValue::Number(n) if negative => AbstractValue::Number(n.wrapping_neg()),
             other => other,
         })
+    }
+
+    /// Perl's `do 'file'`, which is a call, unlike `do {…}`.
+    pub(super) fn does_file(&self, word: &str) -> bool {
+        let next = self.token_at(self.at + 1).map(|t| t.kind);
+        self.language == Language::Perl && word == "do" && matches!(next, Some(Kind::Text(_)))
     }
 
     fn plain_operand(&mut self, token: Token<'a>, end: usize) -> Fueled<AbstractValue> {
@@ -323,7 +364,10 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let thing = match known {
             Some(thing) => thing.clone(),
-            None => AbstractValue::Name(token.text.to_owned()),
+            None => match self.command_line_as(token.text) {
+                Some(words) => words,
+                None => AbstractValue::Name(token.text.to_owned()),
+            },
         };
         self.postfix(thing, start, end)
     }
@@ -336,57 +380,4 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.expression_function(parameters, end)
     }
-}
-
-fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
-    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
-    if kind == Kind::Name {
-        return match word {
-            "or" | "and" => matches!(language, Python | Ruby | Lua | Perl | Php),
-            "in" => matches!(language, Python | JavaScript),
-            "is" | "not" | "if" | "else" => language == Python,
-            "instanceof" => matches!(language, JavaScript | Php),
-            "x" | "eq" | "ne" => language == Perl,
-            _ => false,
-        };
-    }
-    match word {
-        "." => matches!(language, Perl | Php),
-        "?" | ":" => matches!(
-            language,
-            JavaScript | Php | Perl | Ruby | Language::Compiled
-        ),
-        ".." | "+" | "-" | "*" | "/" | "%" | "**" | "//" | "<<" | ">>" | "|" | "&" | "^" | "||"
-        | "&&" | "??" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~"
-        | "<=>" => true,
-        _ => false,
-    }
-}
-
-fn arithmetic(word: &str, a: i64, b: i64) -> Option<i64> {
-    match word {
-        "+" => a.checked_add(b),
-        "-" => a.checked_sub(b),
-        "*" => a.checked_mul(b),
-        "^" => Some(a ^ b),
-        "|" => Some(a | b),
-        "&" => Some(a & b),
-        "%" => a.checked_rem_euclid(b),
-        "/" | "//" => a.checked_div(b),
-        "<<" => a.checked_shl(u32::try_from(b).ok()?),
-        ">>" => a.checked_shr(u32::try_from(b).ok()?),
-        _ => None,
-    }
-}
-
-fn number(text: &str) -> AbstractValue {
-    let plain = text.replace('_', "");
-    let lower = plain.to_ascii_lowercase();
-    let radix = [("0x", 16), ("0o", 8), ("0b", 2)];
-    let marked = radix
-        .iter()
-        .find_map(|(mark, radix)| Some((lower.strip_prefix(mark)?, *radix)));
-    let (digits, radix) = marked.unwrap_or((&lower, 10));
-    let parsed = i64::from_str_radix(digits, radix);
-    parsed.map_or_else(|_| AbstractValue::text(text), AbstractValue::Number)
 }

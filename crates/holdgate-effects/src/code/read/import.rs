@@ -4,6 +4,9 @@ use super::{Reader, names};
 use crate::code::lex::Kind;
 use crate::code::thing::AbstractValue;
 
+/// Modules whose names all stand in the code as they are.
+const MAX_STARS: usize = 8;
+
 impl Reader<'_, '_, '_> {
     /// `import a.b as c, d` and `from a import b as c`.
     pub(super) fn python_import(&mut self, end: usize) {
@@ -22,6 +25,12 @@ impl Reader<'_, '_, '_> {
             self.loose = self.is_mark(self.at, "(");
             self.at += usize::from(self.loose);
         }
+        let base = names::module(self.language, &base);
+        if from && self.is_mark(self.at, "*") {
+            self.at += 1;
+            self.opens_module(base);
+            return;
+        }
         while let Some(token) = self.peek(end) {
             if token.kind != Kind::Name {
                 break;
@@ -30,7 +39,7 @@ impl Reader<'_, '_, '_> {
             let full = if from {
                 format!("{base}.{name}")
             } else {
-                name.clone()
+                names::module(self.language, &name)
             };
             if self.name_at(self.at) == Some("as") {
                 if let Some(alias) = self.name_at(self.at + 1) {
@@ -38,7 +47,7 @@ impl Reader<'_, '_, '_> {
                         .insert(alias.to_owned(), AbstractValue::Name(full));
                     self.at += 2;
                 }
-            } else if from {
+            } else if from || full != name {
                 self.variables.insert(name, AbstractValue::Name(full));
             }
             match self.peek(end) {
@@ -47,6 +56,13 @@ impl Reader<'_, '_, '_> {
             }
         }
         self.loose = false;
+    }
+
+    /// All names of a module stand in the code as they are from here on.
+    pub(super) fn opens_module(&mut self, module: String) {
+        if self.stars.len() < MAX_STARS {
+            self.stars.push(module);
+        }
     }
 
     fn dotted(&mut self, end: usize) -> String {

@@ -1,6 +1,6 @@
 //! Items of a value: `x[0]`, `x['key']`, `x[a:b:c]`.
 
-use super::Reader;
+use super::{Arguments, Reader};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::Kind;
@@ -86,10 +86,20 @@ impl Reader<'_, '_, '_> {
                 Ok(found.unwrap_or_default())
             }
             (AbstractValue::Name(name), _) => {
-                if let Some(key) = key.known() {
-                    if let Some(variable) = self.environment_variable(name, key) {
+                if let Some(text) = key.known() {
+                    if let Some(variable) = self.environment_variable(name, text) {
                         return Ok(variable);
                     }
+                    // Ruby's `Dir['*']`; and whatever a class makes of its items.
+                    if self.language == Language::Ruby && name == "Dir" {
+                        let pattern = Arguments::of(vec![key.clone()]);
+                        return self.calls("Dir.glob", pattern);
+                    }
+                    if text.contains([' ', '/']) {
+                        let item = Arguments::of(vec![key.clone()]);
+                        self.touched(name, &item, self.at)?;
+                    }
+                    let key = text;
                     let full = format!("{name}.{key}");
                     return Ok(self
                         .variables
@@ -114,6 +124,14 @@ impl Reader<'_, '_, '_> {
                     .unwrap_or_default(),
                 _ => AbstractValue::Nothing,
             })),
+            // `globals()['x']`: a name by another way.
+            (AbstractValue::Object(object), _)
+                if matches!(object.kind.as_str(), "globals()" | "locals()" | "vars()")
+                    && key.known().is_some() =>
+            {
+                let key = key.known().unwrap_or_default();
+                Ok(AbstractValue::Name(format!("{}.{key}", object.kind)))
+            }
             (AbstractValue::Object(object), _) => {
                 let mut value = crate::code::thing::unknown_like(&object.data);
                 value.taint(&object.text);

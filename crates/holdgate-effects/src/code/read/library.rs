@@ -3,10 +3,10 @@
 use super::{Arguments, Reader, names};
 use crate::code::Language;
 use crate::code::fold;
-use crate::code::functions::Act;
+use crate::code::functions::{Act, plain_name};
 use crate::code::thing::{AbstractValue, Object};
 use crate::scene::Fueled;
-use crate::value::Value;
+use crate::value::{Origins, Value};
 use std::rc::Rc;
 
 impl<'w> Reader<'_, 'w, '_> {
@@ -21,7 +21,10 @@ impl<'w> Reader<'_, 'w, '_> {
         if let Some(acts) = table.named(name) {
             return Some(acts);
         }
-        let before = last_dot.and_then(|at| name.get(..at))?;
+        let Some(before) = last_dot.and_then(|at| name.get(..at)) else {
+            let mut modules = self.stars.iter();
+            return modules.find_map(|module| table.named(&format!("{module}.{name}")));
+        };
         let mut rest = name;
         for _ in 0..4 {
             let Some(shorter) = names::without_prefix(self.language, rest) else {
@@ -36,7 +39,9 @@ impl<'w> Reader<'_, 'w, '_> {
             && let Some(inner) = names::behind_dunders(name)
         {
             let of_os = || table.named(&format!("os.{inner}"));
-            return table.named(inner).or_else(of_os);
+            let module = name.split('.').next().unwrap_or("");
+            let of_module = || table.named(&format!("{module}.{inner}"));
+            return table.named(inner).or_else(of_module).or_else(of_os);
         }
         if self.language == Language::JavaScript {
             for middle in [".promises.", ".default.", ".strict."] {
@@ -49,6 +54,35 @@ impl<'w> Reader<'_, 'w, '_> {
         table
             .method(last)
             .or_else(|| last_two.and_then(|name| table.method(name)))
+    }
+
+    /// A function that was found otherwise than by its brackets is called.
+    pub(in crate::code) fn calls(
+        &mut self,
+        name: &str,
+        arguments: Arguments,
+    ) -> Fueled<AbstractValue> {
+        let name = plain_name(name);
+        self.call_name(&name, None, arguments, self.at)
+    }
+
+    /// Words of the table that may stand anywhere on a line.
+    pub(in crate::code) fn phrases(&self) -> &'w [String] {
+        self.table.phrases()
+    }
+
+    /// Where what comes in has its origin: from a connection, if there is one.
+    pub(in crate::code) fn received(&self) -> Origins {
+        if self.network.connected {
+            Origins::FETCHED
+        } else {
+            Origins::OUTPUT
+        }
+    }
+
+    /// A variable of the environment, as a text.
+    pub(in crate::code) fn variable_text(&self, name: &str) -> Value {
+        fold::plain(&self.variable_named(name))
     }
 
     /// Functions that only make something of their arguments.
@@ -64,7 +98,8 @@ impl<'w> Reader<'_, 'w, '_> {
         };
         let made = match last {
             "str" | "String" | "strval" | "quote" | "escapeshellarg" | "repr" | "bytes"
-            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" => match first {
+            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" | "sorted"
+            | "set" | "frozenset" => match first {
                 AbstractValue::List(items) if matches!(last, "bytes" | "bytearray") => {
                     fold::characters(items)
                 }

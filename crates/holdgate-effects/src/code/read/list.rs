@@ -151,7 +151,7 @@ impl<'a> Reader<'_, '_, 'a> {
             .filter_map(|i| self.name_at(i))
             .collect();
         self.at = in_at + 1;
-        let iterable = self.operators(close)?;
+        let iterable = self.operators(self.clause_end(in_at + 1, close))?;
         let after = self.at;
         let each: Vec<AbstractValue> = match &iterable {
             AbstractValue::List(items) => items.iter().take(MAX_MAPPED).cloned().collect(),
@@ -174,6 +174,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.variables.insert((*name).to_owned(), value);
                 }
             }
+            self.at = after;
+            self.further_loops(close)?;
             self.at = start;
             let mut made = self.expression(for_at)?;
             // `{key: value for …}`
@@ -193,5 +195,39 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         Ok(Some(mapped))
+    }
+
+    /// Where a clause of a comprehension ends: at the next condition or loop.
+    fn clause_end(&self, from: usize, close: usize) -> usize {
+        let mut at = from;
+        while at < close {
+            if matches!(self.name_at(at), Some("if" | "for" | "async")) {
+                return at;
+            }
+            if ["(", "[", "{"].iter().any(|open| self.is_mark(at, open)) {
+                at = self.close_of(at, close);
+            }
+            at += 1;
+        }
+        close
+    }
+
+    /// `… for x in y for z in x`: what the further loops of a comprehension run over.
+    fn further_loops(&mut self, close: usize) -> Fueled {
+        while self.name_at(self.at) == Some("for") {
+            let for_at = self.at;
+            let in_at = (for_at..close.min(for_at + 12)).find(|i| self.name_at(*i) == Some("in"));
+            let Some(in_at) = in_at else {
+                return Ok(());
+            };
+            self.at = in_at + 1;
+            let item = self.operators(self.clause_end(in_at + 1, close))?.item();
+            for index in for_at + 1..in_at {
+                if let Some(name) = self.name_at(index) {
+                    self.variables.insert(name.to_owned(), item.clone());
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -110,6 +110,14 @@ pub(super) fn variable(language: Language, name: &str) -> String {
 
 /// The module that a text names, under the name that the table knows it by.
 pub(in crate::code) fn module(language: Language, name: &str) -> String {
+    if language == Language::Python {
+        // The parts of the standard library that are written in C.
+        return match name {
+            "posix" | "nt" => "os".to_owned(),
+            "_io" => "io".to_owned(),
+            other => other.to_owned(),
+        };
+    }
     if language != Language::JavaScript {
         return name.to_owned();
     }
@@ -160,6 +168,7 @@ pub(super) fn behind_dunders(name: &str) -> Option<&str> {
         "globals().",
         "locals().",
         "vars().",
+        "sys.modules.",
     ]
     .iter()
     .filter_map(|word| name.rfind(word).map(|at| at + word.len()))

@@ -64,7 +64,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     let arguments = self.arguments(end)?;
                     thing = self.call(&thing, arguments, start)?;
                 }
-                "[" if !token.spaced || self.language != Language::Ruby => {
+                "[" if !token.spaced
+                    || !matches!(self.language, Language::Ruby | Language::Perl) =>
+                {
                     thing = self.index(&thing, end)?;
                 }
                 "{" => match self.brace(&thing, token, start, end)? {
@@ -84,6 +86,13 @@ impl<'a> Reader<'_, '_, 'a> {
             && name == "fork"
         {
             self.network.forks = true;
+        }
+        // So does what works on `$_` if it is given nothing: `unlink for glob '*'`.
+        if let (Language::Perl, AbstractValue::Name(name)) = (self.language, &thing)
+            && matches!(name.as_str(), "unlink" | "rmdir")
+        {
+            let item = self.variables.get("$_").cloned().unwrap_or_default();
+            return self.call(&thing, Arguments::of(vec![item]), start);
         }
         Ok(thing)
     }
@@ -113,6 +122,16 @@ impl<'a> Reader<'_, '_, 'a> {
         end: usize,
     ) -> Fueled<Option<AbstractValue>> {
         match self.language {
+            // `exec {'/bin/sh'} 'name', …`
+            Language::Perl if matches!(thing, AbstractValue::Name(n) if n == "exec" || n == "system") =>
+            {
+                let close = self.close_of(self.at, end);
+                let mut words = self.items(close)?;
+                self.at = close + 1;
+                let arguments = self.bare_arguments(end)?;
+                words.extend(arguments.positional.into_iter().skip(1));
+                self.call(thing, Arguments::of(words), start).map(Some)
+            }
             Language::Perl if !token.spaced => self.index(thing, end).map(Some),
             Language::Lua => {
                 let arguments = Arguments::of(vec![self.table_literal(end)?]);
@@ -188,7 +207,9 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
-            return Ok(AbstractValue::Name(name));
+            return Ok(self
+                .command_line_as(&name)
+                .unwrap_or(AbstractValue::Name(name)));
         }
         if let Some(name) = variable
             && self.variables.len() > 1
@@ -304,6 +325,13 @@ impl<'a> Reader<'_, '_, 'a> {
     fn block(&mut self, thing: &AbstractValue, end: usize) -> Fueled<bool> {
         let open = self.at;
         if !self.is_mark(open + 1, "|") {
+            // Without a name the item is `_1` or `it`.
+            let item = match thing {
+                AbstractValue::List(_) => thing.item(),
+                other => other.clone(),
+            };
+            self.variables.insert("_1".to_owned(), item.clone());
+            self.variables.insert("it".to_owned(), item);
             return Ok(false);
         }
         let close = self.close_of(open, end);

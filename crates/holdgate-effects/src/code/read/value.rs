@@ -89,6 +89,13 @@ impl Reader<'_, '_, '_> {
         unknown()
     }
 
+    /// The words of the command line, if that is what `name` stands for.
+    pub(super) fn command_line_as(&self, name: &str) -> Option<AbstractValue> {
+        let acts = self.acts(name)?;
+        let words = acts.iter().any(|act| act.role == Role::Arguments);
+        words.then(|| self.command_line())
+    }
+
     pub(super) fn is_environment(&self, name: &str) -> bool {
         self.acts(name)
             .is_some_and(|acts| acts.iter().any(|act| act.role == Role::Environment))

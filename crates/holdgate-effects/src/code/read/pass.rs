@@ -1,0 +1,117 @@
+//! Functions that are handed over to other functions.
+
+use super::{Arguments, Reader};
+use crate::code::Language;
+use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
+use crate::value::Origins;
+
+/// Arguments that a function is called with which is handed over beside them.
+const MAX_PASSED: usize = 32;
+
+impl Reader<'_, '_, '_> {
+    /// `@f` before a definition; the reader stands behind the `@`.
+    pub(super) fn decorator(&mut self, end: usize) -> Fueled {
+        let decorator = self.expression(end)?;
+        if self.decorators.len() < MAX_PASSED {
+            self.decorators.push(decorator);
+        }
+        Ok(())
+    }
+
+    /// The decorators are called, the nearest first, each with what the one before it yields.
+    pub(super) fn decorate(&mut self) -> Fueled {
+        let mut made = AbstractValue::Nothing;
+        for decorator in std::mem::take(&mut self.decorators).into_iter().rev() {
+            let follows = match &decorator {
+                AbstractValue::Name(name) => self.runs(name),
+                AbstractValue::Function(_) => true,
+                _ => false,
+            };
+            if follows {
+                let arguments = Arguments::of(vec![made]);
+                made = self.call(&decorator, arguments, self.at)?;
+            } else {
+                made = AbstractValue::Nothing;
+            }
+        }
+        Ok(())
+    }
+
+    /// Functions that are handed over are called with what is handed over beside them:
+    /// `sorted(['x'], key=os.system)`.
+    pub(super) fn pass_functions(&mut self, arguments: &Arguments, start: usize) -> Fueled {
+        let all: Vec<&AbstractValue> = arguments.all().take(MAX_PASSED).collect();
+        for (index, argument) in all.iter().enumerate() {
+            let AbstractValue::Name(name) = argument else {
+                continue;
+            };
+            if !self.runs(name) {
+                continue;
+            }
+            let after = all.iter().skip(index + 1).map(|t| (*t).clone());
+            let rest: Vec<AbstractValue> = after.collect();
+            if !rest.is_empty() {
+                self.call_name(name, None, Arguments::of(rest), start)?;
+                continue;
+            }
+            for other in all.iter().take(index) {
+                let items = other.items().unwrap_or(std::slice::from_ref(*other));
+                for item in items.iter().take(MAX_PASSED) {
+                    let one = Arguments::of(vec![item.clone()]);
+                    self.call_name(name, None, one, start)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `return (os.system, ('x',))`: what a pickled object does when it is read.
+    pub(super) fn reduces(&mut self, thing: &AbstractValue, start: usize) -> Fueled {
+        if let (Language::Python, Some([AbstractValue::Name(name), AbstractValue::List(items)])) =
+            (self.language, thing.items())
+            && self.runs(name)
+        {
+            let arguments = Arguments::of(items.to_vec());
+            self.call_name(name, None, arguments, start)?;
+        }
+        Ok(())
+    }
+
+    /// The code's own functions that are handed over get what the call yields.
+    pub(super) fn call_back(
+        &mut self,
+        result: &AbstractValue,
+        arguments: &Arguments,
+        start: usize,
+    ) -> Fueled {
+        for argument in arguments.all() {
+            // `.then(eval)`
+            if let AbstractValue::Name(name) = argument
+                && self.runs(name)
+            {
+                let value = self.value_of(result)?;
+                if value.origins.any(Origins::FETCHED | Origins::DECODED) {
+                    let yielded = Arguments::of(vec![AbstractValue::value(value)]);
+                    self.call_name(name, None, yielded, start)?;
+                }
+            }
+            if let AbstractValue::Function(id) = argument {
+                let value = self.value_of(result)?;
+                let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
+                let typed =
+                    matches!(result, AbstractValue::Object(object) if !object.kind.ends_with(')'));
+                if value.origins.any(interesting) || typed {
+                    let yielded = match result {
+                        AbstractValue::Object(_) => result.clone(),
+                        _ => AbstractValue::value(value),
+                    };
+                    // Node's callbacks have the error first, browsers' have none.
+                    let both = vec![yielded.clone(), yielded];
+                    self.call_own(*id, &Arguments::of(both))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

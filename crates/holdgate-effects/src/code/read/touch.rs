@@ -1,0 +1,119 @@
+//! Literals that reach a call whose use of them nothing settles: they touch what they name.
+
+use super::{Arguments, Reader};
+use crate::code::functions::{Act, Which};
+use crate::code::thing::AbstractValue;
+use crate::effect::Actor;
+use crate::scene::Fueled;
+
+/// Literals of one call that are looked at.
+const MAX_LITERALS: usize = 64;
+/// Lists in lists.
+const MAX_DEPTH: u32 = 4;
+
+impl Reader<'_, '_, '_> {
+    /// A function that no table knows is called.
+    pub(super) fn touched(&mut self, name: &str, arguments: &Arguments, start: usize) -> Fueled {
+        if self.only_mentions() {
+            return Ok(());
+        }
+        let mut literals = Vec::new();
+        for argument in arguments.all() {
+            gather(argument, MAX_DEPTH, &mut literals);
+        }
+        self.touch_all(name, literals, start)
+    }
+
+    /// A function that the table knows is called: what its entry does not speak of is touched.
+    pub(super) fn touched_beside(
+        &mut self,
+        name: &str,
+        acts: &[Act],
+        arguments: &Arguments,
+        start: usize,
+    ) -> Fueled {
+        if self.only_mentions() || acts.iter().all(|act| act.role.is_pure()) {
+            return Ok(());
+        }
+        let places = || acts.iter().flat_map(|act| act.arguments.iter().flatten());
+        let mut literals = Vec::new();
+        for (index, argument) in arguments.positional.iter().enumerate() {
+            let spoken_of = |which: &Which| match which {
+                Which::At(at) => *at == index,
+                Which::From(at) => *at <= index,
+                Which::Last => index + 1 == arguments.positional.len(),
+                Which::Named(_) | Which::Receiver | Which::Text(_) => false,
+            };
+            match argument {
+                AbstractValue::Map(members) => {
+                    for (name, thing) in members.iter() {
+                        if !places().any(|w| matches!(w, Which::Named(n) if n == name)) {
+                            gather(thing, MAX_DEPTH, &mut literals);
+                        }
+                    }
+                }
+                other if !places().any(spoken_of) => gather(other, MAX_DEPTH, &mut literals),
+                _ => {}
+            }
+        }
+        for (name, thing) in &arguments.named {
+            if !places().any(|w| matches!(w, Which::Named(n) if n == name)) {
+                gather(thing, MAX_DEPTH, &mut literals);
+            }
+        }
+        self.touch_all(name, literals, start)
+    }
+
+    /// Whether literals are taken for mentions. Code that is only written names anything: tests hand
+    /// what must be refused to functions of their own.
+    fn only_mentions(&self) -> bool {
+        self.scene.written
+    }
+
+    fn touch_all(&mut self, name: &str, literals: Vec<AbstractValue>, start: usize) -> Fueled {
+        if literals.is_empty() {
+            return Ok(());
+        }
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let actor = Actor::new(last, &self.evidence(start));
+        for literal in literals {
+            let value = self.value_of(&literal)?;
+            self.scene.touches(&actor, &value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The texts in a thing. A list of several words is a command too.
+fn gather(thing: &AbstractValue, depth: u32, found: &mut Vec<AbstractValue>) {
+    if found.len() >= MAX_LITERALS || depth == 0 {
+        return;
+    }
+    match thing {
+        // Most texts name nothing.
+        AbstractValue::Text(value)
+            if value.text.contains(['/', '.', '~', '_', ' ', '$']) && !value.is_blank() =>
+        {
+            found.push(thing.clone());
+        }
+        AbstractValue::Object(object) if object.kind == "Path" => found.push(thing.clone()),
+        AbstractValue::List(items) | AbstractValue::Any(items) => {
+            for item in items.iter().take(MAX_LITERALS) {
+                gather(item, depth - 1, found);
+            }
+            let words: Option<Vec<&str>> = items.iter().map(AbstractValue::known).collect();
+            if let (AbstractValue::List(_), Some(words)) = (thing, words)
+                && words.len() > 1
+                && words.len() <= MAX_LITERALS
+            {
+                found.push(AbstractValue::text(words.join(" ")));
+            }
+        }
+        AbstractValue::Map(members) => {
+            for (_, item) in members.iter().take(MAX_LITERALS) {
+                gather(item, depth - 1, found);
+            }
+        }
+        _ => {}
+    }
+}
