@@ -9,6 +9,7 @@ mod network;
 mod outcome;
 mod own;
 mod packages;
+mod printed;
 mod processes;
 mod reads;
 mod special;
@@ -61,14 +62,15 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
-    match spec {
-        Some(Ok(spec)) => run_spec(scene, spec, call, actor),
+    let output = match spec {
+        Some(Ok(spec)) => run_spec(scene, spec, call, actor)?,
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
-            unknown(scene, call, actor)
+            unknown(scene, call, actor)?
         }
-        None => unknown(scene, call, actor),
-    }
+        None => unknown(scene, call, actor)?,
+    };
+    Ok(printed::place(scene, call, output))
 }
 
 /// A program that nothing is known of: it runs, touches what its words name, and may print what it was

@@ -1,6 +1,6 @@
 //! `paths.yaml`: what is kept where.
 
-use super::lexical::{absolute, is_under, joined, short_form, without_detours};
+use super::lexical::{absolute, is_under, is_uri, joined, short_form, without_detours};
 use super::{Classes, PathClass, Place, Real, World};
 use crate::pattern::Pattern;
 use crate::text;
@@ -70,7 +70,7 @@ impl PathTable {
         };
         // `link/..` is not where it seems to be: the disk is asked about the path as written.
         let asked = joined(written, cwd, &world.home);
-        if asked.contains(HOLE) {
+        if asked.contains(HOLE) || lexical.is(PathClass::Uri) {
             return lexical;
         }
         match facts.real(&asked) {
@@ -147,7 +147,36 @@ impl PathTable {
         }
     }
 
+    /// What a path whose beginning is not known may be: what its end names in a home folder.
+    fn classify_end(&self, place: &mut Place) {
+        const BY_END: [PathClass; 4] = [
+            PathClass::Secret,
+            PathClass::Startup,
+            PathClass::Holdgate,
+            PathClass::AgentSettings,
+        ];
+        let end = place.text.trim_start_matches(HOLE);
+        if !end.starts_with("/.") {
+            return;
+        }
+        let found = self.globs.matches(format!("~{end}"));
+        let listed = |class, is| {
+            found
+                .iter()
+                .any(|at| self.classes.get(*at) == Some(&(class, is)))
+        };
+        for class in BY_END {
+            if listed(class, true) && !listed(class, false) {
+                place.classes.add(class);
+            }
+        }
+    }
+
     fn classify(&self, place: &mut Place, world: &World) {
+        if is_uri(&place.text) {
+            place.classes.add(PathClass::Uri);
+            return;
+        }
         let mut not = Classes::default();
         for index in self.globs.matches(&place.short) {
             match self.classes.get(index) {
@@ -165,6 +194,7 @@ impl PathTable {
         let text = place.text.as_str();
         if text.starts_with(HOLE) {
             place.classes.add(PathClass::Unknown);
+            self.classify_end(place);
             return;
         }
         if text.starts_with("/root/.") && world.home != "/root" {

@@ -4,7 +4,7 @@ use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::path;
-use crate::value::Value;
+use crate::value::{Origins, Value};
 
 /// The longest path that a kernel takes.
 const MAX_PATH: usize = 4096;
@@ -67,4 +67,75 @@ impl Scene<'_> {
     pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
         self.variables.get(name).map(Vec::as_slice)
     }
+
+    /// What a variable that the call does not set usually holds.
+    pub(crate) fn usual_variable(&self, name: &str) -> Value {
+        let world = self.world;
+        let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
+        let known = match name {
+            "HOME" | "ZDOTDIR" => world.home.clone(),
+            "PWD" => self.cwd.clone(),
+            "USER" | "LOGNAME" => world.home.rsplit('/').next().unwrap_or("").to_owned(),
+            "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" | "XDG_RUNTIME_DIR" => "/tmp".to_owned(),
+            "XDG_CONFIG_HOME" => format!("{}/.config", world.home),
+            "XDG_STATE_HOME" => format!("{}/.local/state", world.home),
+            "XDG_DATA_HOME" => format!("{}/.local/share", world.home),
+            "XDG_CACHE_HOME" => format!("{}/.cache", world.home),
+            "CARGO_HOME" => format!("{}/.cargo", world.home),
+            "NVM_DIR" => format!("{}/.nvm", world.home),
+            "PYENV_ROOT" => format!("{}/.pyenv", world.home),
+            "GNUPGHOME" => format!("{}/.gnupg", world.home),
+            "HISTFILE" => format!("{}/.bash_history", world.home),
+            "GITHUB_WORKSPACE"
+            | "CI_PROJECT_DIR"
+            | "CLAUDE_PROJECT_DIR"
+            | "WORKSPACE"
+            | "BUILD_SOURCESDIRECTORY" => project(),
+            "IFS" => " \t\n".to_owned(),
+            "PATH" => "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+            "SHELL" | "BASH" => "/bin/bash".to_owned(),
+            "OSTYPE" => "linux-gnu".to_owned(),
+            "PS4" => "+ ".to_owned(),
+            "HOSTTYPE" => "x86_64".to_owned(),
+            "MACHTYPE" => "x86_64-pc-linux-gnu".to_owned(),
+            _ if is_secret(name) => {
+                return Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
+            }
+            _ => return Value::unknown(Origins::UNKNOWN),
+        };
+        Value::known(known)
+    }
+}
+
+/// Names that people give to secrets.
+pub(crate) fn is_secret(name: &str) -> bool {
+    const PARTS: [&str; 9] = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "APIKEY",
+        "ACCESS_KEY",
+        "PRIVATE_KEY",
+        "CREDENTIAL",
+    ];
+    /// Addresses that hold a password.
+    const ADDRESSES: [&str; 8] = [
+        "DATABASE_URL",
+        "DATABASE_URI",
+        "DB_URL",
+        "MONGO_URI",
+        "MONGODB_URI",
+        "REDIS_URL",
+        "_DSN",
+        "CONNECTION_STRING",
+    ];
+    /// They say where a secret is, or what it looks like, and not the secret.
+    const ABOUT: [&str; 6] = ["_FILE", "_PATH", "_URL", "_DIR", "_NAME", "_ID"];
+    let name = name.to_ascii_uppercase();
+    let named = PARTS.iter().any(|p| name.contains(p))
+        || name.ends_with("_KEY") && !name.contains("PUBLI") && name.matches('_').count() == 1;
+    named && !ABOUT.iter().any(|end| name.ends_with(end))
+        || ADDRESSES.iter().any(|end| name.ends_with(end))
 }

@@ -202,14 +202,23 @@ impl Shell<'_, '_> {
         output
     }
 
+    /// `cd x`, `cd -`; the folder that is left is remembered.
     fn change_folder(&mut self, arguments: &[Value]) {
         let folder = arguments
             .iter()
             .find(|a| !a.text.starts_with('-') || a.text == "-");
         let folder = folder.cloned().unwrap_or(Value::known("~"));
-        let unknown = || Value::unknown(Origins::UNKNOWN);
-        let is_last = folder.text == "-";
-        self.scene.enter(&if is_last { unknown() } else { folder });
+        let left = Value::known(self.scene.cwd.clone());
+        if folder.text == "-" {
+            let last = self.value_of("OLDPWD");
+            let last = last.unwrap_or_else(|| Value::unknown(Origins::UNKNOWN));
+            self.scene.enter(&last);
+        } else {
+            self.scene.enter(&folder);
+        }
+        let now = Value::known(self.scene.cwd.clone());
+        self.assign("OLDPWD", vec![left]);
+        self.assign("DIRSTACK", vec![now]);
     }
 
     fn exec(&mut self, arguments: &[Value]) -> Fueled<Value> {
