@@ -5,6 +5,7 @@
 
 mod fragment;
 mod lines;
+mod manifest;
 mod parse;
 mod tree;
 

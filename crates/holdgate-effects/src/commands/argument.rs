@@ -202,6 +202,11 @@ impl Gathered {
             }
             Role::Patch => patch(scene, actor, value)?,
             Role::Mount => values::mount(scene, actor, value)?,
+            Role::Manifest => {
+                let content = manifest(scene, run, value)?;
+                self.input.push(&content);
+                self.reads = true;
+            }
             Role::Sql => values::sql(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
@@ -263,6 +268,24 @@ fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
         crate::patch::apply(scene, actor, value)?;
     }
     Ok(())
+}
+
+/// The containers of a manifest: given as it is, in a file that the call wrote, or as input.
+fn manifest(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled<Value> {
+    let Run { call, actor, .. } = run;
+    let content = if matches!(value.text.as_str(), "-" | "/dev/stdin") {
+        call.stdin.cloned().unwrap_or_default()
+    } else if value.text.trim_start().starts_with(['{', '[']) {
+        value.clone()
+    } else if value.text.contains("://") {
+        scene.fetch(actor, value)?
+    } else {
+        scene.read(actor, value)?
+    };
+    if content.is_known() && !content.text.is_empty() {
+        scene.code(Language::Embedded, &content)?;
+    }
+    Ok(content)
 }
 
 /// `$UNSET/*`: all there is, if nothing has set the variable.

@@ -144,7 +144,12 @@ fn run_spec(
     if parsed.spec.does.iter().any(elevates) {
         scene.marks.push(Tag::Elevated);
     }
+    let outer_mounts = scene.mounts.clone();
+    if parsed.inside == Some(Tag::Container) {
+        values::enter_container(scene, &parsed);
+    }
     let output = carry_out(scene, spec, run)?;
+    scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
     Ok(output)

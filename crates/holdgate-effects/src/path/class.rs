@@ -37,6 +37,7 @@ worded! {
         Vcs = "vcs": "Files of a version control system.",
         Kernel = "kernel": "Kernel interfaces.",
         Unknown = "unknown": "The path is not known.",
+        Mounted = "mounted": "A container reaches it through a mount.",
         Uri = "uri": "An address such as `https://…` or `user@host:…`, not a file of this machine.",
         Unresolved = "unresolved": "The disk did not respond in time, so it is not known where \
                                     the path leads.",
