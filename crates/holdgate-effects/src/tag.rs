@@ -270,6 +270,7 @@ worded! {
         TakesOver = "takes-over": "A process that runs already is entered.",
         Terminal = "terminal": "A program is started in a terminal that may be the operator's.",
         TerminalEmulator = "terminal-emulator": "The program opens a terminal.",
+        TestTarget = "test-target": "What it acts on is on this machine, or made for tests and development.",
         Token = "token": "A token is made, shown or removed.",
         TooDeep = "too-deep": "The input is nested too deeply to be read.",
         Tool = "tool": "A tool is called; no program is run by that alone.",

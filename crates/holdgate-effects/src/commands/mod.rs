@@ -13,6 +13,7 @@ mod printed;
 mod processes;
 mod reads;
 mod special;
+mod target;
 mod transfer;
 mod units;
 pub(crate) mod values;
@@ -116,6 +117,7 @@ fn run_spec(
         actor.tag(units::tags(*handler, scene, call, &parsed));
     }
     packages::usual_index(scene, &parsed, &mut actor);
+    actor.tag(target::tags(scene, call, &parsed));
     let chosen = parsed.chosen();
     for handler in &parsed.handlers {
         let run = Run {
