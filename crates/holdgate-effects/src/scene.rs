@@ -89,6 +89,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) mounts: Vec<(String, String)>,
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
+    /// Inside how many substitutions it is: what is printed there is used, not shown.
+    pub(crate) captured: u32,
     depth: u32,
     /// Fuel that was added for files.
     granted: u64,
@@ -133,6 +135,7 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             mounts: Vec::new(),
             command: Arc::default(),
+            captured: 0,
             depth: 0,
             granted: 0,
             nesting: 0,

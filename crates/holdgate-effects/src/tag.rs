@@ -32,6 +32,7 @@ worded! {
         BuildOutput = "build-output": "The data comes from files that a build has made.",
         ByName = "by-name": "Processes are chosen by their name.",
         Capability = "capability": "A capability of the kernel is given.",
+        Captured = "captured": "What is printed goes into the command line of another program.",
         Certificate = "certificate": "The effect is about a certificate.",
         Certificates = "certificates": "The list of trusted certificates changes.",
         Check = "check": "Something is only checked.",
