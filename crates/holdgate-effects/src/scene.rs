@@ -89,6 +89,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) mounts: Vec<(String, String)>,
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
+    /// Files of secrets that a shell has loaded: what variables hold may come from there.
+    pub(crate) loaded: Vec<String>,
     /// Inside how many substitutions it is: what is printed there is used, not shown.
     pub(crate) captured: u32,
     depth: u32,
@@ -135,6 +137,7 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             mounts: Vec::new(),
             command: Arc::default(),
+            loaded: Vec::new(),
             captured: 0,
             depth: 0,
             granted: 0,

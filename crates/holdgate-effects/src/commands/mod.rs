@@ -71,7 +71,12 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         }
         None => unknown(scene, call, actor)?,
     };
-    Ok(printed::place(scene, call, output))
+    let output = printed::place(scene, call, output);
+    if actor.is(Tag::Interpreter) || printed::shows_input(call) {
+        return Ok(output);
+    }
+    // What else is made of its input shows nothing of it.
+    Ok(output.without_loaded())
 }
 
 /// A program that nothing is known of: it runs, touches what its words name, and may print what it was
@@ -154,6 +159,10 @@ fn run_spec(
     scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
+    if actor.is(Tag::List) {
+        // Names, and nothing of what they stand for.
+        return Ok(output.without_loaded());
+    }
     Ok(output)
 }
 

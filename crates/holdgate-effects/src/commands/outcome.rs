@@ -67,7 +67,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         }
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
-        Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
+        Prints::Environment => scene.environment(),
         Prints::Secret if shows_names(parsed) => Value::unknown(Origins::OUTPUT),
         Prints::Secret => {
             let mut effect = actor.does(Kind::Read).tagged(Tag::SecretStore);

@@ -13,6 +13,17 @@ const SELECT: [&str; 12] = [
 /// Variables that are put into one text.
 const MAX_VARIABLES: usize = 64;
 
+/// Programs that show what they read, changed or not.
+const SHOW: [&str; 22] = [
+    "cat", "tee", "sed", "awk", "gawk", "cut", "tr", "base64", "xxd", "od", "rev", "jq", "column",
+    "less", "more", "nl", "fold", "fmt", "paste", "strings", "env", "printenv",
+];
+
+/// Whether what it reads can be seen in what it prints.
+pub(super) fn shows_input(call: &Call<'_>) -> bool {
+    SELECT.contains(&call.program) && selects(call) || SHOW.contains(&call.program)
+}
+
 /// What `call` prints, if it is a place, or lines of which a part is known; otherwise `output`.
 pub(super) fn place(scene: &Scene<'_>, call: &Call<'_>, output: Value) -> Value {
     if let Some(named) = named(scene, call, &output) {

@@ -4,8 +4,10 @@ use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::path;
-use crate::value::{Origins, Value};
+use crate::value::{LOADED, Origins, Value};
 
+/// Files of secrets that one call loads.
+const MAX_LOADED: usize = 2;
 /// The longest path that a kernel takes.
 const MAX_PATH: usize = 4096;
 
@@ -68,6 +70,43 @@ impl Scene<'_> {
         self.variables.get(name).map(Vec::as_slice)
     }
 
+    /// A file of secrets is loaded: its variables are secrets from here on.
+    pub(crate) fn load(&mut self, path: &str) {
+        if self.loaded.len() < MAX_LOADED && !self.loaded.iter().any(|p| p == path) {
+            self.loaded.push(path.to_owned());
+        }
+    }
+
+    fn is_loaded(&self, name: &str) -> bool {
+        let exported = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        !self.loaded.is_empty() && name.len() > 1 && name.chars().all(exported) && !is_plain(name)
+    }
+
+    fn with_loaded(&self, mut value: Value) -> Value {
+        for path in &self.loaded {
+            value.add_source(&format!("{LOADED}{path}"));
+        }
+        value
+    }
+
+    /// All variables, as `env` prints them.
+    pub(crate) fn environment(&self) -> Value {
+        let mut origins = Origins::ENVIRONMENT;
+        if !self.loaded.is_empty() {
+            origins |= Origins::SECRET;
+        }
+        self.with_loaded(Value::unknown(origins).with_source("environment"))
+    }
+
+    /// A text is shown: if variables of a file of secrets are in it, the file is.
+    pub(crate) fn shows(&mut self, actor: &Actor, text: &Value) -> Fueled {
+        for path in text.loaded() {
+            let place = self.place(&Value::known(path));
+            self.emit(actor.does(Kind::Read).at(place))?;
+        }
+        Ok(())
+    }
+
     /// What a variable that the call does not set usually holds.
     pub(crate) fn usual_variable(&self, name: &str) -> Value {
         let world = self.world;
@@ -98,13 +137,28 @@ impl Scene<'_> {
             "PS4" => "+ ".to_owned(),
             "HOSTTYPE" => "x86_64".to_owned(),
             "MACHTYPE" => "x86_64-pc-linux-gnu".to_owned(),
-            _ if is_secret(name) => {
-                return Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
+            _ if is_secret(name) || self.is_loaded(name) => {
+                let value = Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
+                return self.with_loaded(value);
             }
             _ => return Value::unknown(Origins::UNKNOWN),
         };
         Value::known(known)
     }
+}
+
+/// Names whose values nobody hides: where something is, how it is set.
+const PLAIN: [&str; 34] = [
+    "HOST", "HOSTNAME", "PORT", "URL", "URI", "ENV", "REGION", "ZONE", "NAME", "USER", "USERNAME",
+    "MODEL", "DOMAIN", "PATH", "DIR", "FILE", "ID", "MODE", "LEVEL", "DEBUG", "TZ", "LANG",
+    "VERSION", "BRANCH", "EMAIL", "BUCKET", "ENDPOINT", "BASE", "ORIGIN", "TAG", "IMAGE",
+    "PROJECT", "ADDRESS", "IP",
+];
+
+/// Whether a variable of a file of secrets is hidden from nobody.
+fn is_plain(name: &str) -> bool {
+    let last = name.rsplit('_').next().unwrap_or(name);
+    PLAIN.contains(&last)
 }
 
 /// Names that people give to secrets.
