@@ -91,7 +91,8 @@ impl Gathered {
         let input = if self.reads { Some(&self.input) } else { stdin };
         let mark = run.parsed.value_of(&["-I", "--replace", "-i"]);
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
-        let words = values::with_input(words, role, input, mark);
+        let whole_lines = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
+        let words = values::with_input(words, role, input, mark, whole_lines);
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `find`: where it looks, and what it does with what it finds.
 
 use super::Call;
-use crate::effect::{Actor, Kind};
+use crate::effect::{Actor, Effect, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
@@ -65,7 +65,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     deleter.tags.push(Tag::Filtered);
                 }
                 for (root, path) in roots.iter().zip(&found) {
-                    scene.delete(&deleter, if filtered { path } else { root })?;
+                    // Of the whole machine, whatever the names are.
+                    let all = scene.place(root).text == "/";
+                    scene.delete(&deleter, if filtered && !all { path } else { root })?;
                 }
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -80,7 +82,18 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     // Without a filter the roots themselves are found.
                     let path = if filtered { path } else { root };
                     let words: Vec<Value> = command.iter().map(|w| filled(w, path)).collect();
+                    let before = scene.effects.len();
                     scene.argv(&words, None)?;
+                    // Whatever deletes one file deletes all that are found.
+                    let deletes = |e: &&mut Effect| e.kind == Kind::Delete;
+                    for effect in scene.effects.iter_mut().skip(before).filter(deletes) {
+                        let filter = filtered.then_some(Tag::Filtered);
+                        for tag in [Tag::Recursive].into_iter().chain(filter) {
+                            if !effect.is(tag) {
+                                effect.tags.push(tag);
+                            }
+                        }
+                    }
                 }
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {

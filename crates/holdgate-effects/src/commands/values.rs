@@ -23,6 +23,7 @@ pub(super) fn with_input(
     role: Role,
     stdin: Option<&Value>,
     mark: &str,
+    whole_lines: bool,
 ) -> Vec<Value> {
     let mut words = words.to_vec();
     let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
@@ -30,7 +31,7 @@ pub(super) fn with_input(
     };
     let added: Vec<Value> = stdin
         .text
-        .split([' ', '\n', '\t', '\0'])
+        .split(|c| matches!(c, '\n' | '\0') || !whole_lines && matches!(c, ' ' | '\t'))
         .filter(|w| !w.is_empty())
         .take(64)
         .map(|w| stdin.map(w))

@@ -53,7 +53,7 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
 }
 
 /// Whether it is an address and not a path: `https://…`, `s3://…`, `user@host:…`.
-pub(super) fn is_uri(path: &str) -> bool {
+pub(crate) fn is_uri(path: &str) -> bool {
     let Some((before, after)) = path.split_once(':') else {
         return false;
     };
