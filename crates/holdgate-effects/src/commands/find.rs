@@ -2,6 +2,7 @@
 
 use super::Call;
 use crate::effect::{Actor, Effect, Kind};
+use crate::path::{PathClass, Place};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
@@ -84,16 +85,7 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     let words: Vec<Value> = command.iter().map(|w| filled(w, path)).collect();
                     let before = scene.effects.len();
                     scene.argv(&words, None)?;
-                    // Whatever deletes one file deletes all that are found.
-                    let deletes = |e: &&mut Effect| e.kind == Kind::Delete;
-                    for effect in scene.effects.iter_mut().skip(before).filter(deletes) {
-                        let filter = filtered.then_some(Tag::Filtered);
-                        for tag in [Tag::Recursive].into_iter().chain(filter) {
-                            if !effect.is(tag) {
-                                effect.tags.push(tag);
-                            }
-                        }
-                    }
+                    deletes_all(scene, before, filtered);
                 }
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
@@ -112,6 +104,26 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     // Which folders are in between is not known.
     output.text = output.text.replace("**", HOLE_STR);
     Ok(output.marked(Origins::OUTPUT))
+}
+
+/// Whatever deletes one file deletes all that are found, where files of people and of the system are.
+fn deletes_all(scene: &mut Scene<'_>, before: usize, filtered: bool) {
+    const KEPT: [PathClass; 4] = [
+        PathClass::Home,
+        PathClass::HomeRoot,
+        PathClass::System,
+        PathClass::Root,
+    ];
+    let kept = |place: &Place| KEPT.iter().any(|class| place.is(*class));
+    let deletes = |e: &&mut Effect| e.kind == Kind::Delete && e.path.as_ref().is_some_and(kept);
+    for effect in scene.effects.iter_mut().skip(before).filter(deletes) {
+        let filter = filtered.then_some(Tag::Filtered);
+        for tag in [Tag::Recursive].into_iter().chain(filter) {
+            if !effect.is(tag) {
+                effect.tags.push(tag);
+            }
+        }
+    }
 }
 
 /// The folders that it starts from: all words before the first test or action.
