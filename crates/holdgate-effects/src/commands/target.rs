@@ -66,7 +66,10 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
     let hosts: Vec<Host> = named.chain(by_address).map(host).collect();
     let is_local = |host: &Host| host.class == HostClass::Loopback;
     // A plain name is a container beside this one, or a bucket.
-    let is_near = |host: &Host| !host.name.contains('.') || host.name.ends_with(".local");
+    let is_near = |host: &Host| {
+        let end = host.name.rsplit_once('.').map(|(_, end)| end);
+        end.is_none_or(|end| end == "local")
+    };
     if !hosts.iter().all(|h| is_local(h) || is_near(h)) {
         return None;
     }
@@ -80,10 +83,13 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
 /// Whether it acts on a database or on something remote.
 fn works_elsewhere(parsed: &Parsed) -> bool {
     let kind = |kind: Kind| matches!(kind, Kind::Remote | Kind::Database);
-    let role = |role: Role| match role {
-        Role::Sql => true,
-        Role::About(about) => kind(about),
-        _ => false,
+    let role = |role: Role| {
+        let about = if let Role::About(about) = role {
+            kind(about)
+        } else {
+            false
+        };
+        role == Role::Sql || about
     };
     let spec = &parsed.spec;
     let values = spec.options.values().filter_map(|meaning| meaning.value);

@@ -22,18 +22,15 @@ pub(crate) fn container_mount(text: &str) -> Option<(&str, &str, bool)> {
         text.split(',')
             .find_map(|part| names.iter().find_map(|name| part.strip_prefix(name)))
     };
-    let (outside, inside, options) = match keyed(&["source=", "src=", "device="]) {
-        Some(outside) => (
-            outside,
-            keyed(&["target=", "dst=", "destination="]).unwrap_or(""),
-            text,
-        ),
-        None => {
-            let mut parts = text.split(':');
-            let outside = parts.next().unwrap_or("");
-            let inside = parts.next().unwrap_or(outside);
-            (outside, inside, parts.next().unwrap_or(""))
-        }
+    let source = keyed(&["source=", "src=", "device="]);
+    let (outside, inside, options) = if let Some(outside) = source {
+        let inside = keyed(&["target=", "dst=", "destination="]);
+        (outside, inside.unwrap_or(""), text)
+    } else {
+        let mut parts = text.split(':');
+        let outside = parts.next().unwrap_or("");
+        let inside = parts.next().unwrap_or(outside);
+        (outside, inside, parts.next().unwrap_or(""))
     };
     let is_path = outside.starts_with(['/', '.', '~', '$']) || outside.starts_with(HOLE);
     let read_only = options

@@ -60,7 +60,8 @@ impl Shell<'_, '_> {
             run = run.at(self.scene.place(name));
         }
         self.scene.emit(run)?;
-        if path::is_address(&name.text) {
+        let supposed = self.scene.marks.contains(&Tag::Suspect) || self.salvaging > 0;
+        if !supposed && name.text.starts_with("http") && path::is_address(&name.text) {
             // `uv run https://…`: what runs programs fetches them too.
             return self.scene.script(&actor, Language::Shell, name);
         }

@@ -38,13 +38,9 @@ impl Reader<'_, '_, '_> {
             // A part of a manifest: what stands below a service, or items of its volumes.
             Json::Object(_) => self.service("", tree),
             Json::Array(_) => {
-                let mounts: Vec<Mount> = items(Some(tree)).filter_map(compose_mount).collect();
                 let is_path = |m: &Mount| m.outside.starts_with('/') && m.inside.starts_with('/');
-                let mounts = if mounts.iter().all(is_path) {
-                    mounts
-                } else {
-                    Vec::new()
-                };
+                let mounts = items(Some(tree)).filter_map(compose_mount);
+                let mounts: Vec<Mount> = mounts.filter(is_path).take(MAX_MOUNTS).collect();
                 self.container("", &[], &[], &[], &mounts)
             }
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
@@ -170,12 +166,12 @@ impl Reader<'_, '_, '_> {
         }
         let mut words: Vec<String> = Vec::new();
         for value in keys.iter().filter_map(|key| container.get(key)) {
-            match value {
-                Json::String(text) if words.is_empty() => {
-                    words.extend(["sh".to_owned(), "-c".to_owned(), text.to_string()]);
+            match value.as_str() {
+                Some(text) if words.is_empty() => {
+                    words.extend(["sh", "-c", text].map(str::to_owned));
                 }
-                Json::String(text) => words.push(text.to_string()),
-                other => words.extend(texts(Some(other)).into_iter().map(str::to_owned)),
+                Some(text) => words.push(text.to_owned()),
+                None => words.extend(texts(Some(value)).into_iter().map(str::to_owned)),
             }
         }
         let placed = |mount: &Mount| {
