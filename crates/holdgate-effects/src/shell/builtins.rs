@@ -64,6 +64,14 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
+            "complete" | "compgen" => {
+                // `-C command` runs it to find words.
+                let at = arguments.iter().position(|a| a.text == "-C");
+                if let Some(code) = at.and_then(|at| arguments.get(at + 1)).cloned() {
+                    self.nested(|shell| shell.text(&code))?;
+                }
+                Value::unknown(Origins::OUTPUT)
+            }
             "let" => {
                 for word in arguments {
                     self.arithmetic(&crate::syntax::Word::quoted(word.text.clone()))?;
@@ -72,9 +80,10 @@ impl Shell<'_, '_> {
             }
             "test" | "[" | ":" | "true" | "false" | "popd" | "unalias" => Value::default(),
             "exit" | "return" | "break" | "continue" | "wait" | "jobs" | "bg" | "fg" | "disown"
-            | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "complete" | "compgen"
-            | "setopt" | "unsetopt" | "autoload" | "bind" | "times" | "caller" | "logout"
-            | "suspend" | "fc" | "dirs" => Value::unknown(Origins::OUTPUT),
+            | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "setopt" | "unsetopt"
+            | "autoload" | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
+                Value::unknown(Origins::OUTPUT)
+            }
             _ => return Ok(None),
         };
         Ok(Some(output))
