@@ -42,6 +42,39 @@ pub struct HostTable {
     sources: Vec<String>,
     /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
     services: BTreeMap<String, Vec<String>>,
+    /// Words in the names of databases, clusters and buckets that tell what they are for.
+    pub(crate) targets: Targets,
+}
+
+/// Words that tell what something is for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Targets {
+    test: Vec<String>,
+    production: Vec<String>,
+}
+
+impl Targets {
+    /// Whether a name says that people depend on it: `app_production`, `db.prod.example.com`.
+    pub(crate) fn is_production(&self, name: &str) -> bool {
+        has_word(name, &self.production)
+    }
+
+    /// Whether a name says that it is local or made for tests: `app_test`, `kind-dev`, `127.0.0.1`.
+    pub(crate) fn is_test(&self, name: &str) -> bool {
+        has_word(name, &self.test)
+    }
+}
+
+/// Whether one of `words` stands in `name`, by itself or between marks.
+fn has_word(name: &str, words: &[String]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let marks = |c: char| !c.is_ascii_alphanumeric();
+    name.split(marks)
+        .any(|part| words.iter().any(|w| w == part))
+        || words
+            .iter()
+            .any(|w| w.contains('.') && name.contains(w.as_str()))
 }
 
 impl HostTable {

@@ -3,6 +3,7 @@
 pub(crate) mod commands;
 pub(crate) mod functions;
 pub(crate) mod handler;
+pub(crate) mod printed;
 pub(crate) mod role;
 pub(crate) mod tools;
 
@@ -11,6 +12,7 @@ use crate::own::OwnNames;
 use crate::path::PathTable;
 use commands::CommandTable;
 use functions::FunctionTable;
+use printed::PrintedTable;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
 
@@ -23,6 +25,8 @@ pub struct Knowledge {
     pub hosts: HostTable,
     /// What programs do with their arguments.
     pub commands: CommandTable,
+    /// Which programs print places.
+    pub printed: PrintedTable,
     /// Which tools do what.
     pub tools: ToolTable,
     /// What functions do with their arguments.
@@ -45,6 +49,7 @@ impl Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
+            printed: PrintedTable::read(include_str!("printed.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
             own,

@@ -5,10 +5,13 @@
 
 mod class;
 mod lexical;
+mod mount;
 mod table;
 
 pub use class::{Classes, PathClass};
+pub(crate) use lexical::is_uri as is_address;
 pub use lexical::{absolute, is_under};
+pub(crate) use mount::{container_mount, is_engine_socket};
 pub(crate) use table::PathTable;
 pub(super) use table::SAMPLED;
 pub use table::glob;

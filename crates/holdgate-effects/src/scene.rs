@@ -11,7 +11,7 @@ use crate::effect::{Actor, Effect};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::knowledge::Knowledge;
 use crate::language::Language;
-use crate::path::{Place, World};
+use crate::path::{PathClass, Place, World};
 use crate::syntax::Node;
 use crate::tag::Tag;
 use crate::traces::Traces;
@@ -88,8 +88,14 @@ pub(crate) struct Scene<'a> {
     pub(crate) written: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
     pub(crate) marks: Vec<Tag>,
+    /// What a container sees of this machine: its name for each folder, and the folder.
+    pub(crate) mounts: Vec<(String, String)>,
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
+    /// Files of secrets that a shell has loaded: what variables hold may come from there.
+    pub(crate) loaded: Vec<String>,
+    /// Inside how many substitutions it is: what is printed there is used, not shown.
+    pub(crate) captured: u32,
     depth: u32,
     /// Fuel that was added for files.
     granted: u64,
@@ -132,7 +138,10 @@ impl<'a> Scene<'a> {
             unpacked,
             written: false,
             marks: Vec::new(),
+            mounts: Vec::new(),
             command: Arc::default(),
+            loaded: Vec::new(),
+            captured: 0,
             depth: 0,
             granted: 0,
             nesting: 0,
@@ -165,7 +174,13 @@ impl<'a> Scene<'a> {
         if self.written {
             effect = effect.tagged(Tag::Written);
         }
+        let mounted = |place: &Place| place.is(PathClass::Mounted);
+        let here = effect.path.as_ref().is_some_and(mounted);
         for mark in &self.marks {
+            if here && *mark == Tag::Container {
+                // By way of a mount it happens on this machine.
+                continue;
+            }
             effect = effect.tagged(*mark);
         }
         effect.unconditional &= !effect.is(Tag::Suspect);

@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub const HOLE: char = '\u{FFFC}';
 /// The same as a text.
 pub const HOLE_STR: &str = "\u{FFFC}";
+/// Before the path of a file of secrets whose variables a value may hold, among its sources.
+pub(crate) const LOADED: &str = "loaded:";
 /// A value longer than this is cut: what expands without end is not worth following.
 pub(crate) const MAX_VALUE: usize = 1 << 20;
 /// Sources that are remembered for one value.
@@ -174,6 +176,18 @@ impl Value {
             joined.push(value);
         }
         joined
+    }
+
+    /// The files of secrets that were loaded and that this holds something of.
+    pub(crate) fn loaded(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().filter_map(|s| s.strip_prefix(LOADED))
+    }
+
+    /// The same, with nothing that shows what was loaded: a length, a few characters.
+    #[must_use]
+    pub(crate) fn without_loaded(mut self) -> Self {
+        self.sources.retain(|s| !s.starts_with(LOADED));
+        self
     }
 
     /// Whether every character is known.

@@ -5,6 +5,7 @@
 
 mod fragment;
 mod lines;
+mod manifest;
 mod parse;
 mod tree;
 
@@ -203,11 +204,38 @@ fn templates_as_holes(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before.strip_suffix('$').unwrap_or(before));
-        out.push_str(HOLE_STR);
+        let inner = after.split_once("}}").map_or(after, |(inner, _)| inner);
+        if is_all_secrets(inner) {
+            // For the shell they are what its environment is: all of them at once.
+            let quoted = in_single_quotes(&out);
+            out.push_str(if quoted { "'\"$(env)\"'" } else { "$(env)" });
+        } else {
+            out.push_str(HOLE_STR);
+        }
         rest = after.split_once("}}").map_or("", |(_, rest)| rest);
     }
     out.push_str(rest);
     out
+}
+
+/// `toJSON(secrets)`: every secret of the repository.
+fn is_all_secrets(template: &str) -> bool {
+    let inner: String = template.chars().filter(|c| !c.is_whitespace()).collect();
+    let inner = inner.to_ascii_lowercase();
+    inner.contains("tojson(secrets)") || inner == "secrets"
+}
+
+/// Whether a shell that has read `text` is between single quotes.
+fn in_single_quotes(text: &str) -> bool {
+    let (mut single, mut double) = (false, false);
+    for c in text.chars() {
+        match c {
+            '\'' if !double => single = !single,
+            '"' if !single => double = !double,
+            _ => {}
+        }
+    }
+    single
 }
 
 /// JSON as editors write it: comments and trailing commas taken out.

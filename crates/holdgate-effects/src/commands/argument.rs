@@ -94,9 +94,8 @@ impl Gathered {
         let input = if self.reads { Some(&self.input) } else { stdin };
         let mark = run.parsed.value_of(&["-I", "--replace", "-i"]);
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
-        // Only zero bytes or line ends part the words then.
-        let whole = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
-        let words = values::with_input(words, role, input, mark, whole);
+        let whole_lines = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
+        let words = values::with_input(words, role, input, mark, whole_lines);
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }
@@ -213,6 +212,11 @@ impl Gathered {
             }
             Role::Patch => patch(scene, actor, value)?,
             Role::Mount => values::mount(scene, actor, value)?,
+            Role::Manifest => {
+                let content = manifest(scene, run, value)?;
+                self.input.push(&content);
+                self.reads = true;
+            }
             Role::Sql => values::sql(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
@@ -314,6 +318,24 @@ fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
         crate::patch::apply(scene, actor, value)?;
     }
     Ok(())
+}
+
+/// The containers of a manifest: given as it is, in a file that the call wrote, or as input.
+fn manifest(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled<Value> {
+    let Run { call, actor, .. } = run;
+    let content = if matches!(value.text.as_str(), "-" | "/dev/stdin") {
+        call.stdin.cloned().unwrap_or_default()
+    } else if value.text.trim_start().starts_with(['{', '[']) {
+        value.clone()
+    } else if value.text.contains("://") {
+        scene.fetch(actor, value)?
+    } else {
+        scene.read(actor, value)?
+    };
+    if content.is_known() && !content.text.is_empty() {
+        scene.code(Language::Embedded, &content)?;
+    }
+    Ok(content)
 }
 
 /// `$UNSET/*`: all there is, if nothing has set the variable.

@@ -1,7 +1,8 @@
 //! `find`: where it looks, and what it does with what it finds.
 
 use super::Call;
-use crate::effect::{Actor, Kind};
+use crate::effect::{Actor, Effect, Kind};
+use crate::path::{PathClass, Place};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
@@ -65,7 +66,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     deleter.tags.push(Tag::Filtered);
                 }
                 for (root, path) in roots.iter().zip(&found) {
-                    scene.delete(&deleter, if filtered { path } else { root })?;
+                    // Of the whole machine, whatever the names are.
+                    let all = scene.place(root).text == "/";
+                    scene.delete(&deleter, if filtered && !all { path } else { root })?;
                 }
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -80,7 +83,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     // Without a filter the roots themselves are found.
                     let path = if filtered { path } else { root };
                     let words: Vec<Value> = command.iter().map(|w| filled(w, path)).collect();
+                    let before = scene.effects.len();
                     scene.argv(&words, None)?;
+                    deletes_all(scene, before, filtered);
                 }
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
@@ -99,6 +104,26 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     // Which folders are in between is not known.
     output.text = output.text.replace("**", HOLE_STR);
     Ok(output.marked(Origins::OUTPUT))
+}
+
+/// Whatever deletes one file deletes all that are found, where files of people and of the system are.
+fn deletes_all(scene: &mut Scene<'_>, before: usize, filtered: bool) {
+    const KEPT: [PathClass; 4] = [
+        PathClass::Home,
+        PathClass::HomeRoot,
+        PathClass::System,
+        PathClass::Root,
+    ];
+    let kept = |place: &Place| KEPT.iter().any(|class| place.is(*class));
+    let deletes = |e: &&mut Effect| e.kind == Kind::Delete && e.path.as_ref().is_some_and(kept);
+    for effect in scene.effects.iter_mut().skip(before).filter(deletes) {
+        let filter = filtered.then_some(Tag::Filtered);
+        for tag in [Tag::Recursive].into_iter().chain(filter) {
+            if !effect.is(tag) {
+                effect.tags.push(tag);
+            }
+        }
+    }
 }
 
 /// The folders that it starts from: all words before the first test or action.

@@ -9,9 +9,11 @@ mod network;
 mod outcome;
 mod own;
 mod packages;
+mod printed;
 mod processes;
 mod reads;
 mod special;
+mod target;
 mod transfer;
 mod units;
 pub(crate) mod values;
@@ -61,14 +63,20 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
-    match spec {
-        Some(Ok(spec)) => run_spec(scene, spec, call, actor),
+    let output = match spec {
+        Some(Ok(spec)) => run_spec(scene, spec, call, actor)?,
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
-            unknown(scene, call, actor)
+            unknown(scene, call, actor)?
         }
-        None => unknown(scene, call, actor),
+        None => unknown(scene, call, actor)?,
+    };
+    let output = printed::place(scene, call, output);
+    if actor.is(Tag::Interpreter) || printed::shows_input(call) {
+        return Ok(output);
     }
+    // What else is made of its input shows nothing of it.
+    Ok(output.without_loaded())
 }
 
 /// A program that nothing is known of: it runs, touches what its words name, and may print what it was
@@ -114,6 +122,7 @@ fn run_spec(
         actor.tag(units::tags(*handler, scene, call, &parsed));
     }
     packages::usual_index(scene, &parsed, &mut actor);
+    actor.tag(target::tags(scene, call, &parsed));
     let chosen = parsed.chosen();
     for handler in &parsed.handlers {
         let run = Run {
@@ -142,9 +151,18 @@ fn run_spec(
     if parsed.spec.does.iter().any(elevates) {
         scene.marks.push(Tag::Elevated);
     }
+    let outer_mounts = scene.mounts.clone();
+    if parsed.inside == Some(Tag::Container) {
+        values::enter_container(scene, &parsed);
+    }
     let output = carry_out(scene, spec, run)?;
+    scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
+    if actor.is(Tag::List) {
+        // Names, and nothing of what they stand for.
+        return Ok(output.without_loaded());
+    }
     Ok(output)
 }
 

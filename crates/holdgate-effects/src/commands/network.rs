@@ -6,6 +6,7 @@ use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
 use crate::effect::Actor;
+use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
 use std::sync::Arc;
@@ -76,27 +77,78 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) 
     }
 }
 
-/// An argument of a program that talks to a host goes there, whatever option it stands in.
+/// An argument of a program that talks to a host goes there, whatever option it stands in. A login is
+/// what stands where logins stand and came from where logins are kept.
 pub(super) fn carried(scene: &mut Scene<'_>, run: Run<'_>, target: &Value) -> Fueled {
-    const LOGIN: &str = "authorization token -key: api_key apikey bearer";
+    let host = scene.know.hosts.host(target);
+    let mut before = "";
     for word in run.call.words.iter().skip(1) {
-        let text = word.text.to_ascii_lowercase();
-        let login = LOGIN.split(' ').any(|w| text.contains(w));
+        let option = std::mem::replace(&mut before, &word.text);
         let whole_environment = word.sources.iter().any(|s| &**s == "environment");
-        let host = scene.know.hosts.host(target);
         let foreign = |s: &Arc<str>| s.starts_with('$') && scene.know.hosts.is_foreign(s, &host);
         let others = word.origins.any(Origins::ENVIRONMENT) && word.sources.iter().any(foreign);
-        if (word.origins.any(Origins::FILE | Origins::SECRET) || whole_environment)
-            && !login
-            && !text.contains("://")
-            && !text.contains('@')
-            || others
-        {
+        let data = word.origins.any(Origins::FILE | Origins::SECRET) || whole_environment;
+        if !data && !others {
+            continue;
+        }
+        // An address is asked as a whole elsewhere; `user@host` and `@file` are read there too.
+        let in_option = option.starts_with('-') || word.text.starts_with('-');
+        let by_itself = !in_option && word.text.contains("://") || word.text == target.text;
+        let named = word.text.contains('@') && !word.text.contains(char::is_whitespace);
+        let login = is_login(option, &word.text) && is_kept(scene, word) && !whole_environment;
+        if !by_itself && !named && !login || others {
             scene.send(run.actor, target, word)?;
             break;
         }
     }
     Ok(())
+}
+
+/// Whether a word stands where logins stand: `-u x`, or a header that is for them.
+fn is_login(option: &str, word: &str) -> bool {
+    const HEADERS: &str = "auth token key cookie secret session";
+    const LOGINS: [&str; 9] = [
+        "-u",
+        "--user",
+        "-U",
+        "--proxy-user",
+        "--oauth2-bearer",
+        "-b",
+        "--cookie",
+        "--password",
+        "--http-password",
+    ];
+    let word = word.strip_prefix("--header=").unwrap_or(word);
+    let word = word.strip_prefix("-H").unwrap_or(word);
+    let header = word.split(':').next().unwrap_or("").to_ascii_lowercase();
+    let by_header = word.contains(':')
+        && header.len() < 64
+        && !header.contains(' ')
+        && HEADERS.split(' ').any(|w| header.contains(w));
+    // `--token x`, `--api-key=x` of clients of a service.
+    let name = if word.starts_with("--") { word } else { option };
+    let name = name.split('=').next().unwrap_or("");
+    let by_name = name.starts_with("--")
+        && ["token", "key", "secret", "auth"]
+            .iter()
+            .any(|w| name.ends_with(w));
+    LOGINS.contains(&option) || by_header || by_name
+}
+
+/// Whether a value came from where logins are kept: a store of secrets, a variable, a file of its own
+/// that is no part of the project's source.
+fn is_kept(scene: &Scene<'_>, word: &Value) -> bool {
+    const NAMES: [&str; 8] = [
+        "token", "jwt", "cookie", "auth", "key", "secret", "session", "pass",
+    ];
+    let mut files = word.sources.iter().filter(|s| s.starts_with('/'));
+    files.all(|file| {
+        let place = scene.place(&Value::known(file.to_string()));
+        let name = file.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
+        let source = crate::language::Language::of_file(&place.short, "").is_some();
+        let named = NAMES.iter().any(|n| name.contains(n)) && !source;
+        named || place.is(PathClass::Secret) || place.is(PathClass::Temp)
+    })
 }
 
 /// curl's options may stand in a file, or come from its input: `curl -K -`.

@@ -1,5 +1,6 @@
 //! What needs all arguments at once: sending, transfers, and where the output goes.
 
+use super::args::Parsed;
 use super::spec::Prints;
 use super::units::Run;
 use super::{Gathered, transfer};
@@ -67,9 +68,14 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Nothing => Value::default(),
-        Prints::Environment => Value::unknown(Origins::ENVIRONMENT).with_source("environment"),
+        Prints::Environment => scene.environment(),
+        Prints::Secret if shows_names(parsed) => Value::unknown(Origins::OUTPUT),
         Prints::Secret => {
-            scene.emit(actor.does(Kind::Read).tagged(Tag::SecretStore))?;
+            let mut effect = actor.does(Kind::Read).tagged(Tag::SecretStore);
+            if scene.captured > 0 {
+                effect = effect.tagged(Tag::Captured);
+            }
+            scene.emit(effect)?;
             Value::unknown(Origins::SECRET).with_source(&actor.program)
         }
         Prints::Decoded => {
@@ -83,6 +89,12 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         scene.write(actor, path, content, *append)?;
     }
     Ok(printed)
+}
+
+/// `-o name`, `-o wide`: which secrets there are, and nothing of what they hold.
+fn shows_names(parsed: &Parsed) -> bool {
+    let form = parsed.value_of(&["-o", "--output"]);
+    form.is_some_and(|form| matches!(form.text.as_str(), "name" | "wide"))
 }
 
 /// Sends what has gathered to where it goes, and asks the rest of the addresses. Returns what comes.

@@ -187,7 +187,7 @@ pub(super) fn env(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled<Value> {
         }
         match parsed.operands.get(assigned..) {
             Some(words) if !words.is_empty() => scene.argv(words, call.stdin),
-            _ => Ok(Value::unknown(Origins::ENVIRONMENT).with_source("environment")),
+            _ => Ok(scene.environment()),
         }
     })?;
     scene.cwd = outer;

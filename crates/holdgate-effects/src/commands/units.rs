@@ -121,6 +121,7 @@ pub(super) fn after(
         }
         Handler::Git => {
             git::clones(scene, parsed, &gathered.urls);
+            git::cleans(scene, parsed, actor)?;
             git::destinations(scene, parsed, actor)?;
             git::revisions(scene, parsed, actor)
         }

@@ -5,9 +5,10 @@ use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
 use crate::language::{Language, programs};
+use crate::path;
 use crate::scene::{Fueled, Scene};
 use crate::tag::{self, Tag};
-use crate::value::{HOLE, Value};
+use crate::value::Value;
 
 /// The lines of a table of times, without the times.
 pub(super) fn schedule_lines(stdin: &Value) -> Value {
@@ -22,7 +23,7 @@ pub(super) fn with_input(
     role: Role,
     stdin: Option<&Value>,
     mark: &str,
-    whole: bool,
+    whole_lines: bool,
 ) -> Vec<Value> {
     let mut words = words.to_vec();
     let Some(stdin) = stdin.filter(|_| role == Role::ArgvAndInput) else {
@@ -30,7 +31,7 @@ pub(super) fn with_input(
     };
     let added: Vec<Value> = stdin
         .text
-        .split(|c: char| c == '\0' || !whole && matches!(c, ' ' | '\n' | '\t'))
+        .split(|c| matches!(c, '\n' | '\0') || !whole_lines && matches!(c, ' ' | '\t'))
         .filter(|w| !w.is_empty())
         .take(64)
         .map(|w| stdin.map(w.trim_end_matches('\n')))
@@ -72,35 +73,41 @@ pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
 /// `host:container[:options]`, `type=bind,source=…`.
 pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let text = value.text.as_str();
-    let named = ["source=", "src=", "device="];
-    let source = if named.iter().any(|name| text.contains(name)) {
-        text.split(',')
-            .find_map(|p| named.iter().find_map(|name| p.strip_prefix(name)))
-            .unwrap_or("")
-    } else {
-        text.split(':').next().unwrap_or("")
-    };
-    // A plain name is a volume of the container engine's own.
-    if !(source.starts_with(['/', '.', '~']) || source.starts_with(HOLE)) {
+    let Some((source, _, read_only)) = path::container_mount(text) else {
         return Ok(());
-    }
+    };
+    // Where it comes from is a path of this machine.
+    let mounts = std::mem::take(&mut scene.mounts);
     let place = scene.place(&value.map(source));
+    scene.mounts = mounts;
     let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
-    // By whatever path: some engines keep it in a folder of their own.
-    let is_socket = |path: &str| SOCKETS.iter().any(|name| path.ends_with(name));
-    if text.split([':', ',', '=']).any(is_socket) {
+    if read_only {
+        effect = effect.tagged(Tag::ReadOnly);
+    }
+    if text.split([':', ',', '=']).any(path::is_engine_socket) {
         effect = effect.tagged(Tag::DockerSocket);
     }
     scene.emit(effect.at(place).about(text))
 }
 
-/// The sockets over which container engines take orders.
-const SOCKETS: [&str; 4] = [
-    "/docker.sock",
-    "/podman.sock",
-    "/containerd.sock",
-    "/crio.sock",
-];
+/// What the mounts among the options show, by the names that they have inside; and where it starts.
+pub(super) fn enter_container(scene: &mut Scene<'_>, parsed: &Parsed) {
+    let options = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let mut mounts = Vec::new();
+    for (_, value) in options.filter(|(role, _)| *role == Role::Mount).take(32) {
+        if let Some((outside, inside, _)) = path::container_mount(&value.text) {
+            let outside = scene.place(&value.map(outside)).text;
+            mounts.push((inside.trim_end_matches('/').to_owned(), outside));
+        }
+    }
+    if mounts.is_empty() {
+        return;
+    }
+    scene.mounts = mounts;
+    if let Some(folder) = parsed.value_of(&["-w", "--workdir"]).cloned() {
+        scene.enter(&folder);
+    }
+}
 
 /// What a statement does to the data.
 pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {

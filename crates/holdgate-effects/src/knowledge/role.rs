@@ -59,6 +59,8 @@ pub(crate) enum Role {
     Patch,
     /// `host:container`, the folder that a container gets to see.
     Mount,
+    /// A manifest of containers, or the file that holds one; `-` is the input.
+    Manifest,
     Sql,
     Install,
     /// A process, or the name of one.

@@ -10,6 +10,7 @@ pub(super) fn language(path: &str, content: &str) -> Option<Language> {
     by_place(folder, &lower, content)
         .or_else(|| by_name(&lower))
         .or_else(|| by_extension(&lower))
+        .or_else(|| by_manifest(&lower, content))
         .or_else(|| {
             // A first line that names an interpreter makes a script of anything but a text.
             let text = [".md", ".txt", ".rst", ".adoc", ".html", ".org", ".tex"];
@@ -123,6 +124,9 @@ fn by_name(name: &str) -> Option<Language> {
         | "capfile" | "brewfile" => Language::Ruby,
         "sconstruct" | "sconscript" | "wscript" => Language::Python,
         "jenkinsfile" => Language::Compiled,
+        _ if name.starts_with("docker-compose") || name.starts_with("compose.") => {
+            Language::Embedded
+        }
         _ if name.starts_with("dockerfile.") || name.ends_with(".dockerfile") => Language::Embedded,
         _ => return None,
     };
@@ -152,6 +156,23 @@ fn by_extension(name: &str) -> Option<Language> {
         _ => return None,
     };
     Some(language)
+}
+
+/// A manifest of containers, under any name: what it holds shows it, also in a part of one.
+fn by_manifest(name: &str, content: &str) -> Option<Language> {
+    const KEYS: [&str; 7] = [
+        "services",
+        "containers",
+        "privileged",
+        "hostPID",
+        "hostPath",
+        "pid",
+        "volumes",
+    ];
+    let (_, extension) = name.rsplit_once('.')?;
+    let is_manifest = matches!(extension, "yml" | "yaml" | "json" | "override")
+        && KEYS.iter().any(|key| content.contains(key));
+    is_manifest.then_some(Language::Embedded)
 }
 
 /// The interpreter that a first line names.

@@ -37,6 +37,8 @@ worded! {
         Vcs = "vcs": "Files of a version control system.",
         Kernel = "kernel": "Kernel interfaces.",
         Unknown = "unknown": "The path is not known.",
+        Mounted = "mounted": "A container reaches it through a mount.",
+        Uri = "uri": "An address such as `https://…` or `user@host:…`, not a file of this machine.",
         Unresolved = "unresolved": "The disk did not respond in time, so it is not known where \
                                     the path leads.",
     }
@@ -54,17 +56,17 @@ const HARMLESS: [PathClass; 6] = [
 
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Classes(u32);
+pub struct Classes(u64);
 
 impl Classes {
     /// Puts a class in.
     pub fn add(&mut self, class: PathClass) {
-        self.0 |= 1 << class as u32;
+        self.0 |= 1 << class as u64;
     }
 
     /// Takes a class out.
     pub fn remove(&mut self, class: PathClass) {
-        self.0 &= !(1 << class as u32);
+        self.0 &= !(1 << class as u64);
     }
 
     /// Takes out what makes a place harmless.
@@ -90,7 +92,7 @@ impl Classes {
 
     /// Whether a class is in.
     pub fn has(self, class: PathClass) -> bool {
-        self.0 & (1 << class as u32) != 0
+        self.0 & (1 << class as u64) != 0
     }
 
     /// The words for all that are in.

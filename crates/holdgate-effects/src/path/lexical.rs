@@ -11,6 +11,9 @@ pub fn is_under(path: &str, folder: &str) -> bool {
 
 /// `path` seen from `cwd`, without `.` and `..`.
 pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
+    if is_uri(path) {
+        return path.to_owned();
+    }
     let mut joined = joined(path, cwd, home);
     if is_windows(&joined) {
         joined = unix_form(&joined);
@@ -38,8 +41,8 @@ pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
 
 /// `path` as it is seen from `cwd`, nothing taken out.
 pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
-    let path = path.strip_prefix("file://").unwrap_or(path);
-    if path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
+    let path = file_of(path);
+    if is_uri(path) || path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
         path.to_owned()
     } else if path == "~" || path.starts_with("~/") {
         // Tools take it as the home folder; a shell has put the home there already.
@@ -51,6 +54,37 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
         }
         inside
     }
+}
+
+/// Whether it is an address and not a path: `https://…`, `s3://…`, `user@host:…`.
+pub(crate) fn is_uri(path: &str) -> bool {
+    let Some((before, after)) = path.split_once(':') else {
+        return false;
+    };
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let by_scheme = after.starts_with("//") && before.len() > 1 && before.chars().all(is_scheme);
+    // As `scp` and git write it.
+    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let by_user = before.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty()
+            && user.chars().all(is_host)
+            && !host.is_empty()
+            && host.chars().all(is_host)
+    });
+    by_scheme && before != "file" || by_user
+}
+
+/// The path that `file:…` means: without the scheme, this machine's name and what is asked of the file.
+fn file_of(path: &str) -> &str {
+    let Some(rest) = path.strip_prefix("file:") else {
+        return path;
+    };
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let rest = rest
+        .strip_prefix("localhost")
+        .filter(|r| r.starts_with('/'))
+        .unwrap_or(rest);
+    rest.split('?').next().unwrap_or(rest)
 }
 
 pub(super) fn is_windows(path: &str) -> bool {

@@ -1,6 +1,6 @@
 //! `paths.yaml`: what is kept where.
 
-use super::lexical::{absolute, is_under, is_windows, joined, short_form, without_detours};
+use super::lexical::{absolute, is_under, is_uri, is_windows, joined, short_form, without_detours};
 use super::{Classes, PathClass, Place, Real, World};
 use crate::pattern::Pattern;
 use crate::text;
@@ -71,7 +71,7 @@ impl PathTable {
         // `link/..` is not where it seems to be: the disk is asked about the path as written.
         let asked = joined(written, cwd, &world.home);
         // A drive of Windows is not on this machine.
-        if asked.contains(HOLE) || is_windows(&asked) {
+        if asked.contains(HOLE) || lexical.is(PathClass::Uri) || is_windows(&asked) {
             return lexical;
         }
         match facts.real(&asked) {
@@ -148,7 +148,36 @@ impl PathTable {
         }
     }
 
+    /// What a path whose beginning is not known may be: what its end names in a home folder.
+    fn classify_end(&self, place: &mut Place) {
+        const BY_END: [PathClass; 4] = [
+            PathClass::Secret,
+            PathClass::Startup,
+            PathClass::Holdgate,
+            PathClass::AgentSettings,
+        ];
+        let end = place.text.trim_start_matches(HOLE);
+        if !end.starts_with("/.") {
+            return;
+        }
+        let found = self.globs.matches(format!("~{end}"));
+        let listed = |class, is| {
+            found
+                .iter()
+                .any(|at| self.classes.get(*at) == Some(&(class, is)))
+        };
+        for class in BY_END {
+            if listed(class, true) && !listed(class, false) {
+                place.classes.add(class);
+            }
+        }
+    }
+
     fn classify(&self, place: &mut Place, world: &World) {
+        if is_uri(&place.text) {
+            place.classes.add(PathClass::Uri);
+            return;
+        }
         let mut not = Classes::default();
         for index in self.globs.matches(&place.short) {
             match self.classes.get(index) {
@@ -166,6 +195,7 @@ impl PathTable {
         let text = place.text.as_str();
         if text.starts_with(HOLE) {
             place.classes.add(PathClass::Unknown);
+            self.classify_end(place);
             return;
         }
         if text.starts_with("/root/.") && world.home != "/root" {

@@ -18,7 +18,11 @@ impl Scene<'_> {
             self.command = code.text.as_str().into();
         }
         self.executes(actor, code)?;
-        self.deeper(actor, |scene| scene.shell_text(code))
+        let printed = self.deeper(actor, |scene| scene.shell_text(code))?;
+        if self.depth == 0 && !self.written {
+            self.shows(actor, &printed)?;
+        }
+        Ok(printed)
     }
 
     /// The shell's part of it, for whoever has said that it runs.

@@ -27,6 +27,11 @@ impl Scene<'_> {
             // The next step ends the reading.
             self.fuel.exhaust();
         }
+        if let Some(outside) = self.outside(path) {
+            let mut place = self.know.paths.place(&outside, "/", self.world);
+            place.classes.add(PathClass::Mounted);
+            return place;
+        }
         let place = self.know.paths.place(path, &self.cwd, self.world);
         if self.lost_links {
             return place.unresolved();
@@ -40,6 +45,21 @@ impl Scene<'_> {
             }
             None => place,
         }
+    }
+
+    /// The path of this machine that a container's path leads to.
+    fn outside(&self, path: &Value) -> Option<Value> {
+        if self.mounts.is_empty() {
+            return None;
+        }
+        let inner = path::absolute(&path.text, &self.cwd, "/root");
+        let below = self
+            .mounts
+            .iter()
+            .filter(|(name, _)| path::is_under(&inner, name));
+        let (name, folder) = below.max_by_key(|(name, _)| name.len())?;
+        let rest = inner.get(name.len()..).unwrap_or("");
+        Some(path.map(format!("{}{rest}", folder.trim_end_matches('/'))))
     }
 
     /// Where `path` leads by a link that the call made.

@@ -154,7 +154,8 @@ impl Shell<'_, '_> {
     /// All elements of an array, or all arguments.
     pub(super) fn all_values(&mut self, name: &str) -> Vec<Value> {
         if matches!(name, "@" | "*") {
-            if self.arguments.is_empty() && self.calls == 0 {
+            // Whoever runs a script gives it arguments; a command that is typed has none.
+            if self.arguments.is_empty() && self.calls == 0 && self.scene.written {
                 return vec![Value::unknown(Origins::UNKNOWN)];
             }
             return self.arguments.clone();

@@ -31,6 +31,7 @@ impl Shell<'_, '_> {
             "printf" => self.printf(arguments)?,
             "eval" => {
                 let code = Value::join(arguments, " ");
+                self.loads(&code);
                 self.scene.executes(&actor(), &code)?;
                 self.nested(|shell| shell.text(&code))?
             }
@@ -39,7 +40,13 @@ impl Shell<'_, '_> {
             "source" | "." => self.sources(actor(), arguments)?,
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 self.declare(&name.text, arguments)?;
-                Value::default()
+                let named = |a: &Value| !a.text.starts_with('-');
+                // `declare -p`, `export -p`, and `export` alone print all there is.
+                if arguments.iter().any(named) || name.text == "local" {
+                    Value::default()
+                } else {
+                    self.scene.environment()
+                }
             }
             "unset" => self.unset(&actor(), arguments)?,
             "set" => self.set(&actor(), arguments)?,
@@ -57,6 +64,14 @@ impl Shell<'_, '_> {
                 }
                 Value::default()
             }
+            "complete" | "compgen" => {
+                // `-C command` runs it to find words.
+                let at = arguments.iter().position(|a| a.text == "-C");
+                if let Some(code) = at.and_then(|at| arguments.get(at + 1)).cloned() {
+                    self.nested(|shell| shell.text(&code))?;
+                }
+                Value::unknown(Origins::OUTPUT)
+            }
             "let" => {
                 for word in arguments {
                     self.arithmetic(&crate::syntax::Word::quoted(word.text.clone()))?;
@@ -65,9 +80,10 @@ impl Shell<'_, '_> {
             }
             "test" | "[" | ":" | "true" | "false" | "popd" | "unalias" => Value::default(),
             "exit" | "return" | "break" | "continue" | "wait" | "jobs" | "bg" | "fg" | "disown"
-            | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "complete" | "compgen"
-            | "setopt" | "unsetopt" | "autoload" | "bind" | "times" | "caller" | "logout"
-            | "suspend" | "fc" | "dirs" => Value::unknown(Origins::OUTPUT),
+            | "type" | "getopts" | "umask" | "ulimit" | "shopt" | "setopt" | "unsetopt"
+            | "autoload" | "bind" | "times" | "caller" | "logout" | "suspend" | "fc" | "dirs" => {
+                Value::unknown(Origins::OUTPUT)
+            }
             _ => return Ok(None),
         };
         Ok(Some(output))
@@ -112,7 +128,7 @@ impl Shell<'_, '_> {
         if let Some(at) = arguments.iter().position(|a| a.text == "--") {
             self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
         } else if arguments.is_empty() {
-            return Ok(Value::unknown(Origins::ENVIRONMENT));
+            return Ok(self.scene.environment());
         }
         Ok(Value::default())
     }
@@ -170,6 +186,13 @@ impl Shell<'_, '_> {
     }
 
     fn history(&mut self, actor: &Actor, arguments: &[Value]) -> Fueled<Value> {
+        let reads = |a: &Value| a.text.starts_with('-') && a.text.contains(['r', 'n']);
+        if let Some(at) = arguments.iter().position(reads) {
+            let file = arguments.get(at + 1).cloned();
+            let file = file.or_else(|| self.value_of("HISTFILE"));
+            let file = file.unwrap_or_else(|| self.default_of("HISTFILE"));
+            self.scene.read(actor, &file)?;
+        }
         let clears = |a: &Value| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']);
         if arguments.iter().any(clears) {
             let path = Value::known("~/.bash_history");
@@ -202,14 +225,23 @@ impl Shell<'_, '_> {
         output
     }
 
+    /// `cd x`, `cd -`; the folder that is left is remembered.
     fn change_folder(&mut self, arguments: &[Value]) {
         let folder = arguments
             .iter()
             .find(|a| !a.text.starts_with('-') || a.text == "-");
         let folder = folder.cloned().unwrap_or(Value::known("~"));
-        let unknown = || Value::unknown(Origins::UNKNOWN);
-        let is_last = folder.text == "-";
-        self.scene.enter(&if is_last { unknown() } else { folder });
+        let left = Value::known(self.scene.cwd.clone());
+        if folder.text == "-" {
+            let last = self.value_of("OLDPWD");
+            let last = last.unwrap_or_else(|| Value::unknown(Origins::UNKNOWN));
+            self.scene.enter(&last);
+        } else {
+            self.scene.enter(&folder);
+        }
+        let now = Value::known(self.scene.cwd.clone());
+        self.assign("OLDPWD", vec![left]);
+        self.assign("DIRSTACK", vec![now]);
     }
 
     fn exec(&mut self, arguments: &[Value]) -> Fueled<Value> {
@@ -257,7 +289,17 @@ impl Shell<'_, '_> {
             self.scene.executes(actor, &code)?;
             return self.nested(|shell| shell.text(&code));
         }
+        self.loads(&code);
         Ok(Value::unknown(Origins::OUTPUT))
+    }
+
+    /// What a file of secrets says becomes variables.
+    fn loads(&mut self, code: &Value) {
+        if !code.is_known() && code.origins.any(Origins::SECRET) {
+            for source in code.sources.iter().filter(|s| s.starts_with('/')) {
+                self.scene.load(source);
+            }
+        }
     }
 
     fn declare(&mut self, by: &str, arguments: &[Value]) -> Fueled {
@@ -276,6 +318,8 @@ impl Shell<'_, '_> {
                 continue;
             }
             let Some((name, value)) = word.text.split_once('=') else {
+                // `export $(cat .env | xargs)`
+                self.loads(word);
                 continue;
             };
             let name = name.trim_end_matches('+').to_owned();

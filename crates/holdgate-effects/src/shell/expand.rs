@@ -116,7 +116,14 @@ impl Shell<'_, '_> {
 
     /// Everything that `$( … )` prints, less the line ends at its end.
     fn substitute(&mut self, block: &Block) -> Fueled<Value> {
-        let mut output = self.apart(|shell| shell.block(block))?;
+        self.scene.captured += 1;
+        let output = self.apart(|shell| shell.block(block));
+        self.scene.captured -= 1;
+        let mut output = output?;
+        if !output.is_known() && output.origins == Origins::NONE {
+            // Nothing tells where it came from but that something printed it.
+            output.origins = Origins::OUTPUT;
+        }
         let kept = output.text.trim_end_matches('\n').len();
         output.text.truncate(kept);
         Ok(output)

@@ -4,6 +4,7 @@ use super::Shell;
 use crate::commands::{self, Call, evidence};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
+use crate::path;
 use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -59,6 +60,11 @@ impl Shell<'_, '_> {
             run = run.at(self.scene.place(name));
         }
         self.scene.emit(run)?;
+        let supposed = self.scene.marks.contains(&Tag::Suspect) || self.salvaging > 0;
+        if !supposed && name.text.starts_with("http") && path::is_address(&name.text) {
+            // `uv run https://…`: what runs programs fetches them too.
+            return self.scene.script(&actor, Language::Shell, name);
+        }
         let fetched = by_path && self.scene.holds_fetched();
         if fetched {
             self.scene.script(&actor, Language::Shell, name)?;

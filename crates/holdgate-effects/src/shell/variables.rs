@@ -110,59 +110,15 @@ impl Shell<'_, '_> {
     /// What is usual outside of the call.
     pub(super) fn default_of(&self, name: &str) -> Value {
         let name = self.references.get(name).map_or(name, String::as_str);
-        let world = self.scene.world;
-        let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
-        let known = match name {
-            "HOME" => world.home.clone(),
-            "PWD" => self.scene.cwd.clone(),
-            "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" | "XDG_RUNTIME_DIR" => "/tmp".to_owned(),
-            "XDG_CONFIG_HOME" => format!("{}/.config", world.home),
-            "XDG_STATE_HOME" => format!("{}/.local/state", world.home),
-            "XDG_DATA_HOME" => format!("{}/.local/share", world.home),
-            "XDG_CACHE_HOME" => format!("{}/.cache", world.home),
-            "CARGO_HOME" => format!("{}/.cargo", world.home),
-            "GITHUB_WORKSPACE"
-            | "CI_PROJECT_DIR"
-            | "CLAUDE_PROJECT_DIR"
-            | "WORKSPACE"
-            | "BUILD_SOURCESDIRECTORY" => project(),
-            "IFS" => " \t\n".to_owned(),
-            "PATH" => "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
-            "SHELL" | "BASH" => "/bin/bash".to_owned(),
-            "OSTYPE" => "linux-gnu".to_owned(),
-            "PS4" => "+ ".to_owned(),
-            "HOSTTYPE" => "x86_64".to_owned(),
-            "MACHTYPE" => "x86_64-pc-linux-gnu".to_owned(),
+        match name {
+            // Folders that were left before the call began.
+            "OLDPWD" | "DIRSTACK" => Value::unknown(Origins::OUTPUT),
             "LS_COLORS" | "SHELLOPTS" | "BASHOPTS" | "#" | "?" | "$" | "!" | "-" | "_" => {
-                return Value::unknown(Origins::OUTPUT);
+                Value::unknown(Origins::OUTPUT)
             }
-            _ if is_secret(name) => {
-                return Value::unknown(Origins::ENVIRONMENT).with_source(&format!("${name}"));
-            }
-            _ => return Value::unknown(Origins::UNKNOWN),
-        };
-        Value::known(known)
+            _ => self.scene.usual_variable(name),
+        }
     }
-}
-
-/// Names that people give to secrets.
-pub(crate) fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let parts = [
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "API_KEY",
-        "APIKEY",
-        "ACCESS_KEY",
-        "PRIVATE_KEY",
-        "CREDENTIAL",
-    ];
-    parts.iter().any(|p| name.contains(p))
-        && !name.ends_with("_FILE")
-        && !name.ends_with("_PATH")
-        && !name.ends_with("_URL")
 }
 
 /// Whether a variable that the call does not set may be set outside.

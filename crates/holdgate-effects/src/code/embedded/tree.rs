@@ -40,6 +40,7 @@ impl<'k> At<'k> {
 impl Reader<'_, '_, '_> {
     /// Says what the commands in a tree do.
     pub(super) fn tree(&mut self, tree: &Json<'_>, format: Format) -> Fueled {
+        self.manifest(tree)?;
         let start = At {
             format,
             key: "",

@@ -8,6 +8,8 @@ use crate::shell::variables::outside;
 use crate::shell::{Shell, escape};
 use crate::value::{Origins, Value};
 
+/// Characters of a secret that may be shown.
+const FEW: i64 = 8;
 /// What is special in a pattern.
 const GLOB: &[char] = &['*', '?', '[', ']', '\\', '-', '!', '^'];
 
@@ -111,7 +113,11 @@ impl Shell<'_, '_> {
                 colon,
             } => {
                 if unset || *colon && value.text.is_empty() || known_unset {
-                    let default = self.expand_one(word)?;
+                    let mut default = self.expand_one(word)?;
+                    if value.origins.any(Origins::ENVIRONMENT) {
+                        // It may be set outside of the call.
+                        default.taint(&value);
+                    }
                     if *assigns {
                         self.assign(&variable.name, vec![default.clone()]);
                     }
@@ -173,7 +179,12 @@ impl Shell<'_, '_> {
                 changed
             }
             Operation::Slice(offset, length) => match self.bounds(offset, length.as_deref())? {
-                Some((offset, length)) => value.map(pattern::slice(&value.text, offset, length)),
+                Some((offset, length)) => {
+                    let piece = value.map(pattern::slice(&value.text, offset, length));
+                    // A few characters tell which one it is, and no more.
+                    let few = (0..=FEW).contains(&length);
+                    if few { piece.without_loaded() } else { piece }
+                }
                 None => Value::unknown(value.origins | Origins::UNKNOWN),
             },
             Operation::Upper(all, pattern) | Operation::Lower(all, pattern) => {

@@ -52,7 +52,10 @@ impl Shell<'_, '_> {
         let home = match user {
             "~" => self.home(),
             "~+" => self.scene.cwd.clone(),
-            "~-" => HOLE_STR.to_owned(),
+            "~-" => match self.scene.variable("OLDPWD").and_then(<[Value]>::last) {
+                Some(left) => left.text.clone(),
+                None => HOLE_STR.to_owned(),
+            },
             "~root" => "/root".to_owned(),
             user => format!("/home/{}", user.trim_start_matches('~')),
         };

@@ -1,0 +1,257 @@
+//! What containers get from the host, as compose files and Kubernetes manifests say it, and what their
+//! commands do there: a path below a mount is a path of the host.
+
+use super::Reader;
+use crate::effect::{Actor, Effect, Kind};
+use crate::json::Json;
+use crate::scene::Fueled;
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// A pod stands no deeper than this in a manifest: in a list, in a schedule, in a template.
+const MAX_DEPTH: usize = 12;
+/// Mounts of one container.
+const MAX_MOUNTS: usize = 32;
+
+/// A folder of the host that a container sees.
+struct Mount {
+    outside: String,
+    inside: String,
+    read_only: bool,
+}
+
+impl Reader<'_, '_, '_> {
+    /// The containers of a manifest, if the tree is one.
+    pub(super) fn manifest(&mut self, tree: &Json<'_>) -> Fueled {
+        if let Some(Json::Object(services)) = tree.get("services") {
+            for (name, service) in services {
+                self.service(name, service)?;
+            }
+            return Ok(());
+        }
+        let before = self.scene.effects.len();
+        self.pods(tree, 0)?;
+        if self.scene.effects.len() > before {
+            return Ok(());
+        }
+        match tree {
+            // A part of a manifest: what stands below a service, or items of its volumes.
+            Json::Object(_) => self.service("", tree),
+            Json::Array(_) => {
+                let is_path = |m: &Mount| m.outside.starts_with('/') && m.inside.starts_with('/');
+                let mounts = items(Some(tree)).filter_map(compose_mount);
+                let mounts: Vec<Mount> = mounts.filter(is_path).take(MAX_MOUNTS).collect();
+                self.container("", &[], &[], &[], &mounts)
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
+        }
+    }
+
+    /// One service of a compose file.
+    fn service(&mut self, name: &str, service: &Json<'_>) -> Fueled {
+        let text = |key: &str| service.get(key).and_then(Json::as_str).unwrap_or("");
+        let mut tags = Vec::new();
+        let security = service.get("securityContext");
+        if is_true(service.get("privileged")) || is_true(security.and_then(|s| s.get("privileged")))
+        {
+            tags.push(Tag::Privileged);
+        }
+        if text("pid") == "host" || is_true(service.get("hostPID")) {
+            tags.push(Tag::HostPid);
+        }
+        if [
+            text("uts"),
+            text("cgroup"),
+            text("ipc"),
+            text("userns_mode"),
+        ]
+        .contains(&"host")
+        {
+            tags.push(Tag::HostNamespace);
+        }
+        let mut mounts = Vec::new();
+        for volume in items(service.get("volumes")).chain(items(service.get("devices"))) {
+            mounts.extend(compose_mount(volume));
+        }
+        let capabilities = texts(service.get("cap_add"));
+        let options = texts(service.get("security_opt"));
+        self.container(name, &tags, &capabilities, &options, &mounts)?;
+        self.commands(service, &["entrypoint", "command"], &mounts)
+    }
+
+    /// Looks for pods in a manifest.
+    fn pods(&mut self, node: &Json<'_>, depth: usize) -> Fueled {
+        self.scene.fuel.spend(1)?;
+        if depth > MAX_DEPTH {
+            return Ok(());
+        }
+        match node {
+            Json::Object(members) => {
+                if let Some(Json::Array(_)) = node.get("containers") {
+                    self.pod(node)?;
+                }
+                members
+                    .iter()
+                    .try_for_each(|(_, value)| self.pods(value, depth + 1))
+            }
+            Json::Array(items) => items.iter().try_for_each(|item| self.pods(item, depth + 1)),
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
+        }
+    }
+
+    fn pod(&mut self, pod: &Json<'_>) -> Fueled {
+        let mut shared = Vec::new();
+        if is_true(pod.get("hostPID")) {
+            shared.push(Tag::HostPid);
+        }
+        if is_true(pod.get("hostIPC")) {
+            shared.push(Tag::HostNamespace);
+        }
+        let lists = ["containers", "initContainers", "ephemeralContainers"];
+        for container in lists.iter().flat_map(|list| items(pod.get(list))) {
+            let name = container.get("name").and_then(Json::as_str).unwrap_or("");
+            let security = container.get("securityContext");
+            let mut tags = shared.clone();
+            if is_true(security.and_then(|s| s.get("privileged"))) {
+                tags.push(Tag::Privileged);
+            }
+            let added = security.and_then(|s| s.get("capabilities"));
+            let capabilities = texts(added.and_then(|c| c.get("add")));
+            let mounts = pod_mounts(pod, container);
+            self.container(name, &tags, &capabilities, &[], &mounts)?;
+            self.commands(container, &["command", "args"], &mounts)?;
+        }
+        Ok(())
+    }
+
+    /// What one container gets.
+    fn container(
+        &mut self,
+        name: &str,
+        tags: &[Tag],
+        capabilities: &[&str],
+        options: &[&str],
+        mounts: &[Mount],
+    ) -> Fueled {
+        let actor = Actor::new("manifest", &format!("container {name}"));
+        let tagged = |effect: Effect| tags.iter().fold(effect, |e, tag| e.tagged(*tag));
+        if !tags.is_empty() {
+            self.scene.emit(tagged(actor.does(Kind::Container)))?;
+        }
+        for (texts, tag) in [(capabilities, Tag::Capability), (options, Tag::SecurityOpt)] {
+            for text in texts {
+                let effect = actor.does(Kind::Container).tagged(tag);
+                self.scene.emit(effect.about(text))?;
+            }
+        }
+        for mount in mounts {
+            let written = format!("{}:{}", mount.outside, mount.inside);
+            let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
+            if mount.read_only {
+                effect = effect.tagged(Tag::ReadOnly);
+            }
+            if crate::path::is_engine_socket(&mount.outside) {
+                effect = effect.tagged(Tag::DockerSocket);
+            }
+            let place = self.scene.place(&self.code.map(mount.outside.as_str()));
+            self.scene.emit(tagged(effect).at(place).about(&written))?;
+        }
+        Ok(())
+    }
+
+    /// The commands of a container, which see the host through its mounts.
+    fn commands(&mut self, container: &Json<'_>, keys: &[&str], mounts: &[Mount]) -> Fueled {
+        if mounts.is_empty() {
+            return Ok(());
+        }
+        let mut words: Vec<String> = Vec::new();
+        for value in keys.iter().filter_map(|key| container.get(key)) {
+            match value.as_str() {
+                Some(text) if words.is_empty() => {
+                    words.extend(["sh", "-c", text].map(str::to_owned));
+                }
+                Some(text) => words.push(text.to_owned()),
+                None => words.extend(texts(Some(value)).into_iter().map(str::to_owned)),
+            }
+        }
+        let placed = |mount: &Mount| {
+            let outside = self.scene.place(&Value::known(mount.outside.clone()));
+            (mount.inside.clone(), outside.text)
+        };
+        let mounts = mounts.iter().map(placed).collect();
+        let outer = std::mem::replace(&mut self.scene.mounts, mounts);
+        self.scene.marks.push(Tag::Container);
+        let words: Vec<Value> = words.into_iter().map(|word| self.code.map(word)).collect();
+        let done = self.scene.apart(|scene| scene.argv(&words, None).map(drop));
+        self.scene.marks.pop();
+        self.scene.mounts = outer;
+        done
+    }
+}
+
+/// `host:inside:options`, or the long form with `source` and `target`.
+fn compose_mount(volume: &Json<'_>) -> Option<Mount> {
+    if let Json::String(text) = volume {
+        return crate::path::container_mount(text).map(|(outside, inside, read_only)| Mount {
+            outside: outside.to_owned(),
+            inside: inside.to_owned(),
+            read_only,
+        });
+    }
+    let text = |key: &str| volume.get(key).and_then(Json::as_str);
+    (text("type") == Some("bind")).then_some(())?;
+    Some(Mount {
+        outside: text("source")?.to_owned(),
+        inside: text("target")?.to_owned(),
+        read_only: is_true(volume.get("read_only")),
+    })
+}
+
+/// The volumes of a pod that are folders of the node, where `container` mounts them.
+fn pod_mounts(pod: &Json<'_>, container: &Json<'_>) -> Vec<Mount> {
+    let mut found = Vec::new();
+    for volume in items(pod.get("volumes")) {
+        let path = volume.get("hostPath").and_then(|h| h.get("path"));
+        let (Some(path), Some(name)) = (path.and_then(Json::as_str), name_of(volume)) else {
+            continue;
+        };
+        let mounted = items(container.get("volumeMounts")).filter(|m| name_of(m) == Some(name));
+        for mount in mounted {
+            found.push(Mount {
+                outside: path.to_owned(),
+                inside: mount
+                    .get("mountPath")
+                    .and_then(Json::as_str)
+                    .unwrap_or("/")
+                    .to_owned(),
+                read_only: is_true(mount.get("readOnly")),
+            });
+        }
+    }
+    found.truncate(MAX_MOUNTS);
+    found
+}
+
+fn name_of<'j>(node: &'j Json<'_>) -> Option<&'j str> {
+    node.get("name").and_then(Json::as_str)
+}
+
+fn is_true(value: Option<&Json<'_>>) -> bool {
+    match value {
+        Some(Json::Bool(is)) => *is,
+        Some(Json::String(text)) => matches!(&**text, "true" | "yes" | "on" | "True"),
+        _ => false,
+    }
+}
+
+fn items<'j, 't>(value: Option<&'j Json<'t>>) -> std::slice::Iter<'j, Json<'t>> {
+    let items = value.and_then(Json::as_array).unwrap_or(&[]);
+    items.iter()
+}
+
+fn texts<'j>(value: Option<&'j Json<'_>>) -> Vec<&'j str> {
+    items(value)
+        .filter_map(Json::as_str)
+        .take(MAX_MOUNTS)
+        .collect()
+}

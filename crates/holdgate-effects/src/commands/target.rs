@@ -1,0 +1,134 @@
+//! What a program works on, where that is a database, a cluster or a cloud: something local or made
+//! for tests, or what people depend on.
+
+use super::Call;
+use super::args::Parsed;
+use super::role::Role;
+use crate::effect::Kind;
+use crate::host::{Host, HostClass};
+use crate::path::PathClass;
+use crate::scene::Scene;
+use crate::tag::Tag;
+use crate::value::{HOLE, Value};
+
+/// Options whose value is the machine that is meant.
+const HOSTS: [&str; 9] = [
+    "-h",
+    "--host",
+    "--hostname",
+    "-H",
+    "--server",
+    "-s",
+    "--endpoint-url",
+    "--endpoint",
+    "--endpoints",
+];
+/// Variables that say what is meant, for programs that are told so by nothing else.
+const VARIABLES: [&str; 16] = [
+    "RAILS_ENV",
+    "RACK_ENV",
+    "NODE_ENV",
+    "APP_ENV",
+    "MIX_ENV",
+    "FLASK_ENV",
+    "DJANGO_SETTINGS_MODULE",
+    "DATABASE_URL",
+    "PGHOST",
+    "PGDATABASE",
+    "MYSQL_HOST",
+    "REDIS_URL",
+    "AWS_ENDPOINT_URL",
+    "AWS_PROFILE",
+    "KUBECONFIG",
+    "KUBE_CONTEXT",
+];
+
+/// `test-target` or `prod`, if the call tells.
+pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Option<Tag> {
+    if !works_elsewhere(parsed) {
+        return None;
+    }
+    let targets = &scene.know.hosts.targets;
+    let mut words: Vec<Value> = call.words.iter().skip(1).cloned().collect();
+    for name in VARIABLES {
+        words.extend(scene.variable(name).into_iter().flatten().cloned());
+    }
+    let names = unknown_names(scene, call);
+    let production = words.iter().map(|w| w.text.as_str()).chain(names);
+    if production.clone().any(|w| targets.is_production(w)) {
+        return Some(Tag::Prod);
+    }
+    let host = |value: &Value| scene.know.hosts.host(value);
+    let options = parsed.options.iter();
+    let named = options.filter(|o| HOSTS.contains(&o.name.as_str()));
+    let named = named.filter_map(|o| o.value.as_ref().map(|(_, value)| value));
+    let by_address = words.iter().filter(|w| w.text.contains("://"));
+    let hosts: Vec<Host> = named.chain(by_address).map(host).collect();
+    let is_local = |host: &Host| host.class == HostClass::Loopback;
+    // A plain name is a container beside this one, or a bucket.
+    let is_near = |host: &Host| {
+        let end = host.name.rsplit_once('.').map(|(_, end)| end);
+        end.is_none_or(|end| end == "local")
+    };
+    if !hosts.iter().all(|h| is_local(h) || is_near(h)) {
+        return None;
+    }
+    let local = hosts.iter().any(is_local)
+        || words.iter().any(|w| targets.is_test(&w.text))
+        || numbered(parsed)
+        || is_own_file(scene, parsed);
+    local.then_some(Tag::TestTarget)
+}
+
+/// Whether it acts on a database or on something remote.
+fn works_elsewhere(parsed: &Parsed) -> bool {
+    let kind = |kind: Kind| matches!(kind, Kind::Remote | Kind::Database);
+    let role = |role: Role| {
+        let about = if let Role::About(about) = role {
+            kind(about)
+        } else {
+            false
+        };
+        role == Role::Sql || about
+    };
+    let spec = &parsed.spec;
+    let values = spec.options.values().filter_map(|meaning| meaning.value);
+    spec.does.iter().any(|(does, _)| kind(*does))
+        || spec.operands.iter().any(|(operand, _)| role(*operand))
+        || spec.stdin.is_some_and(role)
+        || values.into_iter().any(role)
+}
+
+/// The variables of the command whose values are not known: their names may tell.
+fn unknown_names<'s>(
+    scene: &'s Scene<'_>,
+    call: &Call<'_>,
+) -> impl Iterator<Item = &'s str> + Clone {
+    let unknown = call.words.iter().any(|w| w.text.contains(HOLE));
+    let names = scene.command.split('$').skip(1).take(16);
+    names.filter(move |_| unknown).map(|rest| {
+        let rest = rest.trim_start_matches('{');
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or("")
+    })
+}
+
+/// `redis-cli -n 3`: data lives in database 0, tests take another.
+fn numbered(parsed: &Parsed) -> bool {
+    let number = parsed.value_of(&["-n"]);
+    number.is_some_and(|n| n.text.parse::<u8>().is_ok_and(|n| n > 0))
+}
+
+/// A database that is a file of the project, or no file at all.
+fn is_own_file(scene: &Scene<'_>, parsed: &Parsed) -> bool {
+    let by_file = matches!(
+        parsed.spec.operands.as_slice(),
+        [(Role::Read, _), (Role::Sql, _)]
+    );
+    let own = |path: &Value| {
+        let place = scene.place(path);
+        path.text == ":memory:" || place.is(PathClass::Project) || place.is(PathClass::Temp)
+    };
+    by_file && parsed.operands.first().is_some_and(own)
+}
