@@ -190,7 +190,7 @@ fn long_option<'v>(
     let meaning = find(levels, &name).unwrap_or_default();
     let value = match attached {
         Some(value) => Some(value),
-        None if meaning.value.is_some() => rest.next().cloned(),
+        None if meaning.takes_word() => rest.next().cloned(),
         None => None,
     };
     note_with_value(parsed, levels, &name, meaning, value);
@@ -240,9 +240,10 @@ fn short_options<'v>(
     if text.len() > 1
         && let Some(meaning) = find(levels, &whole)
     {
-        let value = match meaning.value {
-            Some(_) => rest.next().cloned(),
-            None => None,
+        let value = if meaning.takes_word() {
+            rest.next().cloned()
+        } else {
+            None
         };
         note(parsed, &whole, meaning, value);
         return;
@@ -254,11 +255,11 @@ fn short_options<'v>(
         }
         let name = format!("-{letter}");
         let meaning = find(levels, &name).unwrap_or_default();
-        if meaning.value.is_none() {
+        let attached = chars.as_str();
+        if meaning.value.is_none() || meaning.attached && attached.is_empty() {
             note(parsed, &name, meaning, None);
             continue;
         }
-        let attached = chars.as_str();
         let value = if attached.is_empty() {
             rest.next().cloned()
         } else {

@@ -141,12 +141,13 @@ impl Gathered {
         match role {
             Role::Data => scene.touches(actor, value)?,
             Role::Text
+            | Role::Key
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
             | Role::Module
             | Role::ModeBits => {}
-            Role::Read | Role::Write if is_dash => {}
+            Role::Read | Role::Write | Role::WriteOrPipe if is_dash => {}
             Role::Read => {
                 let is_url = value.text.contains("://") && !value.text.starts_with("file:");
                 let content = if is_url {
@@ -156,7 +157,17 @@ impl Gathered {
                 };
                 self.input.push(&content);
                 self.reads = true;
+                if value.text.contains([':', '|']) {
+                    // `concat:file`, `host:file`, `|command`: a place or command in a wrapping of its own.
+                    scene.touches(actor, value)?;
+                }
             }
+            Role::WriteOrPipe if value.text.starts_with(['|', '!']) => {
+                let command = value.map(value.text.trim_start_matches(['|', '!']));
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
+            Role::WriteOrPipe => self.writes.push((value.clone(), false)),
+            Role::Setting => special::setting(scene, actor, value)?,
             Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
             Role::Append => self.writes.push((value.clone(), true)),
             Role::Delete if is_root_if_unset(value) => {

@@ -244,5 +244,20 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     if lower.starts_with("url.") && last == "insteadof" {
         note(Tag::Redirects, scene)?;
     }
+    if lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless() {
+        note(Tag::Redirects, scene)?;
+    }
+    if let Some(remote) = key.strip_prefix("remote.")
+        && let Some((remote, "url" | "pushurl")) = remote.rsplit_once('.')
+    {
+        scene.remotes.insert(remote.to_owned(), content.clone());
+    }
+    // `Match exec "command"` of ssh.
+    if lower == "match"
+        && let Some(command) = content.text.strip_prefix("exec ")
+    {
+        let command = content.map(command.trim_matches('"'));
+        scene.shell(actor, &command)?;
+    }
     Ok(())
 }

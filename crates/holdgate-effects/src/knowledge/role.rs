@@ -13,8 +13,14 @@ pub(crate) enum Role {
     Data,
     /// A text for people, a pattern to search for: nothing is done with what it names.
     Text,
+    /// A key, a certificate or a file of credentials that the program itself uses and does not show.
+    Key,
+    /// `key=value` of a program that runs what some of its settings name.
+    Setting,
     Read,
     Write,
+    /// A file to write, or, behind a `|`, a command that gets what would be written.
+    WriteOrPipe,
     Append,
     Delete,
     /// It goes away from here.

@@ -22,12 +22,16 @@ worded! {
         Device = "device": "A device that holds data.",
         Stream = "stream": "Standard streams, `/dev/null` and similar.",
         Secret = "secret": "Keys, passwords, tokens.",
+        HoldsSecrets = "holds-secrets": "A folder that contains files with keys and tokens of many \
+                                         programs.",
         Sensitive = "sensitive": "By its name it may contain a secret, but it is often an \
                                   example or public.",
         Holdgate = "holdgate": "Holdgate's own files.",
         HoldsHoldgate = "holds-holdgate": "A folder that contains Holdgate's own folders.",
         AgentSettings = "agent-settings": "An agent's settings, hooks and permissions.",
         Startup = "startup": "Runs at login, at boot or on a schedule.",
+        RunsLater = "runs-later": "Runs whenever a tool is used: shims of version managers, files that \
+                                   build tools and interpreters read at their start.",
         Hook = "hook": "Runs while a developer works: git hooks, editor tasks.",
         Privilege = "privilege": "Controls permissions: sudoers, users, PAM, the dynamic loader.",
         Log = "log": "System logs.",
@@ -54,17 +58,17 @@ const HARMLESS: [PathClass; 6] = [
 
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Classes(u32);
+pub struct Classes(u64);
 
 impl Classes {
     /// Puts a class in.
     pub fn add(&mut self, class: PathClass) {
-        self.0 |= 1 << class as u32;
+        self.0 |= 1 << class as u64;
     }
 
     /// Takes a class out.
     pub fn remove(&mut self, class: PathClass) {
-        self.0 &= !(1 << class as u32);
+        self.0 &= !(1 << class as u64);
     }
 
     /// Takes out what makes a place harmless.
@@ -90,7 +94,7 @@ impl Classes {
 
     /// Whether a class is in.
     pub fn has(self, class: PathClass) -> bool {
-        self.0 & (1 << class as u32) != 0
+        self.0 & (1 << class as u64) != 0
     }
 
     /// The words for all that are in.

@@ -18,9 +18,10 @@ const MAX_PARTS: usize = 16;
 
 /// Places that are touched if their name stands somewhere: what is kept there is secret, runs later
 /// or gives power.
-const SENSITIVE: [PathClass; 7] = [
+const SENSITIVE: [PathClass; 8] = [
     PathClass::Secret,
     PathClass::Startup,
+    PathClass::RunsLater,
     PathClass::Privilege,
     PathClass::Holdgate,
     PathClass::AgentSettings,
@@ -105,7 +106,7 @@ fn commands_in(text: &str) -> Vec<&str> {
             let rest = text.get(at..).unwrap_or_default();
             let (program, arguments) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
             if programs::is_telling(program) && !arguments.trim().is_empty() {
-                found.push(rest);
+                found.push(up_to_quote(text, at));
             }
             if found.len() == MAX_COMMANDS {
                 break;
@@ -114,6 +115,16 @@ fn commands_in(text: &str) -> Vec<&str> {
         at_start = ends(char) || at_start && char.is_whitespace();
     }
     found
+}
+
+/// The text from `at`, to the end of the quotes that it may stand in.
+fn up_to_quote(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    let before = text.get(..at).and_then(|t| t.trim_end().chars().next_back());
+    match before.filter(|c| matches!(c, '"' | '\'' | '`')) {
+        Some(quote) => rest.split(quote).next().unwrap_or(rest),
+        None => rest,
+    }
 }
 
 #[cfg(test)]
@@ -132,5 +143,6 @@ mod tests {
         assert_eq!(commands_in("|bash -i >& x"), ["bash -i >& x"]);
         assert_eq!(commands_in("x:;@rm -rf ~"), ["rm -rf ~"]);
         assert_eq!(commands_in("the rm command"), [""; 0]);
+        assert_eq!(commands_in("[\"sh\",\"rm -rf ~\"]"), ["rm -rf ~"]);
     }
 }
