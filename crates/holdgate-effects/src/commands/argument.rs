@@ -68,6 +68,11 @@ impl Gathered {
                 self.output = Some(scene.argv(words, run.call.stdin)?);
                 return Ok(());
             }
+            if role == Role::InstallArgv {
+                packages::install(scene, run.actor, operand)?;
+                self.output = packages::runs(scene, run, words)?;
+                return Ok(());
+            }
             self.argument(scene, run, role, operand)?;
         }
         Ok(())
@@ -92,6 +97,11 @@ impl Gathered {
         let mark = run.parsed.value_of(&["-I", "--replace", "-i"]);
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
         let words = values::with_input(words, role, input, mark);
+        if let Some(url) = words.first().filter(|word| word.text.contains("://")) {
+            // `uv run https://…/x.py`: it is fetched first.
+            let code = scene.fetch(run.actor, url)?;
+            return scene.executes(run.actor, &code);
+        }
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }
@@ -146,6 +156,7 @@ impl Gathered {
             | Role::Argv
             | Role::ArgvAndInput
             | Role::Module
+            | Role::InstallArgv
             | Role::ModeBits => {}
             Role::Read | Role::Write | Role::WriteOrPipe if is_dash => {}
             Role::Read => {
@@ -157,7 +168,7 @@ impl Gathered {
                 };
                 self.input.push(&content);
                 self.reads = true;
-                if value.text.contains([':', '|']) {
+                if value.text.contains([':', '|']) && !actor.is(Tag::List) {
                     // `concat:file`, `host:file`, `|command`: a place or command in a wrapping of its own.
                     scene.touches(actor, value)?;
                 }
@@ -184,6 +195,14 @@ impl Gathered {
                 let data = network::data_to_send(scene, actor, value, call.stdin)?;
                 self.sent.push(data);
             }
+            Role::SendNamed => {
+                let named = match value.text.split_once('@') {
+                    Some((name, file)) if !name.contains('=') => value.map(format!("{name}=@{file}")),
+                    _ => value.clone(),
+                };
+                let data = network::data_to_send(scene, actor, &named, call.stdin)?;
+                self.sent.push(data);
+            }
             Role::SendFile if is_dash => self.sent.push(call.stdin.cloned().unwrap_or_default()),
             Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
@@ -193,7 +212,12 @@ impl Gathered {
             Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
             Role::Transfer => self.transfers.push(value.clone()),
             Role::Shell => self.commands.push(value.clone()),
-            Role::Code(language) => self.code(scene, run, language, value)?,
+            Role::Code(language) => {
+                self.code(scene, run, language, value)?;
+                if language == Language::Make {
+                    scene.touches(actor, value)?;
+                }
+            }
             Role::Script(language) => {
                 self.output = script(scene, run, language, value)?.or(self.output.take());
             }

@@ -80,10 +80,29 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     }
     // Many programs are wrappers: a known program among the arguments is taken as run.
     special::wrapped(scene, call, actor)?;
+    let mut key = false;
     for word in call.words.iter().skip(1) {
-        scene.touches(actor, word)?;
+        let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let names_key = is_key_option(option);
+        if !key && !(names_key && !value.is_empty()) {
+            scene.touches(actor, word)?;
+        }
+        key = names_key && value.is_empty();
     }
     Ok(output)
+}
+
+/// Whether an option of any program names a key or certificate that the program uses and does not
+/// show: `--key`, `--tls-cert`, `--identity-file`.
+fn is_key_option(option: &str) -> bool {
+    let Some(name) = option.strip_prefix('-') else {
+        return false;
+    };
+    let name = name.strip_suffix("file").unwrap_or(name);
+    let name = name.trim_end_matches(['-', '_']);
+    let ends = ["key", "cert", "certificate", "identity", "cacert", "keystore", "creds"];
+    let last = name.rsplit(['-', '_', '.']).next().unwrap_or("");
+    ends.contains(&last) || ["tlskey", "tlscert", "sslkey", "sslcert", "privkey"].contains(&last)
 }
 
 fn run_spec(
@@ -165,7 +184,10 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
         }
         if let Some((role, value)) = &given.value {
             let other = run.chosen.and_then(|s| s.options.get(&given.name));
-            let role = other.and_then(|m| m.value).unwrap_or(*role);
+            let role = match other.and_then(|m| m.value).unwrap_or(*role) {
+                Role::Data if is_key_option(&given.name) => Role::Key,
+                role => role,
+            };
             gathered.argument(scene, run, role, value)?;
         }
     }

@@ -31,6 +31,8 @@ pub(crate) enum Role {
     Fetch,
     /// Data to send; `@file` means the file's content.
     Send,
+    /// The same, and `name@file` as well.
+    SendNamed,
     /// A file to send.
     SendFile,
     Connect,
@@ -67,6 +69,9 @@ pub(crate) enum Role {
     Mount,
     Sql,
     Install,
+    /// A package that is fetched and run: this is its name, what follows are its arguments.
+    #[serde(rename = "install+argv")]
+    InstallArgv,
     /// A process, or the name of one.
     Kill,
     /// Any other effect that is about this text.

@@ -12,6 +12,8 @@ use crate::value::Value;
 const MAX_PATH: usize = 4096;
 /// Files and settings that one variable may name.
 const MAX_PARTS: usize = 16;
+/// Options that one variable may hold.
+const MAX_WORDS: usize = 64;
 
 impl Scene<'_> {
     /// Relative paths start from `folder` now.
@@ -146,8 +148,14 @@ impl Scene<'_> {
         value: &Value,
     ) -> Fueled<Option<Place>> {
         let before = self.effects.len();
-        let command = value.map(format!("{program} {} {rest}", value.text));
-        self.apart(|scene| scene.shell(actor, &command))?;
+        let options = value.text.split_whitespace().take(MAX_WORDS);
+        let words = [program].into_iter().chain(options);
+        let words: Vec<Value> = words
+            .chain(rest.split(' '))
+            .map(|word| value.map(word.trim_matches('"')))
+            .collect();
+        self.apart(|scene| scene.argv(&words, None))?;
+        self.touches(actor, value)?;
         let loaded = self.effects.iter().skip(before);
         let loaded = loaded.filter(|e| e.kind == Kind::Run && e.is(Tag::Script));
         let paths: Vec<String> = loaded

@@ -27,7 +27,11 @@ impl Scene<'_> {
             // The next step ends the reading.
             self.fuel.exhaust();
         }
-        let place = self.know.paths.place(path, &self.cwd, self.world);
+        let mut place = self.know.paths.place(path, &self.cwd, self.world);
+        let runs = |folder: &String| path::is_under(&place.text, folder);
+        if self.hook_folders.iter().any(runs) {
+            place.classes.add(PathClass::Hook);
+        }
         if self.lost_links {
             return place.unresolved();
         }
