@@ -6,6 +6,7 @@ use super::units::Run;
 use super::{Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
+use crate::path::PathClass;
 use crate::scene::{Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -168,7 +169,7 @@ impl Gathered {
                 };
                 self.input.push(&content);
                 self.reads = true;
-                if value.text.contains([':', '|']) && !actor.is(Tag::List) {
+                if value.text.contains([':', '|', '@']) && !actor.is(Tag::List) {
                     // `concat:file`, `host:file`, `|command`: a place or command in a wrapping of its own.
                     scene.touches(actor, value)?;
                 }
@@ -179,6 +180,11 @@ impl Gathered {
             }
             Role::WriteOrPipe => self.writes.push((value.clone(), false)),
             Role::Setting => special::setting(scene, actor, value)?,
+            Role::Shown => {
+                let mut actor = actor.clone();
+                actor.tags.retain(|tag| *tag != Tag::List);
+                scene.read(&actor, value)?;
+            }
             Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
             Role::Append => self.writes.push((value.clone(), true)),
             Role::Delete if is_root_if_unset(value) => {
@@ -240,7 +246,12 @@ impl Gathered {
             Role::Sql => values::sql(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
-            Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
+            Role::About(kind) => {
+                scene.emit(actor.does(kind).about(&value.text).of(value))?;
+                if kind == Kind::Remote {
+                    scene.touches(actor, value)?;
+                }
+            }
         }
         Ok(())
     }
@@ -283,7 +294,8 @@ fn script(
             .map(|code| scene.interpret(actor, language, code));
         return code.transpose();
     }
-    if actor.is(Tag::ShowsSource) {
+    // What is no code is shown in errors, or as it is.
+    if actor.is(Tag::ShowsSource) || scene.place(value).is(PathClass::Secret) {
         scene.read(actor, value)?;
     }
     scene.script(actor, language, value).map(Some)

@@ -252,7 +252,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     {
         scene.remotes.insert(remote.to_owned(), content.clone());
     }
-    if lower == "core.hookspath" {
+    if lower == "core.hookspath" || lower == "init.templatedir" {
         hooks_from(scene, actor, content)?;
     }
     // `Match exec "command"` of ssh.

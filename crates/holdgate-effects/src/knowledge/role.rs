@@ -18,6 +18,8 @@ pub(crate) enum Role {
     /// `key=value` of a program that runs what some of its settings name.
     Setting,
     Read,
+    /// A file whose lines show, also where the program else tells only names and sizes.
+    Shown,
     Write,
     /// A file to write, or, behind a `|`, a command that gets what would be written.
     WriteOrPipe,

@@ -29,7 +29,7 @@ pub(crate) enum Use {
 }
 
 /// Variables by their whole names. `CC` and its like are names of programs that people choose.
-const NAMED: [(&str, Use); 48] = [
+const NAMED: [(&str, Use); 50] = [
     ("EDITOR", Use::Command),
     ("VISUAL", Use::Command),
     ("PAGER", Use::Command),
@@ -75,15 +75,17 @@ const NAMED: [(&str, Use); 48] = [
     ("MAKEFLAGS", Use::OptionsOf("make", "--version")),
     ("GNUMAKEFLAGS", Use::OptionsOf("make", "--version")),
     ("MFLAGS", Use::OptionsOf("make", "--version")),
+    ("GOFLAGS", Use::OptionsOf("go build", "-n")),
+    ("RUSTFLAGS", Use::OptionsOf("rustc", "--version")),
     ("GIT_EXEC_PATH", Use::Programs),
     ("GIT_TEMPLATE_DIR", Use::Programs),
     ("GIT_CONFIG_PARAMETERS", Use::GitSettings),
 ];
 
 /// Ends of the names of variables that name programs.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "PAGER", "EDITOR", "_ASKPASS", "_WRAPPER", "_COMMAND", "_CMD", "_RSH", "_BROWSER", "_RUNNER",
-    "_LINKER", "_VIEWER", "_EXEC",
+    "_LINKER", "_VIEWER", "_EXEC", "_LAUNCHER",
 ];
 
 /// Variables with options for Java.

@@ -67,8 +67,10 @@ impl Scene<'_> {
         };
         match known {
             Use::Command => {
-                self.apart(|scene| scene.shell(actor, value))?;
-                return Ok(self.odd_program(name, value));
+                // `|command %s` of less.
+                let command = value.map(value.text.trim_start_matches(['|', '-', ' ']));
+                self.apart(|scene| scene.shell(actor, &command))?;
+                return Ok(self.odd_program(name, &command));
             }
             Use::PerhapsCommand => {
                 self.marks.push(Tag::Suspect);
@@ -148,9 +150,13 @@ impl Scene<'_> {
         value: &Value,
     ) -> Fueled<Option<Place>> {
         let before = self.effects.len();
+        // make's own language has spaces.
+        let whole = value.text.contains("--eval").then_some(value.text.as_str());
         let options = value.text.split_whitespace().take(MAX_WORDS);
-        let words = [program].into_iter().chain(options);
-        let words: Vec<Value> = words
+        let options = options.filter(|_| whole.is_none()).chain(whole);
+        let words: Vec<Value> = program
+            .split(' ')
+            .chain(options)
             .chain(rest.split(' '))
             .map(|word| value.map(word.trim_matches('"')))
             .collect();

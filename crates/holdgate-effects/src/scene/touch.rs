@@ -47,6 +47,13 @@ impl Scene<'_> {
         for part in paths_in(&word.text) {
             self.touches_place(actor, &word.map(part))?;
         }
+        for part in paths_among_words(&word.text) {
+            let path = word.map(part);
+            let place = self.place(&path);
+            if place.is(PathClass::Secret) {
+                self.emit(actor.does(Kind::Read).at(place).of(&path))?;
+            }
+        }
         if word.text.contains("://") && !word.text.contains(char::is_whitespace) {
             self.fetch(actor, word)?;
         }
@@ -86,10 +93,25 @@ fn paths_in(word: &str) -> Vec<&str> {
         if let Some((_, path)) = part.split_once("file:/") {
             parts.push(path.trim_start_matches('/'));
         }
+        // `fileb:///etc/shadow`: an address without a host is a file.
+        if let Some((at, _)) = part.match_indices(":///").next() {
+            parts.push(part.get(at + 3..).unwrap_or(""));
+        }
     }
     parts.retain(|part| part.contains(['/', '.', '~', '_']) && !part.contains("://"));
     parts.truncate(MAX_PARTS);
     parts
+}
+
+/// Paths from the root or a home that stand among words: `src=/etc/shadow dest=/x`.
+fn paths_among_words(text: &str) -> Vec<&str> {
+    if !text.contains(char::is_whitespace) || text.starts_with(['/', '~']) {
+        return Vec::new();
+    }
+    let ends = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=@|".contains(c);
+    let words = text.split(ends).filter(|word| word.len() > 3);
+    let paths = words.filter(|word| word.starts_with('/') || word.starts_with("~/"));
+    paths.take(MAX_PARTS).collect()
 }
 
 /// What in a text may be a command: from a program that is worth a look, at the start or after
@@ -136,6 +158,9 @@ mod tests {
         assert_eq!(paths_in("--in=~/.ssh/id_rsa"), ["~/.ssh/id_rsa"]);
         assert_eq!(paths_in("@/etc/shadow"), ["/etc/shadow"]);
         assert_eq!(paths_in("some words with a/slash"), [""; 0]);
+        assert!(paths_in("fileb:///etc/shadow").contains(&"/etc/shadow"));
+        let among = paths_among_words("read (\"~/.ssh/x\") or a/slash");
+        assert_eq!(among, ["~/.ssh/x"]);
     }
 
     #[test]
