@@ -295,7 +295,8 @@ fn script(
         return code.transpose();
     }
     // What is no code is shown in errors, or as it is.
-    if actor.is(Tag::ShowsSource) || scene.place(value).is(PathClass::Secret) {
+    let strange = language != Language::Shell && scene.place(value).is(PathClass::Secret);
+    if actor.is(Tag::ShowsSource) || strange {
         scene.read(actor, value)?;
     }
     scene.script(actor, language, value).map(Some)
