@@ -147,7 +147,6 @@ impl Gathered {
         value: &Value,
     ) -> Fueled {
         scene.fuel.spend(2)?;
-        let is_dash = value.text == "-";
         let Run { call, actor, .. } = run;
         match role {
             Role::Data => scene.touches(actor, value)?,
@@ -159,57 +158,24 @@ impl Gathered {
             | Role::Module
             | Role::InstallArgv
             | Role::ModeBits => {}
-            Role::Read | Role::Write | Role::WriteOrPipe if is_dash => {}
-            Role::Read => {
-                let is_url = value.text.contains("://") && !value.text.starts_with("file:");
-                let content = if is_url {
-                    scene.fetch(actor, value)?
-                } else {
-                    scene.read(actor, value)?
-                };
-                self.input.push(&content);
-                self.reads = true;
-                if value.text.contains([':', '|', '@']) && !actor.is(Tag::List) {
-                    // `concat:file`, `host:file`, `|command`: a place or command in a wrapping of its own.
-                    scene.touches(actor, value)?;
-                }
-            }
-            Role::WriteOrPipe if value.text.starts_with(['|', '!']) => {
-                let command = value.map(value.text.trim_start_matches(['|', '!']));
-                scene.apart(|scene| scene.shell(actor, &command))?;
-            }
-            Role::WriteOrPipe => self.writes.push((value.clone(), false)),
-            Role::Setting => special::setting(scene, actor, value)?,
-            Role::Shown => {
-                let mut actor = actor.clone();
-                actor.tags.retain(|tag| *tag != Tag::List);
-                scene.read(&actor, value)?;
-            }
-            Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
-            Role::Append => self.writes.push((value.clone(), true)),
-            Role::Delete if is_root_if_unset(value) => {
-                scene.delete(&actor.and(Tag::RootIfUnset), value)?;
-            }
-            Role::Delete => scene.delete(actor, value)?,
-            Role::Move => {
-                self.input.push(&scene.content(value));
-                scene.touch(actor, Kind::Move, value)?;
-            }
-            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            Role::Read
+            | Role::Shown
+            | Role::Write
+            | Role::WriteOrPipe
+            | Role::Append
+            | Role::Delete
+            | Role::Move
+            | Role::Mode => self.file(scene, actor, role, value)?,
             Role::Fetch => self.urls.push(value.clone()),
-            Role::Send => {
-                let data = network::data_to_send(scene, actor, value, call.stdin)?;
-                self.sent.push(data);
+            Role::Send | Role::SendNamed => {
+                let named = (role == Role::SendNamed).then(|| network::named(value));
+                let data = named.as_ref().unwrap_or(value);
+                self.sent
+                    .push(network::data_to_send(scene, actor, data, call.stdin)?);
             }
-            Role::SendNamed => {
-                let named = match value.text.split_once('@') {
-                    Some((name, file)) if !name.contains('=') => value.map(format!("{name}=@{file}")),
-                    _ => value.clone(),
-                };
-                let data = network::data_to_send(scene, actor, &named, call.stdin)?;
-                self.sent.push(data);
+            Role::SendFile if value.text == "-" => {
+                self.sent.push(call.stdin.cloned().unwrap_or_default());
             }
-            Role::SendFile if is_dash => self.sent.push(call.stdin.cloned().unwrap_or_default()),
             Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
                 self.connections.push(value.clone());
@@ -218,12 +184,7 @@ impl Gathered {
             Role::Listen => scene.emit(actor.does(Kind::Listen).about(&value.text))?,
             Role::Transfer => self.transfers.push(value.clone()),
             Role::Shell => self.commands.push(value.clone()),
-            Role::Code(language) => {
-                self.code(scene, run, language, value)?;
-                if language == Language::Make {
-                    scene.touches(actor, value)?;
-                }
-            }
+            Role::Code(language) => self.code(scene, run, language, value)?,
             Role::Script(language) => {
                 self.output = script(scene, run, language, value)?.or(self.output.take());
             }
@@ -235,6 +196,7 @@ impl Gathered {
                 }
             }
             Role::Env => special::environment(scene, actor, value)?,
+            Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
             Role::ExecAction => {
                 if let Some(command) = value.text.strip_prefix("exec=") {
@@ -252,6 +214,55 @@ impl Gathered {
                     scene.touches(actor, value)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What is done to a file.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "no other role is about a file"
+    )]
+    fn file(&mut self, scene: &mut Scene<'_>, actor: &Actor, role: Role, value: &Value) -> Fueled {
+        let text = value.text.as_str();
+        match role {
+            Role::Read | Role::Write | Role::WriteOrPipe if text == "-" => {}
+            Role::Read => {
+                let is_url = text.contains("://") && !text.starts_with("file:");
+                let content = if is_url {
+                    scene.fetch(actor, value)?
+                } else {
+                    scene.read(actor, value)?
+                };
+                self.input.push(&content);
+                self.reads = true;
+                if text.contains([':', '|', '@']) && !actor.is(Tag::List) {
+                    // `concat:file`, `@file`, `|command`: a place or command in a wrapping of its own.
+                    scene.touches(actor, value)?;
+                }
+            }
+            Role::Shown => {
+                let mut actor = actor.clone();
+                actor.tags.retain(|tag| *tag != Tag::List);
+                scene.read(&actor, value)?;
+            }
+            Role::WriteOrPipe if text.starts_with(['|', '!']) => {
+                let command = value.map(text.trim_start_matches(['|', '!']));
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
+            Role::WriteOrPipe => self.writes.push((value.clone(), false)),
+            Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
+            Role::Append => self.writes.push((value.clone(), true)),
+            Role::Delete if is_root_if_unset(value) => {
+                scene.delete(&actor.and(Tag::RootIfUnset), value)?;
+            }
+            Role::Delete => scene.delete(actor, value)?,
+            Role::Move => {
+                self.input.push(&scene.content(value));
+                scene.touch(actor, Kind::Move, value)?;
+            }
+            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            _ => {}
         }
         Ok(())
     }
@@ -276,6 +287,9 @@ impl Gathered {
         }
         self.output = Some(scene.interpret(run.actor, language, &code)?);
         scene.variables.remove(STANDARD_INPUT);
+        if language == Language::Make {
+            scene.touches(run.actor, value)?;
+        }
         Ok(())
     }
 }

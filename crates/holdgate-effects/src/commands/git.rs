@@ -241,12 +241,17 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     {
         note(Tag::Weakens, scene)?;
     }
-    if lower.starts_with("url.") && last == "insteadof" {
+    if lower.starts_with("url.") && last == "insteadof"
+        || lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless()
+    {
         note(Tag::Redirects, scene)?;
     }
-    if lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless() {
-        note(Tag::Redirects, scene)?;
-    }
+    leads(scene, actor, key, content)
+}
+
+/// Settings that say where git finds remotes and hooks, and one of ssh.
+fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fueled {
+    let lower = key.to_ascii_lowercase();
     if let Some(remote) = key.strip_prefix("remote.")
         && let Some((remote, "url" | "pushurl")) = remote.rsplit_once('.')
     {

@@ -84,7 +84,8 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     for word in call.words.iter().skip(1) {
         let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
         let names_key = is_key_option(option);
-        if !key && !(names_key && !value.is_empty()) {
+        let is_key = key || names_key && !value.is_empty();
+        if !is_key {
             scene.touches(actor, word)?;
         }
         key = names_key && value.is_empty();
@@ -100,7 +101,15 @@ fn is_key_option(option: &str) -> bool {
     };
     let name = name.strip_suffix("file").unwrap_or(name);
     let name = name.trim_end_matches(['-', '_']);
-    let ends = ["key", "cert", "certificate", "identity", "cacert", "keystore", "creds"];
+    let ends = [
+        "key",
+        "cert",
+        "certificate",
+        "identity",
+        "cacert",
+        "keystore",
+        "creds",
+    ];
     let last = name.rsplit(['-', '_', '.']).next().unwrap_or("");
     ends.contains(&last) || ["tlskey", "tlscert", "sslkey", "sslcert", "privkey"].contains(&last)
 }
@@ -184,10 +193,10 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
         }
         if let Some((role, value)) = &given.value {
             let other = run.chosen.and_then(|s| s.options.get(&given.name));
-            let role = match other.and_then(|m| m.value).unwrap_or(*role) {
-                Role::Data if is_key_option(&given.name) => Role::Key,
-                role => role,
-            };
+            let mut role = other.and_then(|m| m.value).unwrap_or(*role);
+            if role == Role::Data && is_key_option(&given.name) {
+                role = Role::Key;
+            }
             gathered.argument(scene, run, role, value)?;
         }
     }

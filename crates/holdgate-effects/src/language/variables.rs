@@ -84,8 +84,19 @@ const NAMED: [(&str, Use); 50] = [
 
 /// Ends of the names of variables that name programs.
 const COMMANDS: [&str; 13] = [
-    "PAGER", "EDITOR", "_ASKPASS", "_WRAPPER", "_COMMAND", "_CMD", "_RSH", "_BROWSER", "_RUNNER",
-    "_LINKER", "_VIEWER", "_EXEC", "_LAUNCHER",
+    "PAGER",
+    "EDITOR",
+    "_ASKPASS",
+    "_WRAPPER",
+    "_COMMAND",
+    "_CMD",
+    "_RSH",
+    "_BROWSER",
+    "_RUNNER",
+    "_LINKER",
+    "_VIEWER",
+    "_EXEC",
+    "_LAUNCHER",
 ];
 
 /// Variables with options for Java.
@@ -100,7 +111,14 @@ const JAVA: [&str; 7] = [
 ];
 
 /// Settings of npm, as variables, that name programs.
-const NPM: [&str; 6] = ["script_shell", "shell", "git", "editor", "viewer", "node_gyp"];
+const NPM: [&str; 6] = [
+    "script_shell",
+    "shell",
+    "git",
+    "editor",
+    "viewer",
+    "node_gyp",
+];
 
 /// Variables that change what other programs do, also without `export`.
 const STEERING: [&str; 19] = [

@@ -83,18 +83,7 @@ impl Scene<'_> {
                 let code = value.map(format!("echo \"{}\"", value.text));
                 self.apart(|scene| scene.shell(actor, &code))?;
             }
-            Use::Libraries => {
-                let parts = value.text.split([':', ' ']).take(MAX_PARTS);
-                let mut paths = parts.filter(|part| part.contains('/'));
-                let odd = |path: &str| {
-                    let path = value.map(path);
-                    let own = self.place(&path);
-                    // What is built here is expected in the programs of the project, not in all.
-                    let own = own.is(PathClass::Project).then_some(own);
-                    self.odd_code(&path).or(own)
-                };
-                return Ok(paths.find_map(odd));
-            }
+            Use::Libraries => return Ok(self.odd_library(value)),
             Use::Script(language) => {
                 // `ENV=production` names no file.
                 if name == "ENV" && !value.text.contains('/') {
@@ -206,13 +195,26 @@ impl Scene<'_> {
         (!usual && !packages).then_some(place)
     }
 
+    /// The same for the first of several libraries. What is built here is expected in the programs of
+    /// the project, not in all.
+    fn odd_library(&self, libraries: &Value) -> Option<Place> {
+        let parts = libraries.text.split([':', ' ']).take(MAX_PARTS);
+        let mut paths = parts.filter(|part| part.contains('/'));
+        paths.find_map(|path| {
+            let path = libraries.map(path);
+            let own = self.place(&path);
+            let own = own.is(PathClass::Project).then_some(own);
+            self.odd_code(&path).or(own)
+        })
+    }
+
     /// The place of the program that a command runs, if it lies where anybody can put one. Scripts
     /// that edit for somebody are often put there, but not hidden.
     fn odd_program(&self, name: &str, command: &Value) -> Option<Place> {
         let program = command.text.split_whitespace().next()?;
         let place = self.place(&command.map(program));
         let known = self.files.get(&place.text);
-        let shown = known.is_some_and(|content| content.is_known());
+        let shown = known.is_some_and(Value::is_known);
         let hidden = place.text.rsplit('/').next()?.starts_with('.');
         let odd = program.contains('/') && place.is(PathClass::Temp) && !shown;
         (odd && (hidden || !name.ends_with("EDITOR"))).then_some(place)

@@ -142,7 +142,9 @@ fn commands_in(text: &str) -> Vec<&str> {
 /// The text from `at`, to the end of the quotes that it may stand in.
 fn up_to_quote(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
-    let before = text.get(..at).and_then(|t| t.trim_end().chars().next_back());
+    let before = text
+        .get(..at)
+        .and_then(|t| t.trim_end().chars().next_back());
     match before.filter(|c| matches!(c, '"' | '\'' | '`')) {
         Some(quote) => rest.split(quote).next().unwrap_or(rest),
         None => rest,
