@@ -269,3 +269,27 @@ fn short_options<'v>(
         return;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::commands::CommandTable;
+
+    #[test]
+    fn a_value_that_may_be_left_out_is_never_a_word_of_its_own() {
+        let table = "g: {operands: text, optional: {shell: \"-O --open\"}, options: {text: -e}}\n";
+        let table = CommandTable::read(table).unwrap();
+        let spec = table.get("g").unwrap().unwrap();
+        let read = |line: &str| {
+            let words: Vec<Value> = line.split(' ').map(Value::known).collect();
+            let parsed = parse(spec, &words);
+            let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+            let values: Vec<String> = values.map(|(_, v)| v.text.clone()).collect();
+            (values, parsed.operands.len())
+        };
+        assert_eq!(read("g -Osh x"), (vec!["sh".to_owned()], 1));
+        assert_eq!(read("g --open=sh x"), (vec!["sh".to_owned()], 1));
+        assert_eq!(read("g -O x"), (vec![], 1));
+        assert_eq!(read("g -e x"), (vec!["x".to_owned()], 0));
+    }
+}

@@ -253,3 +253,24 @@ pub(crate) fn evidence(words: &[Value]) -> String {
     }
     crate::json::shorten(&text.replace(HOLE, "…"), 200)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_key_option;
+
+    #[test]
+    fn options_that_name_keys_are_known_by_their_ends() {
+        for option in [
+            "--key",
+            "--tls-cert",
+            "--identity-file",
+            "--ca.cert",
+            "-key",
+        ] {
+            assert!(is_key_option(option), "{option}");
+        }
+        for option in ["key", "--keyword", "--output", "--certify", "-k"] {
+            assert!(!is_key_option(option), "{option}");
+        }
+    }
+}
