@@ -2,6 +2,7 @@
 
 mod file;
 pub(crate) mod programs;
+pub(crate) mod variables;
 
 use crate::worded::worded;
 

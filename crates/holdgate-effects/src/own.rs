@@ -213,6 +213,22 @@ impl OwnNames {
         !self.program.is_empty() && code.lines().filter(named).any(acts)
     }
 
+    /// Whether a variable decides where agents send their requests. Programs of many kinds ask a model
+    /// on this machine, and those that start with no variables at all are mostly no agents.
+    fn route(&self, name: &str, text: &str) -> Option<Tag> {
+        const HERE: [&str; 4] = ["localhost", "127.", "0.0.0.0", "[::1]"];
+        if !(name == "*" || self.routes.iter().any(|route| route == name)) {
+            return None;
+        }
+        let host = text.split_once("://").map_or("", |(_, host)| host);
+        let here = name != self.address && HERE.iter().any(|here| host.starts_with(here));
+        Some(if name == "*" || here {
+            Tag::OtherRoute
+        } else {
+            Tag::GuardRoute
+        })
+    }
+
     /// The tags of an effect that names a part of the guard.
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -228,9 +244,7 @@ impl OwnNames {
                 if name.starts_with(&self.variables) || name == self.lifts[0] {
                     tags.push(Tag::GuardVariable);
                 }
-                if name == "*" || self.routes.iter().any(|route| route == name) {
-                    tags.push(Tag::GuardRoute);
-                }
+                tags.extend(self.route(name, text));
                 if HOMES.contains(&name) {
                     tags.push(Tag::SettingsHome);
                 }

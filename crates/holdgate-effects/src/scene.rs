@@ -78,6 +78,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) functions: HashMap<String, Arc<Node>>,
     /// `$0`, `$1`, … of the shell that starts next.
     pub(crate) positional: Vec<Value>,
+    /// Folders whose files git runs as hooks, because the call said so.
+    pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that the call has set.
     pub(crate) remotes: HashMap<String, Value>,
     /// Folders whose content came from the network, with the hosts.
@@ -114,6 +116,7 @@ impl<'a> Scene<'a> {
             links,
             lost_links,
             files,
+            hook_folders,
             remotes,
             fetched_folders,
             unpacked,
@@ -133,6 +136,7 @@ impl<'a> Scene<'a> {
             lost_links,
             functions: HashMap::new(),
             positional: Vec::new(),
+            hook_folders,
             remotes,
             fetched_folders,
             unpacked,
@@ -154,6 +158,7 @@ impl<'a> Scene<'a> {
             links: self.links,
             lost_links: self.lost_links,
             files: self.files,
+            hook_folders: self.hook_folders,
             remotes: self.remotes,
             fetched_folders: self.fetched_folders,
             unpacked: self.unpacked,

@@ -25,6 +25,8 @@ pub struct Traces {
     pub(crate) lost_links: bool,
     /// What was written, by absolute path.
     pub(crate) files: HashMap<String, Value>,
+    /// Folders whose files git runs as hooks, because a setting says so.
+    pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that were set.
     pub(crate) remotes: HashMap<String, Value>,
     /// Folders whose content came from the network, with the hosts.
@@ -41,6 +43,7 @@ impl Traces {
         self.links.is_empty()
             && !self.lost_links
             && self.files.is_empty()
+            && self.hook_folders.is_empty()
             && self.remotes.is_empty()
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
@@ -92,6 +95,11 @@ impl Traces {
                 self.variables.insert(name, values);
             }
         }
+        for folder in later.hook_folders {
+            if self.hook_folders.len() < MAX_FOLDERS && !self.hook_folders.contains(&folder) {
+                self.hook_folders.push(folder);
+            }
+        }
         add_folders(&mut self.fetched_folders, later.fetched_folders);
         add_folders(&mut self.unpacked, later.unpacked);
     }
@@ -113,7 +121,7 @@ impl Traces {
             .iter()
             .map(|(from, to)| 64 + from.len() + to.len());
         let names = self.files.keys().chain(self.remotes.keys());
-        let names = names.chain(self.variables.keys());
+        let names = names.chain(self.variables.keys()).chain(&self.hook_folders);
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
         links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()

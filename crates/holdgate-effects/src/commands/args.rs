@@ -192,7 +192,7 @@ fn long_option<'v>(
     let meaning = find(levels, &name).unwrap_or_default();
     let value = match attached {
         Some(value) => Some(value),
-        None if meaning.value.is_some() => rest.next().cloned(),
+        None if meaning.takes_word() => rest.next().cloned(),
         None => None,
     };
     note_with_value(parsed, levels, &name, meaning, value);
@@ -242,9 +242,10 @@ fn short_options<'v>(
     if text.len() > 1
         && let Some(meaning) = find(levels, &whole)
     {
-        let value = match meaning.value {
-            Some(_) => rest.next().cloned(),
-            None => None,
+        let value = if meaning.takes_word() {
+            rest.next().cloned()
+        } else {
+            None
         };
         note(parsed, &whole, meaning, value);
         return;
@@ -256,11 +257,11 @@ fn short_options<'v>(
         }
         let name = format!("-{letter}");
         let meaning = find(levels, &name).unwrap_or_default();
-        if meaning.value.is_none() {
+        let attached = chars.as_str();
+        if meaning.value.is_none() || meaning.attached && attached.is_empty() {
             note(parsed, &name, meaning, None);
             continue;
         }
-        let attached = chars.as_str();
         let value = if attached.is_empty() {
             rest.next().cloned()
         } else {
@@ -268,5 +269,29 @@ fn short_options<'v>(
         };
         note_with_value(parsed, levels, &name, meaning, value);
         return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::commands::CommandTable;
+
+    #[test]
+    fn a_value_that_may_be_left_out_is_never_a_word_of_its_own() {
+        let table = "g: {operands: text, optional: {shell: \"-O --open\"}, options: {text: -e}}\n";
+        let table = CommandTable::read(table).unwrap();
+        let spec = table.get("g").unwrap().unwrap();
+        let read = |line: &str| {
+            let words: Vec<Value> = line.split(' ').map(Value::known).collect();
+            let parsed = parse(spec, &words);
+            let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+            let values: Vec<String> = values.map(|(_, v)| v.text.clone()).collect();
+            (values, parsed.operands.len())
+        };
+        assert_eq!(read("g -Osh x"), (vec!["sh".to_owned()], 1));
+        assert_eq!(read("g --open=sh x"), (vec!["sh".to_owned()], 1));
+        assert_eq!(read("g -O x"), (vec![], 1));
+        assert_eq!(read("g -e x"), (vec!["x".to_owned()], 0));
     }
 }

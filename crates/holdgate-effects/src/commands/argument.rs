@@ -6,6 +6,7 @@ use super::units::Run;
 use super::{Gathered, git, network, packages, processes, special, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
+use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -71,6 +72,11 @@ impl Gathered {
                 self.output = Some(scene.argv(words, run.call.stdin)?);
                 return Ok(());
             }
+            if role == Role::InstallArgv {
+                packages::install(scene, run.actor, operand)?;
+                self.output = packages::runs(scene, run, words)?;
+                return Ok(());
+            }
             self.argument(scene, run, role, operand)?;
         }
         Ok(())
@@ -96,6 +102,11 @@ impl Gathered {
         let mark = mark.map_or("{}", |mark| mark.text.as_str());
         let whole_lines = run.parsed.given(&["-0", "--null", "-d", "--delimiter"]);
         let words = values::with_input(words, role, input, mark, whole_lines);
+        if let Some(url) = words.first().filter(|word| word.text.contains("://")) {
+            // `uv run https://…/x.py`: it is fetched first.
+            let code = scene.fetch(run.actor, url)?;
+            return scene.executes(run.actor, &code);
+        }
         self.output = Some(scene.argv(&words, stdin.filter(|_| role == Role::Argv))?);
         Ok(())
     }
@@ -140,50 +151,35 @@ impl Gathered {
         value: &Value,
     ) -> Fueled {
         scene.fuel.spend(2)?;
-        let is_dash = value.text == "-";
         let Run { call, actor, .. } = run;
         match role {
             Role::Data => scene.touches(actor, value)?,
             Role::Text
+            | Role::Key
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
             | Role::Module
+            | Role::InstallArgv
             | Role::ModeBits => {}
-            Role::Read | Role::Write if is_dash => {}
-            // `-o '|command'`
-            Role::Read | Role::Write if value.text.trim_start().starts_with('|') => {
-                let command = value.text.trim_start().trim_start_matches('|');
-                let command = value.map(command);
-                scene.apart(|scene| scene.shell(actor, &command))?;
-            }
-            Role::Read => {
-                let is_url = value.text.contains("://") && !value.text.starts_with("file:");
-                let content = if is_url {
-                    scene.fetch(actor, value)?
-                } else {
-                    scene.read(actor, value)?
-                };
-                self.input.push(&content);
-                self.reads = true;
-            }
-            Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
-            Role::Append => self.writes.push((value.clone(), true)),
-            Role::Delete if is_root_if_unset(value) => {
-                scene.delete(&actor.and(Tag::RootIfUnset), value)?;
-            }
-            Role::Delete => scene.delete(actor, value)?,
-            Role::Move => {
-                self.input.push(&scene.content(value));
-                scene.touch(actor, Kind::Move, value)?;
-            }
-            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            Role::Read
+            | Role::Shown
+            | Role::Write
+            | Role::WriteOrPipe
+            | Role::Append
+            | Role::Delete
+            | Role::Move
+            | Role::Mode => self.file(scene, actor, role, value)?,
             Role::Fetch => self.urls.push(value.clone()),
-            Role::Send => {
-                let data = network::data_to_send(scene, actor, value, call.stdin)?;
-                self.sent.push(data);
+            Role::Send | Role::SendNamed => {
+                let named = (role == Role::SendNamed).then(|| network::named(value));
+                let data = named.as_ref().unwrap_or(value);
+                self.sent
+                    .push(network::data_to_send(scene, actor, data, call.stdin)?);
             }
-            Role::SendFile if is_dash => self.sent.push(call.stdin.cloned().unwrap_or_default()),
+            Role::SendFile if value.text == "-" => {
+                self.sent.push(call.stdin.cloned().unwrap_or_default());
+            }
             Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
                 self.connections.push(value.clone());
@@ -204,6 +200,7 @@ impl Gathered {
                 }
             }
             Role::Env => special::environment(scene, actor, value)?,
+            Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
             Role::ExecAction => {
                 if let Some(command) = value.text.strip_prefix("exec=") {
@@ -220,7 +217,61 @@ impl Gathered {
             Role::Sql => values::sql(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
-            Role::About(kind) => scene.emit(actor.does(kind).about(&value.text).of(value))?,
+            Role::About(kind) => {
+                scene.emit(actor.does(kind).about(&value.text).of(value))?;
+                if kind == Kind::Remote {
+                    scene.touches(actor, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done to a file.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "no other role is about a file"
+    )]
+    fn file(&mut self, scene: &mut Scene<'_>, actor: &Actor, role: Role, value: &Value) -> Fueled {
+        let text = value.text.as_str();
+        match role {
+            Role::Read | Role::Write | Role::WriteOrPipe if text == "-" => {}
+            Role::Read => {
+                let is_url = text.contains("://") && !text.starts_with("file:");
+                let content = if is_url {
+                    scene.fetch(actor, value)?
+                } else {
+                    scene.read(actor, value)?
+                };
+                self.input.push(&content);
+                self.reads = true;
+                if text.contains([':', '|', '@']) && !actor.is(Tag::List) {
+                    // `concat:file`, `@file`, `|command`: a place or command in a wrapping of its own.
+                    scene.touches(actor, value)?;
+                }
+            }
+            Role::Shown => {
+                let mut actor = actor.clone();
+                actor.tags.retain(|tag| *tag != Tag::List);
+                scene.read(&actor, value)?;
+            }
+            Role::WriteOrPipe if text.starts_with(['|', '!']) => {
+                let command = value.map(text.trim_start_matches(['|', '!']));
+                scene.apart(|scene| scene.shell(actor, &command))?;
+            }
+            Role::WriteOrPipe => self.writes.push((value.clone(), false)),
+            Role::Write => self.writes.push((value.clone(), actor.is(Tag::Append))),
+            Role::Append => self.writes.push((value.clone(), true)),
+            Role::Delete if is_root_if_unset(value) => {
+                scene.delete(&actor.and(Tag::RootIfUnset), value)?;
+            }
+            Role::Delete => scene.delete(actor, value)?,
+            Role::Move => {
+                self.input.push(&scene.content(value));
+                scene.touch(actor, Kind::Move, value)?;
+            }
+            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            _ => {}
         }
         Ok(())
     }
@@ -259,6 +310,9 @@ impl Gathered {
             scene.variables.insert(ARGUMENTS.to_owned(), outer);
         }
         scene.variables.remove(STANDARD_INPUT);
+        if language == Language::Make {
+            scene.touches(run.actor, value)?;
+        }
         Ok(())
     }
 }
@@ -303,7 +357,9 @@ fn script(
             .map(|code| scene.interpret(actor, language, code));
         return code.transpose();
     }
-    if actor.is(Tag::ShowsSource) {
+    // What is no code is shown in errors, or as it is.
+    let strange = language != Language::Shell && scene.place(value).is(PathClass::Secret);
+    if actor.is(Tag::ShowsSource) || strange {
         scene.read(actor, value)?;
     }
     scene.script(actor, language, value).map(Some)

@@ -291,13 +291,47 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     {
         note(Tag::Weakens, scene)?;
     }
-    if let Some(name) = key.strip_prefix("remote.").and_then(|k| k.rsplit_once('.'))
-        && matches!(last, "url" | "pushurl")
+    if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof")
+        || lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless()
     {
-        scene.remotes.insert(name.0.to_owned(), content.clone());
-    }
-    if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof") {
         note(Tag::Redirects, scene)?;
+    }
+    leads(scene, actor, key, content)
+}
+
+/// Settings that say where git finds remotes and hooks, and one of ssh.
+fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fueled {
+    let lower = key.to_ascii_lowercase();
+    if let Some(remote) = key.strip_prefix("remote.")
+        && let Some((remote, "url" | "pushurl")) = remote.rsplit_once('.')
+    {
+        scene.remotes.insert(remote.to_owned(), content.clone());
+    }
+    if lower == "core.hookspath" || lower == "init.templatedir" {
+        hooks_from(scene, actor, content)?;
+    }
+    // `Match exec "command"` of ssh.
+    if lower == "match"
+        && let Some(command) = content.text.strip_prefix("exec ")
+    {
+        let command = content.map(command.trim_matches('"'));
+        scene.shell(actor, &command)?;
+    }
+    Ok(())
+}
+
+/// git runs the files of a folder as hooks from here on, and those that the call wrote there before.
+fn hooks_from(scene: &mut Scene<'_>, actor: &Actor, folder: &Value) -> Fueled {
+    const MAX_FOLDERS: usize = 16;
+    let folder = scene.place(folder).text;
+    if folder.starts_with("/dev/") || scene.hook_folders.len() >= MAX_FOLDERS {
+        return Ok(());
+    }
+    let inside = |path: &&String| crate::path::is_under(path, &folder);
+    let written: Vec<String> = scene.files.keys().filter(inside).cloned().collect();
+    scene.hook_folders.push(folder);
+    for path in written {
+        scene.touch(actor, Kind::Write, &Value::known(path))?;
     }
     Ok(())
 }

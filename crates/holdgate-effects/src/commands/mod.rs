@@ -88,10 +88,38 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     }
     // Many programs are wrappers: a known program among the arguments is taken as run.
     special::wrapped(scene, call, actor)?;
+    let mut key = false;
     for word in call.words.iter().skip(1) {
-        scene.touches(actor, word)?;
+        let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let names_key = is_key_option(option);
+        let is_key = key || names_key && !value.is_empty();
+        if !is_key {
+            scene.touches(actor, word)?;
+        }
+        key = names_key && value.is_empty();
     }
     Ok(output)
+}
+
+/// Whether an option of any program names a key or certificate that the program uses and does not
+/// show: `--key`, `--tls-cert`, `--identity-file`.
+fn is_key_option(option: &str) -> bool {
+    let Some(name) = option.strip_prefix('-') else {
+        return false;
+    };
+    let name = name.strip_suffix("file").unwrap_or(name);
+    let name = name.trim_end_matches(['-', '_']);
+    let ends = [
+        "key",
+        "cert",
+        "certificate",
+        "identity",
+        "cacert",
+        "keystore",
+        "creds",
+    ];
+    let last = name.rsplit(['-', '_', '.']).next().unwrap_or("");
+    ends.contains(&last) || ["tlskey", "tlscert", "sslkey", "sslcert", "privkey"].contains(&last)
 }
 
 fn run_spec(
@@ -183,7 +211,10 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
         }
         if let Some((role, value)) = &given.value {
             let other = run.chosen.and_then(|s| s.options.get(&given.name));
-            let role = other.and_then(|m| m.value).unwrap_or(*role);
+            let mut role = other.and_then(|m| m.value).unwrap_or(*role);
+            if role == Role::Data && is_key_option(&given.name) {
+                role = Role::Key;
+            }
             gathered.argument(scene, run, role, value)?;
         }
     }
@@ -239,4 +270,25 @@ pub(crate) fn evidence(words: &[Value]) -> String {
         }
     }
     crate::json::shorten(&text.replace(HOLE, "…"), 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_key_option;
+
+    #[test]
+    fn options_that_name_keys_are_known_by_their_ends() {
+        for option in [
+            "--key",
+            "--tls-cert",
+            "--identity-file",
+            "--ca.cert",
+            "-key",
+        ] {
+            assert!(is_key_option(option), "{option}");
+        }
+        for option in ["key", "--keyword", "--output", "--certify", "-k"] {
+            assert!(!is_key_option(option), "{option}");
+        }
+    }
 }

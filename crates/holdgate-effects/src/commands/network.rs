@@ -175,6 +175,14 @@ pub(super) fn with_config(scene: &Scene<'_>, call: &Call<'_>) -> Option<Vec<Valu
     Some(words)
 }
 
+/// `name@file` as `name=@file`.
+pub(super) fn named(value: &Value) -> Value {
+    match value.text.split_once('@') {
+        Some((name, file)) if !name.contains('=') => value.map(format!("{name}=@{file}")),
+        _ => value.clone(),
+    }
+}
+
 /// curl's ways to say what is sent: a text, `@file`, `name=@file`, `name@file`, `-`.
 pub(super) fn data_to_send(
     scene: &mut Scene<'_>,

@@ -1,6 +1,7 @@
 //! Packages: what is installed, and from where.
 
 use super::args::Parsed;
+use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
 use crate::scene::{Fueled, Scene};
@@ -73,6 +74,27 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
         scene.executes(actor, &content)?;
     }
     Ok(())
+}
+
+/// `npx name@version words…`: the program of a package runs. If it is not known, it touches what its
+/// words name.
+pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>, words: &[Value]) -> Fueled<Option<Value>> {
+    let Some((package, arguments)) = words.split_first() else {
+        return Ok(None);
+    };
+    let name = package.text.strip_prefix('@').unwrap_or(&package.text);
+    let name = name.split('@').next().unwrap_or("");
+    let know = scene.know;
+    let known = know.own.is_program(name) || know.commands.get(name).is_some();
+    if known && !name.contains('/') {
+        let mut words = vec![package.map(name)];
+        words.extend_from_slice(arguments);
+        return scene.argv(&words, run.call.stdin).map(Some);
+    }
+    for word in arguments {
+        scene.touches(run.actor, word)?;
+    }
+    Ok(None)
 }
 
 /// `go run host/module@version`: it is fetched, built and run.

@@ -143,6 +143,20 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
     scene.set_environment(actor, name, &content)
 }
 
+/// `key=value` of a program, `build.rustc-wrapper="x"`: some settings name a program or a file to run.
+pub(super) fn setting(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    let (key, content) = value.text.split_once('=').unwrap_or((&value.text, ""));
+    let content = value.map(content.trim().trim_matches(['"', '\'']));
+    if programs::setting_runs(key) && !content.text.is_empty() {
+        if content.text.contains("://") {
+            let code = scene.fetch(actor, &content)?;
+            return scene.executes(actor, &code);
+        }
+        scene.apart(|scene| scene.shell(actor, &content))?;
+    }
+    scene.touches(actor, value)
+}
+
 /// `env [options] [NAME=value]… program …`
 pub(super) fn env(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled<Value> {
     let Run {

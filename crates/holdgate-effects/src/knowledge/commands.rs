@@ -16,6 +16,8 @@ struct Written {
     flags: BTreeMap<String, String>,
     /// Options with a value, by the value's role: `write: -o --output`.
     options: BTreeMap<String, String>,
+    /// The same for options whose value may be left out: it is always attached, `-Osh`.
+    optional: BTreeMap<String, String>,
     /// Roles of what is no option, in order; `read...` repeats.
     operands: Roles,
     /// What standard input is for.
@@ -121,7 +123,16 @@ pub(crate) struct Spec {
 pub(crate) struct Meaning {
     /// The role of its value, if it takes one.
     pub(crate) value: Option<Role>,
+    /// Its value is never a word of its own.
+    pub(crate) attached: bool,
     pub(crate) tags: Vec<Tag>,
+}
+
+impl Meaning {
+    /// Whether the next word is its value, if none is attached.
+    pub(crate) fn takes_word(&self) -> bool {
+        self.value.is_some() && !self.attached
+    }
 }
 
 /// All programs that are known. An entry is read when its program is first met: most sessions need
@@ -247,7 +258,9 @@ fn compile(written: &Written) -> Result<Spec, String> {
             meaning.tags.extend(tag);
         }
     }
-    for (role, names) in &written.options {
+    let optional = written.optional.iter().map(|o| (o, true));
+    let listed = written.options.iter().map(|o| (o, false));
+    for ((role, names), attached) in listed.chain(optional) {
         // `write+in-place`: a role, and tags that the option puts on.
         let mut words = role.split('+');
         let role = self::role(words.next().unwrap_or(""))?;
@@ -255,6 +268,7 @@ fn compile(written: &Written) -> Result<Spec, String> {
         for name in names.split_whitespace() {
             let meaning = options.entry(name.to_owned()).or_default();
             meaning.value = Some(role);
+            meaning.attached = attached;
             meaning.tags.extend(&tags);
         }
     }

@@ -13,8 +13,16 @@ pub(crate) enum Role {
     Data,
     /// A text for people, a pattern to search for: nothing is done with what it names.
     Text,
+    /// A key, a certificate or a file of credentials that the program itself uses and does not show.
+    Key,
+    /// `key=value` of a program that runs what some of its settings name.
+    Setting,
     Read,
+    /// A file whose lines show, also where the program else tells only names and sizes.
+    Shown,
     Write,
+    /// A file to write, or, behind a `|`, a command that gets what would be written.
+    WriteOrPipe,
     Append,
     Delete,
     /// It goes away from here.
@@ -25,6 +33,8 @@ pub(crate) enum Role {
     Fetch,
     /// Data to send; `@file` means the file's content.
     Send,
+    /// The same, and `name@file` as well.
+    SendNamed,
     /// A file to send.
     SendFile,
     Connect,
@@ -63,6 +73,9 @@ pub(crate) enum Role {
     Manifest,
     Sql,
     Install,
+    /// A package that is fetched and run: this is its name, what follows are its arguments.
+    #[serde(rename = "install+argv")]
+    InstallArgv,
     /// A process, or the name of one.
     Kill,
     /// Any other effect that is about this text.

@@ -1,4 +1,4 @@
-//! What the names of programs, variables and git's settings say, wherever they stand: in a command, in
+//! What the names of programs and settings say, wherever they stand: in a command, in
 //! code, in the first line of a script or in a file of settings.
 
 use super::Language;
@@ -13,30 +13,21 @@ const HARMFUL: [&str; 21] = [
     "scp", "cat", "cp", "mv", "tar", "base64", "socat", "find", "kill",
 ];
 
-/// Variables whose value is a program that others run.
-#[rustfmt::skip]
-const PROGRAM_VARIABLES: [&str; 24] = [
-    "EDITOR", "VISUAL", "PAGER", "MANPAGER", "GIT_EDITOR", "GIT_PAGER", "GIT_SSH_COMMAND",
-    "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR",
-    "GIT_EXTERNAL_DIFF", "SUDO_EDITOR", "BROWSER", "CC", "CXX", "LD", "AR", "RUSTC_WRAPPER",
-    "RUSTC", "PROMPT_COMMAND", "LESSOPEN", "FZF_DEFAULT_COMMAND",
-];
-
-/// Variables that change what other programs do.
-#[rustfmt::skip]
-const STEERING_VARIABLES: [&str; 16] = [
-    "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "HISTFILE", "HISTSIZE",
-    "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "PYTHONSTARTUP", "DYLD_INSERT_LIBRARIES",
-    "NODE_OPTIONS", "PERL5OPT", "RUBYOPT",
-];
-
 /// Settings of git whose value is a program that git runs, by their last part.
 #[rustfmt::skip]
-const GIT_PROGRAMS: [&str; 26] = [
+const GIT_PROGRAMS: [&str; 31] = [
     "sshcommand", "pager", "editor", "sequenceeditor", "fsmonitor", "askpass", "helper",
     "credentialhelper", "external", "textconv", "command", "program", "smudge", "clean", "process",
     "hookspath", "packobjectshook", "gitproxy", "sshvariant", "cmd", "driver", "proxycommand",
-    "localcommand", "knownhostscommand", "uploadpack", "receivepack",
+    "localcommand", "knownhostscommand", "uploadpack", "receivepack", "difffilter", "sendmailcmd",
+    "tocmd", "cccmd", "headercmd",
+];
+
+/// Settings of other programs whose value is a program that they run, by the end of their names.
+#[rustfmt::skip]
+const RUN_SETTINGS: [&str; 14] = [
+    "wrapper", "runner", "linker", "shell", "pager", "editor", "browser", "askpass", "command", "hook",
+    "rsh", "prepend_file", "append_file", "sendmail_path",
 ];
 
 /// The name of a program without its folder and `.exe`.
@@ -92,27 +83,17 @@ fn is_general(program: &str) -> bool {
     interpreter(program).is_some_and(|language| !small.contains(&language))
 }
 
-/// Whether the value of a variable is a program that others run.
-pub(crate) fn variable_runs(name: &str) -> bool {
-    PROGRAM_VARIABLES.contains(&name)
-}
-
-/// Whether the shell expands the value of a variable, and runs commands in it, to show a prompt.
-pub(crate) fn variable_prompts(name: &str) -> bool {
-    matches!(name, "PS0" | "PS1" | "PS4")
-}
-
-/// Whether a variable changes what other programs do, also without `export`.
-pub(crate) fn variable_steers(name: &str) -> bool {
-    STEERING_VARIABLES.contains(&name)
-        || matches!(name, "PROMPT_COMMAND" | "PS4" | "GIT_SSH_COMMAND")
-}
-
 /// Whether git runs the value of a setting: `core.sshCommand`, `pager.diff`, or the last part alone.
 pub(crate) fn git_setting_runs(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, last) = key.rsplit_once('.').unwrap_or(("", &key));
     GIT_PROGRAMS.contains(&last) || section == "pager" || section.is_empty() && last == "diff"
+}
+
+/// Whether a program runs the value of one of its settings: `build.rustc-wrapper`, `auto_prepend_file`.
+pub(crate) fn setting_runs(key: &str) -> bool {
+    let key = key.trim().to_ascii_lowercase();
+    RUN_SETTINGS.iter().any(|end| key.ends_with(end))
 }
 
 /// A line of a crontab: its times (five fields, or `@daily`) and its command.

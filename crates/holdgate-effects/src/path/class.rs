@@ -22,12 +22,16 @@ worded! {
         Device = "device": "A device that holds data.",
         Stream = "stream": "Standard streams, `/dev/null` and similar.",
         Secret = "secret": "Keys, passwords, tokens.",
+        HoldsSecrets = "holds-secrets": "A folder that contains files with keys and tokens of many \
+                                         programs.",
         Sensitive = "sensitive": "By its name it may contain a secret, but it is often an \
                                   example or public.",
         Holdgate = "holdgate": "Holdgate's own files.",
         HoldsHoldgate = "holds-holdgate": "A folder that contains Holdgate's own folders.",
         AgentSettings = "agent-settings": "An agent's settings, hooks and permissions.",
         Startup = "startup": "Runs at login, at boot or on a schedule.",
+        RunsLater = "runs-later": "Runs whenever a tool is used: shims of version managers, files that \
+                                   build tools and interpreters read at their start.",
         Hook = "hook": "Runs while a developer works: git hooks, editor tasks.",
         Privilege = "privilege": "Controls permissions: sudoers, users, PAM, the dynamic loader.",
         Log = "log": "System logs.",

@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 const MAX_PATH: usize = 4096;
 
 /// Classes that a glob in a command must not reach unseen.
-pub(crate) const SAMPLED: [PathClass; 6] = [
+pub(crate) const SAMPLED: [PathClass; 7] = [
     PathClass::Secret,
     PathClass::Privilege,
     PathClass::Startup,
+    PathClass::RunsLater,
     PathClass::Holdgate,
     PathClass::AgentSettings,
     PathClass::Device,

@@ -3,13 +3,19 @@
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
-use crate::path;
+use crate::language::variables::{self, Use};
+use crate::path::{self, PathClass, Place};
+use crate::tag::Tag;
 use crate::value::{LOADED, Origins, Value};
 
 /// Files of secrets that one call loads.
 const MAX_LOADED: usize = 2;
 /// The longest path that a kernel takes.
 const MAX_PATH: usize = 4096;
+/// Files and settings that one variable may name.
+const MAX_PARTS: usize = 16;
+/// Options that one variable may hold.
+const MAX_WORDS: usize = 64;
 
 impl Scene<'_> {
     /// Relative paths start from `folder` now.
@@ -24,24 +30,28 @@ impl Scene<'_> {
     /// A variable is set for programs that run from here on.
     pub(crate) fn set_environment(&mut self, actor: &Actor, name: &str, value: &Value) -> Fueled {
         self.variables.insert(name.to_owned(), vec![value.clone()]);
-        self.run_by_variable(actor, name, value)?;
-        if name.chars().any(char::is_lowercase) || name.len() < 3 || name == "IFS" {
+        let injected = self.used_by_programs(actor, name, value)?;
+        if !variables::is_of_note(name) && injected.is_none() {
             return Ok(());
         }
-        let effect = actor
-            .does(Kind::Env)
-            .about(&format!("{name}={}", value.text))
-            .of(value);
-        let effect = if value.text.starts_with('/') {
-            effect.at(self.place(value))
-        } else {
-            effect
-        };
+        let text = format!("{name}={}", value.text);
+        let mut effect = actor.does(Kind::Env).about(&text).of(value);
+        if let Some(place) = injected {
+            effect = effect.tagged(Tag::Injects).at(place);
+        } else if value.text.starts_with('/') {
+            effect = effect.at(self.place(value));
+        }
         self.emit(effect)
     }
 
-    /// Some variables name programs that others run.
-    fn run_by_variable(&mut self, actor: &Actor, name: &str, value: &Value) -> Fueled {
+    /// Some variables make programs run others, or load code. Returns where code comes from that
+    /// nobody would expect in them.
+    fn used_by_programs(
+        &mut self,
+        actor: &Actor,
+        name: &str,
+        value: &Value,
+    ) -> Fueled<Option<Place>> {
         if let Some(body) = value
             .text
             .strip_prefix("()")
@@ -49,20 +59,167 @@ impl Scene<'_> {
         {
             let code = value.map(format!("f() {body}; f"));
             self.apart(|scene| scene.shell(actor, &code))?;
-            return Ok(());
+            return Ok(None);
         }
-        let prompt = programs::variable_prompts(name);
-        let program = programs::variable_runs(name);
-        if !value.is_known() || value.text.is_empty() || !(program || prompt) {
-            return Ok(());
+        if !value.is_known() || value.text.is_empty() {
+            return Ok(None);
         }
-        let code = if prompt {
-            value.map(format!("echo \"{}\"", value.text))
-        } else {
-            value.clone()
+        let Some(known) = variables::use_of(name) else {
+            return self.begins_like_command(actor, value).map(|()| None);
         };
-        self.apart(|scene| scene.shell(actor, &code))?;
+        match known {
+            Use::Command => {
+                // `|command %s` of less.
+                let command = value.map(value.text.trim_start_matches(['|', '-', ' ']));
+                self.apart(|scene| scene.shell(actor, &command))?;
+                return Ok(self.odd_program(name, &command));
+            }
+            Use::PerhapsCommand => {
+                self.marks.push(Tag::Suspect);
+                let done = self.apart(|scene| scene.shell(actor, value));
+                self.marks.pop();
+                done?;
+                return Ok(self.odd_program(name, value));
+            }
+            Use::Prompt => {
+                let code = value.map(format!("echo \"{}\"", value.text));
+                self.apart(|scene| scene.shell(actor, &code))?;
+            }
+            Use::Libraries => return Ok(self.odd_library(value)),
+            Use::Script(language) => {
+                // `ENV=production` names no file.
+                if name == "ENV" && !value.text.contains('/') {
+                    return Ok(None);
+                }
+                self.apart(|scene| scene.script(actor, language, value))?;
+                return Ok(self.odd_code(value));
+            }
+            Use::Code(language) => {
+                self.apart(|scene| scene.interpret(actor, language, value))?;
+            }
+            Use::OptionsOf(program, rest) => return self.options_of(actor, program, rest, value),
+            Use::Programs => {
+                let place = self.place(value);
+                return Ok(place.is(PathClass::Temp).then_some(place));
+            }
+            Use::GitSettings => {
+                let text = value.text.replace("'='", "=");
+                for setting in text.split('\'').skip(1).step_by(2).take(MAX_PARTS) {
+                    self.git_setting(&value.map(setting))?;
+                }
+            }
+            Use::GitSetting => {
+                let number = name.rsplit('_').next().unwrap_or("");
+                let part = |part: &str| {
+                    let values = self.variable(&format!("GIT_CONFIG_{part}_{number}"));
+                    values.and_then(|values| values.first()).cloned()
+                };
+                if let (Some(key), Some(content)) = (part("KEY"), part("VALUE")) {
+                    let setting = format!("{}={}", key.text, content.text);
+                    self.git_setting(&content.map(setting))?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A value that begins with a program and its arguments is for somebody to run.
+    fn begins_like_command(&mut self, actor: &Actor, value: &Value) -> Fueled {
+        let (program, arguments) = value.text.split_once(' ').unwrap_or((&value.text, ""));
+        if programs::is_telling(program) && !arguments.trim().is_empty() {
+            return self.touches(actor, value);
+        }
         Ok(())
+    }
+
+    /// `NODE_OPTIONS` and its like: the program does with them what it does with its arguments.
+    fn options_of(
+        &mut self,
+        actor: &Actor,
+        program: &str,
+        rest: &str,
+        value: &Value,
+    ) -> Fueled<Option<Place>> {
+        let before = self.effects.len();
+        // make's own language has spaces.
+        let whole = value.text.contains("--eval").then_some(value.text.as_str());
+        let options = value.text.split_whitespace().take(MAX_WORDS);
+        let options = options.filter(|_| whole.is_none()).chain(whole);
+        let words: Vec<Value> = program
+            .split(' ')
+            .chain(options)
+            .chain(rest.split(' '))
+            .map(|word| value.map(word.trim_matches('"')))
+            .collect();
+        self.apart(|scene| scene.argv(&words, None))?;
+        self.touches(actor, value)?;
+        let loaded = self.effects.iter().skip(before);
+        let loaded = loaded.filter(|e| e.kind == Kind::Run && e.is(Tag::Script));
+        let paths: Vec<String> = loaded
+            .filter_map(|e| e.path.as_ref())
+            .map(|place| place.text.clone())
+            .take(MAX_PARTS)
+            .collect();
+        // `-javaagent:file`, `-agentpath:file`
+        let named = value.text.split_whitespace().take(MAX_PARTS);
+        let named = named.filter(|word| word.contains("agent"));
+        let named = named.filter_map(|word| word.split_once([':', '=']));
+        let named = named.map(|(_, path)| path.split(['=', ',']).next().unwrap_or(path).to_owned());
+        let paths: Vec<String> = paths.into_iter().chain(named).collect();
+        Ok(paths
+            .into_iter()
+            .find_map(|path| self.odd_code(&Value::known(path))))
+    }
+
+    fn git_setting(&mut self, setting: &Value) -> Fueled {
+        let words = ["git", "-c"].map(Value::known);
+        let mut words = words.to_vec();
+        words.extend([setting.clone(), Value::known("version")]);
+        self.apart(|scene| scene.argv(&words, None)).map(drop)
+    }
+
+    /// The place of a file with code, unless programs load code from there all day: the system, the
+    /// project, what a package manager or this very call put there.
+    fn odd_code(&self, path: &Value) -> Option<Place> {
+        let place = self.place(path);
+        let usual = [
+            PathClass::Os,
+            PathClass::System,
+            PathClass::Project,
+            PathClass::Workspace,
+            PathClass::Startup,
+            PathClass::Unknown,
+            PathClass::Stream,
+        ];
+        let packages = [PathClass::Generated, PathClass::Cache];
+        let usual = usual.iter().any(|class| place.is(*class));
+        let packages = packages.iter().any(|class| place.is(*class)) && !place.is(PathClass::Temp);
+        (!usual && !packages).then_some(place)
+    }
+
+    /// The same for the first of several libraries. What is built here is expected in the programs of
+    /// the project, not in all.
+    fn odd_library(&self, libraries: &Value) -> Option<Place> {
+        let parts = libraries.text.split([':', ' ']).take(MAX_PARTS);
+        let mut paths = parts.filter(|part| part.contains('/'));
+        paths.find_map(|path| {
+            let path = libraries.map(path);
+            let own = self.place(&path);
+            let own = own.is(PathClass::Project).then_some(own);
+            self.odd_code(&path).or(own)
+        })
+    }
+
+    /// The place of the program that a command runs, if it lies where anybody can put one. Scripts
+    /// that edit for somebody are often put there, but not hidden.
+    fn odd_program(&self, name: &str, command: &Value) -> Option<Place> {
+        let program = command.text.split_whitespace().next()?;
+        let place = self.place(&command.map(program));
+        let known = self.files.get(&place.text);
+        let shown = known.is_some_and(Value::is_known);
+        let hidden = place.text.rsplit('/').next()?.starts_with('.');
+        let odd = program.contains('/') && place.is(PathClass::Temp) && !shown;
+        (odd && (hidden || !name.ends_with("EDITOR"))).then_some(place)
     }
 
     /// All values that a variable may have here: what the call set, or what is usual outside.

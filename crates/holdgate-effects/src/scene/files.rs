@@ -32,7 +32,11 @@ impl Scene<'_> {
             place.classes.add(PathClass::Mounted);
             return place;
         }
-        let place = self.know.paths.place(path, &self.cwd, self.world);
+        let mut place = self.know.paths.place(path, &self.cwd, self.world);
+        let runs = |folder: &String| path::is_under(&place.text, folder);
+        if self.hook_folders.iter().any(runs) {
+            place.classes.add(PathClass::Hook);
+        }
         if self.lost_links {
             return place.unresolved();
         }

@@ -18,9 +18,10 @@ const MAX_PARTS: usize = 16;
 
 /// Places that are touched if their name stands somewhere: what is kept there is secret, runs later
 /// or gives power.
-const SENSITIVE: [PathClass; 7] = [
+const SENSITIVE: [PathClass; 8] = [
     PathClass::Secret,
     PathClass::Startup,
+    PathClass::RunsLater,
     PathClass::Privilege,
     PathClass::Holdgate,
     PathClass::AgentSettings,
@@ -45,6 +46,13 @@ impl Scene<'_> {
     fn touches_what_it_names(&mut self, actor: &Actor, word: &Value) -> Fueled {
         for part in paths_in(&word.text) {
             self.touches_place(actor, &word.map(part))?;
+        }
+        for part in paths_among_words(&word.text) {
+            let path = word.map(part);
+            let place = self.place(&path);
+            if place.is(PathClass::Secret) {
+                self.emit(actor.does(Kind::Read).at(place).of(&path))?;
+            }
         }
         if word.text.contains("://") && !word.text.contains(char::is_whitespace) {
             self.fetch(actor, word)?;
@@ -85,10 +93,25 @@ fn paths_in(word: &str) -> Vec<&str> {
         if let Some((_, path)) = part.split_once("file:/") {
             parts.push(path.trim_start_matches('/'));
         }
+        // `fileb:///etc/shadow`: an address without a host is a file.
+        if let Some((at, _)) = part.match_indices(":///").next() {
+            parts.push(part.get(at + 3..).unwrap_or(""));
+        }
     }
     parts.retain(|part| part.contains(['/', '.', '~', '_']) && !part.contains("://"));
     parts.truncate(MAX_PARTS);
     parts
+}
+
+/// Paths from the root or a home that stand among words: `src=/etc/shadow dest=/x`.
+fn paths_among_words(text: &str) -> Vec<&str> {
+    if !text.contains(char::is_whitespace) || text.starts_with(['/', '~']) {
+        return Vec::new();
+    }
+    let ends = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=@|".contains(c);
+    let words = text.split(ends).filter(|word| word.len() > 3);
+    let paths = words.filter(|word| word.starts_with('/') || word.starts_with("~/"));
+    paths.take(MAX_PARTS).collect()
 }
 
 /// What in a text may be a command: from a program that is worth a look, at the start or after
@@ -105,7 +128,7 @@ fn commands_in(text: &str) -> Vec<&str> {
             let rest = text.get(at..).unwrap_or_default();
             let (program, arguments) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
             if programs::is_telling(program) && !arguments.trim().is_empty() {
-                found.push(rest);
+                found.push(up_to_quote(text, at));
             }
             if found.len() == MAX_COMMANDS {
                 break;
@@ -114,6 +137,18 @@ fn commands_in(text: &str) -> Vec<&str> {
         at_start = ends(char) || at_start && char.is_whitespace();
     }
     found
+}
+
+/// The text from `at`, to the end of the quotes that it may stand in.
+fn up_to_quote(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    let before = text
+        .get(..at)
+        .and_then(|t| t.trim_end().chars().next_back());
+    match before.filter(|c| matches!(c, '"' | '\'' | '`')) {
+        Some(quote) => rest.split(quote).next().unwrap_or(rest),
+        None => rest,
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +160,9 @@ mod tests {
         assert_eq!(paths_in("--in=~/.ssh/id_rsa"), ["~/.ssh/id_rsa"]);
         assert_eq!(paths_in("@/etc/shadow"), ["/etc/shadow"]);
         assert_eq!(paths_in("some words with a/slash"), [""; 0]);
+        assert!(paths_in("fileb:///etc/shadow").contains(&"/etc/shadow"));
+        let among = paths_among_words("read (\"~/.ssh/x\") or a/slash");
+        assert_eq!(among, ["~/.ssh/x"]);
     }
 
     #[test]
@@ -132,5 +170,6 @@ mod tests {
         assert_eq!(commands_in("|bash -i >& x"), ["bash -i >& x"]);
         assert_eq!(commands_in("x:;@rm -rf ~"), ["rm -rf ~"]);
         assert_eq!(commands_in("the rm command"), [""; 0]);
+        assert_eq!(commands_in("[\"sh\",\"rm -rf ~\"]"), ["rm -rf ~"]);
     }
 }

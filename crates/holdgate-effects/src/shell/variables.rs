@@ -47,7 +47,7 @@ impl Shell<'_, '_> {
             self.set_element(&assignment.name, &index.text, value);
             return Ok(());
         }
-        if for_command || crate::language::programs::variable_steers(&assignment.name) {
+        if for_command || crate::language::variables::steers(&assignment.name) {
             let shown = crate::json::shorten(&value.text, 120);
             let actor = Actor::new("shell", &format!("{}={shown}", assignment.name));
             self.note_old(&assignment.name);
