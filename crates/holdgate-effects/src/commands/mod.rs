@@ -12,9 +12,10 @@ mod packages;
 mod processes;
 mod reads;
 mod special;
+pub(crate) mod sql;
 mod transfer;
 mod units;
-pub(crate) mod values;
+mod values;
 
 use crate::effect::{Actor, Kind};
 use crate::knowledge::{commands as spec, handler, role};

@@ -8,6 +8,7 @@ use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::language::Language;
 use crate::patch::{self, MAX_CONTENT};
+use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
@@ -245,6 +246,11 @@ pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Fu
         let path = Value::known(*path);
         if kind == Kind::Move {
             scene.touch(&call.actor, Kind::Move, &path)?;
+            let place = scene.place(&path);
+            if place.is(PathClass::Secret) && !place.is(PathClass::Project) {
+                // Whoever may read its new place reads it.
+                scene.read(&call.actor, &path)?;
+            }
             content.add_source(&scene.place(&path).text);
         } else {
             content.push(&scene.read(&call.actor, &path)?);

@@ -1,0 +1,189 @@
+//! What tools of services change there, by the words of their names and by their arguments; and the
+//! programs that some servers run.
+
+use super::fields::{Call, leaves, list_of_words};
+use super::name::Name;
+use super::{Role, Verb, run};
+use crate::effect::Kind;
+use crate::json::{Json, shorten};
+use crate::knowledge::tools::{plain, words};
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Words that let everybody in.
+const EVERYBODY: [&str; 8] = [
+    "public",
+    "anyone",
+    "everyone",
+    "public-read",
+    "public-read-write",
+    "allusers",
+    "anonymous",
+    "internet-facing",
+];
+/// Arguments that say who is let in.
+const AUDIENCE: [&str; 8] = [
+    "visibility",
+    "acl",
+    "access",
+    "type",
+    "principal",
+    "audience",
+    "permission",
+    "share",
+];
+/// Words in the name of a setting that protects something.
+const PROTECTIONS: [&str; 12] = [
+    "blocked",
+    "allowed",
+    "denied",
+    "allowlist",
+    "blocklist",
+    "whitelist",
+    "sandbox",
+    "approval",
+    "approvals",
+    "trust",
+    "trusted",
+    "permissions",
+];
+
+/// A change that others rely on.
+pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled {
+    if name.only_reads(scene) {
+        return Ok(());
+    }
+    let said = name.joined();
+    let mut tags = Vec::new();
+    for (tag, change) in &scene.know.tools.changes {
+        scene.fuel.spend(said.len() as u64)?;
+        let verb = said.iter().find(|word| change.verbs.contains(word));
+        let found = verb.is_some_and(|verb| {
+            let thing = |word: &&String| change.things.contains(word) && *word != verb;
+            said.iter().any(|word| thing(&word))
+        });
+        if found {
+            tags.push(*tag);
+        }
+    }
+    let creates = said.iter().any(|word| word == "create");
+    if !creates && lets_everybody_in(scene, call)? {
+        tags.push(Tag::Publish);
+    }
+    if said
+        .iter()
+        .any(|word| word == "config" || word == "settings")
+    {
+        let loosens = |text: &str| {
+            words(text)
+                .iter()
+                .any(|w| PROTECTIONS.contains(&w.as_str()))
+        };
+        let key = call.input.get("key").or_else(|| call.input.get("name"));
+        if key.and_then(Json::as_str).is_some_and(loosens) {
+            tags.push(Tag::SecurityOff);
+        }
+    }
+    for tag in tags {
+        let about = shorten(&call.input.text(), 200);
+        scene.emit(call.actor.does(Kind::Remote).tagged(tag).about(&about))?;
+    }
+    Ok(())
+}
+
+fn lets_everybody_in(scene: &Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
+    if call.input.get("private") == Some(&Json::Bool(false)) {
+        return Ok(true);
+    }
+    let all = leaves(scene, call.input)?;
+    Ok(all.iter().any(|leaf| {
+        let text = leaf.text.trim().to_ascii_lowercase();
+        let about = words(leaf.key)
+            .last()
+            .is_some_and(|w| AUDIENCE.contains(&w.as_str()));
+        about
+            && (EVERYBODY.contains(&text.as_str())
+                || text == "*" && leaf.key.eq_ignore_ascii_case("principal"))
+    }))
+}
+
+/// `kubectl_delete {resourceType, name}` as `kubectl delete ns prod`.
+pub(super) fn program(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled {
+    let said = |word: &String| name.own.contains(word) || name.server.contains(word);
+    let table = &scene.know.tools;
+    let found = table
+        .programs
+        .iter()
+        .find(|(_, words)| words.iter().any(said));
+    let Some((program, aliases)) = found else {
+        return Ok(());
+    };
+    let is_verb = |word: &&String| !table.idle.contains(*word) && !aliases.contains(word);
+    let mut line = vec![Value::known(program.as_str())];
+    line.extend(
+        name.own
+            .iter()
+            .filter(is_verb)
+            .map(|word| Value::known(word.as_str())),
+    );
+    let mut operands = Vec::new();
+    for (key, value) in call.input.as_object().unwrap_or_default() {
+        let option = table.options.get(&plain(key));
+        let roles = table.roles_or_guess(key);
+        match (value, option) {
+            (Json::Bool(true), Some(option)) => line.push(Value::known(option.as_str())),
+            (
+                Json::String(_) | Json::Number(_) | Json::Array(_) | Json::Object(_),
+                Some(option),
+            ) => {
+                for text in settings(value) {
+                    line.push(Value::known(option.as_str()));
+                    line.push(Value::known(text));
+                }
+            }
+            (Json::String(text), None) if roles.has(Role::Command) => {
+                line.extend(text.split_whitespace().take(64).map(Value::known));
+            }
+            (Json::Array(_), None) if roles.has(Role::Command) || roles.has(Role::Arguments) => {
+                operands.extend(list_of_words(value).unwrap_or_default());
+            }
+            (Json::String(text), None) if !roles.has(Role::Folder) && text.len() < 256 => {
+                operands.push(Value::known(text.as_ref()));
+            }
+            _ => {}
+        }
+    }
+    line.dedup_by(|a, b| a.text == b.text);
+    line.extend(operands);
+    line.truncate(128);
+    run::perhaps(scene, |scene| scene.apart(|scene| scene.argv(&line, None)))?;
+    Ok(())
+}
+
+/// The values of an option: `["/:/host"]`, `{"/": {"bind": "/host"}}`.
+fn settings(value: &Json<'_>) -> Vec<String> {
+    match value {
+        Json::String(text) | Json::Number(text) => vec![text.to_string()],
+        Json::Array(items) => items.iter().take(64).flat_map(settings).collect(),
+        Json::Object(members) => {
+            let one = |(key, value): &(std::borrow::Cow<'_, str>, Json<'_>)| match value {
+                Json::String(text) => format!("{key}={text}"),
+                other => {
+                    let bind = other.get("bind").and_then(Json::as_str).unwrap_or("/mnt");
+                    format!("{key}:{bind}")
+                }
+            };
+            members.iter().take(64).map(one).collect()
+        }
+        Json::Null | Json::Bool(_) => Vec::new(),
+    }
+}
+
+/// A key that stands in the arguments of a tool of another's service leaves for that service.
+pub(super) fn literal_secrets(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled {
+    if name.server.is_empty() || name.says(scene, Verb::Keep) || name.only_reads(scene) {
+        return Ok(());
+    }
+    super::message::leaves_with_secrets(scene, call)
+}

@@ -1,0 +1,115 @@
+//! Strings that no entry of the table settles: each is read by its own look, whatever the argument is
+//! called and however deep it is nested.
+
+use super::fields::{Call, Leaf, leaves, path_readings};
+use super::name::Name;
+use super::{Role, Roles, Verb, run, shape};
+use crate::commands::sql;
+use crate::effect::Kind;
+use crate::language::programs;
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// A longer text is a document.
+const MAX_LENGTH: usize = 4096;
+
+/// Reads the strings of a call that have none of the roles `used`.
+pub(super) fn rest(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, used: Roles) -> Fueled {
+    let runs = name.says(scene, Verb::Run);
+    let silent = Roles::of(&[Role::Prose, Role::Label, Role::Recipient]);
+    // What such an argument holds is a text for people or for a file, unless the tool runs things.
+    let texts = Roles::of(&[Role::Content, Role::Prompt, Role::Data, Role::Query]);
+    for leaf in leaves(scene, call.input)? {
+        let looks = looks_like_path(leaf.text);
+        let skipped = leaf.roles.any(used)
+            || leaf.roles.any(silent) && !looks
+            || leaf.roles.any(texts) && !runs && !looks;
+        if !skipped {
+            one(scene, call, name, &leaf)?;
+        }
+    }
+    Ok(())
+}
+
+fn one(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, leaf: &Leaf<'_>) -> Fueled {
+    let text = leaf.text.trim();
+    if text.len() > MAX_LENGTH {
+        return Ok(());
+    }
+    scene.fuel.spend_on(text.len())?;
+    if looks_like_path(text) {
+        return path(scene, call, name, text);
+    }
+    let value = Value::known(text);
+    if sql::looks_like(text) {
+        return sql::run(scene, &call.actor, &value);
+    }
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let spaced = first.len() < text.len();
+    if spaced && programs::is_telling(first) && says_run(scene, name, leaf) {
+        return run::perhaps(scene, |scene| {
+            scene.apart(|scene| scene.shell(&call.actor, &value).map(drop))
+        });
+    }
+    if shape::looks_like_code(text) {
+        scene.marks.push(Tag::Suspect);
+        let done = run::perhaps(scene, |scene| {
+            let language = shape::language(scene, call, text);
+            run::run_code(scene, &call.actor, language, text)
+        });
+        scene.marks.pop();
+        return done;
+    }
+    scene.touches(&call.actor, &value)
+}
+
+/// The tool or its argument is called after running things: `invoke {line}`.
+fn says_run(scene: &Scene<'_>, name: &Name, leaf: &Leaf<'_>) -> bool {
+    name.says(scene, Verb::Run) || leaf.roles.has(Role::Command) || leaf.key == "line"
+}
+
+/// A path, and what the tool's name says is done there.
+fn path(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, text: &str) -> Fueled {
+    for path in path_readings(text) {
+        let place = scene.place(&path);
+        if !crate::scene::is_sensitive(&place) {
+            continue;
+        }
+        if name.only_reads(scene) {
+            scene.emit(call.actor.does(Kind::Read).at(place))?;
+        } else {
+            scene.touches(&call.actor, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text is a path by its look: it begins at a known place, and has no second line.
+pub(super) fn looks_like_path(text: &str) -> bool {
+    let text = text.trim();
+    let starts = [
+        "/",
+        "~/",
+        "./",
+        "../",
+        "..\\",
+        ".\\",
+        "~\\",
+        "\\\\",
+        "file:",
+        "%2",
+        "$HOME",
+        "${HOME}",
+        "%USERPROFILE%",
+        "%APPDATA%",
+    ];
+    let lower = text.get(..4).unwrap_or_default();
+    let drive =
+        matches!(lower.as_bytes(), [letter, b':', b'\\' | b'/', _] if letter.is_ascii_alphabetic());
+    let begins = drive || starts.iter().any(|start| text.starts_with(start));
+    begins
+        && text.len() < 1024
+        && !text.starts_with("//")
+        && !text.contains(['\n', '<', '|', ';', '"'])
+}
