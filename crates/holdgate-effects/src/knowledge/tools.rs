@@ -21,13 +21,17 @@ pub struct ToolTable {
     /// Roles of arguments that are not listed, by their last word that counts.
     words: HashMap<String, Roles>,
     fillers: HashSet<String>,
+    /// Words anywhere in such a name by which the argument is only compared.
+    compared: HashSet<String>,
     verbs: HashMap<String, Vec<Verb>>,
     pub(crate) changes: BTreeMap<Tag, Change>,
     /// The programs that servers run by the names of their tools.
     pub(crate) programs: BTreeMap<String, Vec<String>>,
     /// Words in names of tools that are no sub-commands.
     pub(crate) idle: HashSet<String>,
-    /// Arguments that are options of such a program.
+    /// Arguments that are operands of such a program, in their order.
+    pub(crate) operands: Vec<String>,
+    /// Arguments that are options of it, with names of their own.
     pub(crate) options: BTreeMap<String, String>,
 }
 
@@ -42,6 +46,8 @@ struct TableFile {
     #[serde(default)]
     fillers: HashSet<String>,
     #[serde(default)]
+    compared: HashSet<String>,
+    #[serde(default)]
     verbs: BTreeMap<Verb, Vec<String>>,
     #[serde(default)]
     changes: BTreeMap<Tag, Change>,
@@ -49,6 +55,8 @@ struct TableFile {
     programs: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     idle: HashSet<String>,
+    #[serde(default)]
+    operands: Vec<String>,
     #[serde(default)]
     options: BTreeMap<String, String>,
 }
@@ -85,10 +93,12 @@ impl ToolTable {
             roles: by_name(file.fields),
             words: by_name(file.words),
             fillers: file.fillers,
+            compared: file.compared,
             verbs,
             changes: file.changes,
             programs: file.programs,
             idle: file.idle,
+            operands: file.operands,
             options: file.options,
         })
     }
@@ -132,6 +142,9 @@ impl ToolTable {
         }
         // `pathInProject`, `cmdString`: what stands at the end says less.
         let words = words(text::beginning(key, 128));
+        if words.iter().any(|word| self.compared.contains(word)) {
+            return Roles::of(&[Role::Label]);
+        }
         let telling = words.iter().rev().find(|w| !self.fillers.contains(*w));
         let last = telling.or(words.last());
         let found = last.and_then(|word| self.words.get(word));

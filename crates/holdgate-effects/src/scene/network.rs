@@ -29,7 +29,8 @@ impl Scene<'_> {
             // git runs what such an address says.
             return self.shell(actor, &url.map(command.replace("% ", " ")));
         }
-        if let Some(path) = url.text.strip_prefix("file://") {
+        let text = url.text.strip_prefix("view-source:").unwrap_or(&url.text);
+        if let Some(path) = text.strip_prefix("file://") {
             return self.read(actor, &Value::known(path));
         }
         let host = self.know.hosts.host(url);

@@ -62,6 +62,11 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
             return Ok(());
         }
         let name = Name::of(&call);
+        let hosted = ["repo", "repository", "project_id"];
+        if does == ToolKind::Write && hosted.iter().any(|key| call.input.get(key).is_some()) {
+            // A file of a repository on a server, where others read it.
+            message::leaves_with_secrets(scene, &call)?;
+        }
         return strings::rest(scene, &call, &name, scene.know.tools.all_roles());
     }
     scene.emit(call.actor.does(Kind::Run).tagged(Tag::Tool))?;

@@ -146,22 +146,36 @@ pub(super) struct Leaf<'j> {
     pub(super) key: &'j str,
     pub(super) roles: Roles,
     pub(super) text: &'j str,
+    /// It stands in an object of a list, where no known tool looks for arguments.
+    pub(super) deep: bool,
 }
 
 /// All strings of a call, however deep.
 pub(super) fn leaves<'j>(scene: &Scene<'_>, input: &'j Json<'j>) -> Fueled<Vec<Leaf<'j>>> {
     let mut found = Vec::new();
     // The reader of JSON bounds the depth.
-    let mut open: Vec<(&str, Roles, &Json<'_>)> = vec![("", Roles::default(), input)];
-    while let Some((key, roles, value)) = open.pop() {
+    let mut open = vec![("", Roles::default(), input, false)];
+    while let Some((key, roles, value, deep)) = open.pop() {
         scene.fuel.spend(4)?;
         match value {
-            Json::String(text) => found.push(Leaf { key, roles, text }),
-            Json::Array(items) => open.extend(items.iter().rev().map(|item| (key, roles, item))),
+            Json::String(text) => found.push(Leaf {
+                key,
+                roles,
+                text,
+                deep,
+            }),
+            Json::Array(items) => {
+                let is_object = |item: &Json<'_>| item.as_object().is_some();
+                let below = |item| {
+                    let hidden = is_object(item) && !roles.has(Role::Items);
+                    (key, roles, item, deep || hidden)
+                };
+                open.extend(items.iter().rev().map(below));
+            }
             Json::Object(members) => {
                 for (key, value) in members.iter().rev() {
                     scene.fuel.spend_on(key.len())?;
-                    open.push((key, scene.know.tools.roles_or_guess(key), value));
+                    open.push((key, scene.know.tools.roles_or_guess(key), value, deep));
                 }
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}

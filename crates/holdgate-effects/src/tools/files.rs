@@ -63,16 +63,30 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Fueled<b
         .collect();
     for folder in folders {
         scene.touch(&actor, Kind::Read, &folder)?;
-        for glob in &globs {
+        for glob in globs.iter().flat_map(|glob| alternatives(glob)) {
             let path = if glob.starts_with(['/', '~']) {
-                (*glob).to_owned()
+                glob
             } else {
                 format!("{}/{glob}", folder.text)
             };
+            let actor = actor.and(Tag::Filtered);
             scene.touch(&actor, Kind::Read, &Value::known(path))?;
         }
     }
     Ok(true)
+}
+
+/// What a glob with braces stands for: `*.{pem,key}` is `*.pem` and `*.key`.
+fn alternatives(glob: &str) -> Vec<String> {
+    let parts = glob.split_once('{').and_then(|(before, rest)| {
+        let (inside, after) = rest.split_once('}')?;
+        (!inside.contains('{')).then_some((before, inside, after))
+    });
+    let Some((before, inside, after)) = parts else {
+        return vec![glob.to_owned()];
+    };
+    let inside = inside.split(',').take(MAX_TARGETS);
+    inside.map(|one| format!("{before}{one}{after}")).collect()
 }
 
 /// New text for files: at once, or part by part.

@@ -25,15 +25,18 @@ impl Name {
         Name { own, server }
     }
 
-    /// Whether one of the words says this.
+    /// Whether one of the words says this. A server for terminals runs things by whatever tool.
     pub(super) fn says(&self, scene: &Scene<'_>, verb: Verb) -> bool {
-        scene.know.tools.says(&self.own, verb)
+        let whole = matches!(verb, Verb::Run | Verb::Database | Verb::Tell | Verb::Reveal);
+        let table = &scene.know.tools;
+        table.says(&self.own, verb) || whole && table.says(&self.server, verb)
     }
 
     /// Whether it shows something, and does nothing else by its words.
     pub(super) fn only_reads(&self, scene: &Scene<'_>) -> bool {
         let others = [Verb::Write, Verb::Send, Verb::Run];
-        self.says(scene, Verb::Read) && !others.iter().any(|verb| self.says(scene, *verb))
+        let own = |verb| scene.know.tools.says(&self.own, verb);
+        own(Verb::Read) && !others.into_iter().any(own)
     }
 
     /// The words, and each two that follow each other as one: `deploy`, `key`, `deploykey`.
@@ -45,9 +48,7 @@ impl Name {
 
 /// A short verb in an argument.
 fn action_words(fields: &Fields<'_>) -> Vec<String> {
-    let verb = fields.text(Role::Action).unwrap_or_default();
-    if verb.len() > 40 || verb.contains(char::is_whitespace) {
-        return Vec::new();
-    }
-    words(verb)
+    let is_verb = |text: &&str| text.len() <= 40 && !text.contains(char::is_whitespace);
+    let verbs = fields.texts(Role::Action).into_iter().filter(is_verb);
+    verbs.take(4).flat_map(words).collect()
 }

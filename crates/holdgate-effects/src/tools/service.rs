@@ -58,6 +58,10 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
     let mut tags = Vec::new();
     for (tag, change) in &scene.know.tools.changes {
         scene.fuel.spend(said.len() as u64)?;
+        if said.iter().any(|word| change.alone.contains(word)) {
+            tags.push(*tag);
+            continue;
+        }
         let verb = said.iter().find(|word| change.verbs.contains(word));
         let found = verb.is_some_and(|verb| {
             let thing = |word: &&String| change.things.contains(word) && *word != verb;
@@ -85,11 +89,68 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(Tag::SecurityOff);
         }
     }
+    if protects_less(call.input) && !creates {
+        tags.push(Tag::SecurityOff);
+    }
     for tag in tags {
         let about = shorten(&call.input.text(), 200);
         scene.emit(call.actor.does(Kind::Remote).tagged(tag).about(&about))?;
     }
     Ok(())
+}
+
+/// Words of switches that protect something while they are on.
+const GUARDS: [&str; 13] = [
+    "block",
+    "protect",
+    "protected",
+    "protection",
+    "require",
+    "required",
+    "enforce",
+    "restrict",
+    "logging",
+    "mfa",
+    "encryption",
+    "encrypted",
+    "verify",
+];
+
+/// Whether a switch that protects something is turned off.
+fn protects_less(input: &Json<'_>) -> bool {
+    let members = input.as_object().unwrap_or_default();
+    members.iter().any(|(key, value)| {
+        let guards = || words(key).iter().any(|w| GUARDS.contains(&w.as_str()));
+        match value {
+            Json::Bool(false) => guards(),
+            Json::Object(_) => protects_less(value),
+            _ => false,
+        }
+    })
+}
+
+/// A store of secrets shows one.
+pub(super) fn reveal(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled {
+    let table = &scene.know.tools;
+    let reads = table.says(&name.own, Verb::Read)
+        || name.own.iter().any(|w| w == "reveal" || w == "export");
+    let others = [
+        "list",
+        "scanning",
+        "alert",
+        "alerts",
+        "search",
+        "docs",
+        "documentation",
+        "status",
+    ];
+    let only_names = name.own.iter().any(|word| others.contains(&word.as_str()));
+    if !reads || only_names || !name.says(scene, Verb::Reveal) {
+        return Ok(());
+    }
+    let about = shorten(&call.input.text(), 200);
+    let read = call.actor.does(Kind::Read).tagged(Tag::SecretStore);
+    scene.emit(read.about(&about))
 }
 
 fn lets_everybody_in(scene: &Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
@@ -121,44 +182,57 @@ pub(super) fn program(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fu
     };
     let is_verb = |word: &&String| !table.idle.contains(*word) && !aliases.contains(word);
     let mut line = vec![Value::known(program.as_str())];
-    line.extend(
-        name.own
-            .iter()
-            .filter(is_verb)
-            .map(|word| Value::known(word.as_str())),
-    );
-    let mut operands = Vec::new();
+    let verbs = name.own.iter().filter(is_verb);
+    line.extend(verbs.map(|word| Value::known(word.as_str())));
+    let has_verb = line.len() > 1;
+    let (mut operands, mut last, mut stdin) = (Vec::new(), Vec::new(), None);
     for (key, value) in call.input.as_object().unwrap_or_default() {
-        let option = table.options.get(&plain(key));
         let roles = table.roles_or_guess(key);
-        match (value, option) {
-            (Json::Bool(true), Some(option)) => line.push(Value::known(option.as_str())),
-            (
-                Json::String(_) | Json::Number(_) | Json::Array(_) | Json::Object(_),
-                Some(option),
-            ) => {
-                for text in settings(value) {
-                    line.push(Value::known(option.as_str()));
-                    line.push(Value::known(text));
-                }
+        let order = table.operands.iter().position(|k| *k == plain(key));
+        if let Some(option) = table.options.get(&plain(key)) {
+            push_option(&mut line, option, value);
+        } else if roles.has(Role::Command) || roles.has(Role::Arguments) {
+            let words = list_of_words(value).unwrap_or_else(|| {
+                let text = value.as_str().unwrap_or_default();
+                text.split_whitespace().map(Value::known).collect()
+            });
+            let said =
+                words.len() == 1 && line.contains(words.first().unwrap_or(&Value::default()));
+            if has_verb && !said {
+                last.extend(words);
+            } else if !said {
+                line.extend(words);
             }
-            (Json::String(text), None) if roles.has(Role::Command) => {
-                line.extend(text.split_whitespace().take(64).map(Value::known));
+        } else if let Some(text) = value.as_str().filter(|_| !roles.has(Role::Folder)) {
+            match order {
+                _ if text.contains('\n') => stdin = Some(Value::known(text)),
+                Some(order) => operands.push((order, Value::known(text))),
+                None => line.push(Value::known(format!("--{key}={text}"))),
             }
-            (Json::Array(_), None) if roles.has(Role::Command) || roles.has(Role::Arguments) => {
-                operands.extend(list_of_words(value).unwrap_or_default());
-            }
-            (Json::String(text), None) if !roles.has(Role::Folder) && text.len() < 256 => {
-                operands.push(Value::known(text.as_ref()));
-            }
-            _ => {}
         }
     }
-    line.dedup_by(|a, b| a.text == b.text);
-    line.extend(operands);
+    operands.sort_by_key(|(order, _)| *order);
+    line.extend(operands.into_iter().map(|(_, operand)| operand));
+    line.extend(last);
+    if stdin.is_some() {
+        line.extend(["-f", "-"].map(Value::known));
+    }
     line.truncate(128);
-    run::perhaps(scene, |scene| scene.apart(|scene| scene.argv(&line, None)))?;
+    run::perhaps(scene, |scene| {
+        scene.apart(|scene| scene.argv(&line, stdin.as_ref()))
+    })?;
     Ok(())
+}
+
+/// `--option` for what is on, `--option value` for each value.
+fn push_option(line: &mut Vec<Value>, option: &str, value: &Json<'_>) {
+    if *value == Json::Bool(true) {
+        line.push(Value::known(option));
+    }
+    for text in settings(value) {
+        line.push(Value::known(option));
+        line.push(Value::known(text));
+    }
 }
 
 /// The values of an option: `["/:/host"]`, `{"/": {"bind": "/host"}}`.

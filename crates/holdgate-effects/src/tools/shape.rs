@@ -2,7 +2,7 @@
 
 use super::fields::Call;
 use super::name::Name;
-use super::{Role, Roles, Verb, act, files, message, run, service, strings};
+use super::{Role, Roles, Verb, act, files, message, run, service, strings, told};
 use crate::commands::sql;
 use crate::effect::Kind;
 use crate::json::Json;
@@ -29,7 +29,11 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
         used.push(Role::Code);
     }
     service::program(scene, call, &name)?;
-    if name.says(scene, Verb::Send) {
+    if call.fields.all(Role::Url).any(names_host) {
+        // What is loaded down or up beside it is the fetch's own.
+        act::fetch(scene, call)?;
+        used.extend([Role::Url, Role::Data, Role::Path, Role::To]);
+    } else if name.says(scene, Verb::Send) {
         message::message(scene, call)?;
         used.extend([Role::Path, Role::Url, Role::To, Role::From]);
     } else {
@@ -37,11 +41,17 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
         service::literal_secrets(scene, call, &name)?;
     }
     let is_sql = |(key, _): (&str, &Json<'_>)| key.to_ascii_lowercase().contains("sql");
-    if says(call, DATABASES) || call.fields.all(Role::Query).any(is_sql) {
+    let asks = name.says(scene, Verb::Database) || says(call, DATABASES);
+    let reads_about = says(call, &["search", "docs"]);
+    if asks && !reads_about || call.fields.all(Role::Query).any(is_sql) {
         queries(scene, call)?;
         used.push(Role::Query);
     }
+    if name.says(scene, Verb::Tell) {
+        told::orders(scene, call)?;
+    }
     service::change(scene, call, &name)?;
+    service::reveal(scene, call, &name)?;
     strings::rest(scene, call, &name, Roles::of(&used))
 }
 
@@ -54,12 +64,6 @@ fn says(call: &Call<'_>, words: &[&str]) -> bool {
 fn places(scene: &mut Scene<'_>, call: &Call<'_>, used: &mut Vec<Role>) -> Fueled {
     let says = |words: &[&str]| says(call, words);
     let has_items = call.fields.items().next().is_some();
-    if call.fields.all(Role::Url).any(names_host) {
-        // What is loaded down or up beside it is the fetch's own.
-        act::fetch(scene, call)?;
-        used.extend([Role::Url, Role::Data, Role::Path, Role::To]);
-        return Ok(());
-    }
     if says(&["move", "rename"]) && call.fields.texts(Role::To).len() == 1 {
         used.extend([Role::Path, Role::From, Role::To]);
         files::relocate(scene, call, Kind::Move)?;
@@ -177,6 +181,7 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled<bool> {
 /// Whether a text is code by its look: an import, a function, a call that runs programs.
 pub(super) fn looks_like_code(text: &str) -> bool {
     let inside = [
+        "__import__(",
         "require(",
         "import os",
         "import subprocess",
@@ -197,6 +202,7 @@ pub(super) fn looks_like_code(text: &str) -> bool {
         "OS.execute",
         "os.execute",
         "shell_exec(",
+        "Process.Start(",
         "system(",
         "fetch(",
     ];
@@ -283,6 +289,8 @@ fn guess(code: &str) -> Language {
     ]) || code.contains("=>")
     {
         Language::JavaScript
+    } else if starts(&["using ", "package ", "#include", "System.", "public "]) {
+        Language::Compiled
     } else {
         Language::Shell
     }
@@ -304,7 +312,9 @@ pub(super) fn urls_in(text: &str) -> Vec<&str> {
 
 /// What is asked of a database.
 pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
-    let texts = call.fields.texts(Role::Query);
+    let mut texts = call.fields.texts(Role::Query);
+    // The commands of Redis and its like.
+    texts.extend(call.fields.texts(Role::Command));
     if run::too_long(scene, &call.actor, &texts)? {
         return Ok(true);
     }

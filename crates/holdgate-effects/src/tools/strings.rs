@@ -3,7 +3,7 @@
 
 use super::fields::{Call, Leaf, leaves, path_readings};
 use super::name::Name;
-use super::{Role, Roles, Verb, run, shape};
+use super::{Role, Roles, Verb, run, shape, told};
 use crate::commands::sql;
 use crate::effect::Kind;
 use crate::language::programs;
@@ -13,6 +13,8 @@ use crate::value::Value;
 
 /// A longer text is a document.
 const MAX_LENGTH: usize = 4096;
+/// Parts of one text that may be commands.
+const MAX_PIECES: usize = 256;
 
 /// Reads the strings of a call that have none of the roles `used`.
 pub(super) fn rest(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, used: Roles) -> Fueled {
@@ -22,9 +24,10 @@ pub(super) fn rest(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, used: Ro
     let texts = Roles::of(&[Role::Content, Role::Prompt, Role::Data, Role::Query]);
     for leaf in leaves(scene, call.input)? {
         let looks = looks_like_path(leaf.text);
-        let skipped = leaf.roles.any(used)
+        let skipped = leaf.roles.any(used) && !leaf.deep
+            || leaf.roles.has(Role::Label)
             || leaf.roles.any(silent) && !looks
-            || leaf.roles.any(texts) && !runs && !looks;
+            || leaf.roles.any(texts) && !leaf.roles.has(Role::Command) && !runs && !looks;
         if !skipped {
             one(scene, call, name, &leaf)?;
         }
@@ -38,7 +41,8 @@ fn one(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, leaf: &Leaf<'_>) -> 
         return Ok(());
     }
     scene.fuel.spend_on(text.len())?;
-    if looks_like_path(text) {
+    let is_word = !text.contains(char::is_whitespace) && !text.contains("://");
+    if looks_like_path(text) || leaf.roles.has(Role::Path) && is_word {
         return path(scene, call, name, text);
     }
     let value = Value::known(text);
@@ -59,9 +63,32 @@ fn one(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, leaf: &Leaf<'_>) -> 
             run::run_code(scene, &call.actor, language, text)
         });
         scene.marks.pop();
-        return done;
+        done?;
+        return pieces(scene, call, text, &['\'', '"', '`']);
+    }
+    if text.starts_with('<') {
+        return pieces(scene, call, text, &['<', '>']);
+    }
+    if is_prose(text) {
+        return told::order(scene, call, text);
     }
     scene.touches(&call.actor, &value)
+}
+
+/// The parts of a text between such marks, each as a word of its own.
+fn pieces(scene: &mut Scene<'_>, call: &Call<'_>, text: &str, marks: &[char]) -> Fueled {
+    for piece in text.split(marks).take(MAX_PIECES) {
+        if piece.contains(' ') {
+            scene.touches(&call.actor, &Value::known(piece.trim()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text is made of sentences.
+fn is_prose(text: &str) -> bool {
+    let words = text.split_whitespace().count();
+    words >= 5 && text.starts_with(char::is_uppercase)
 }
 
 /// The tool or its argument is called after running things: `invoke {line}`.
@@ -71,7 +98,15 @@ fn says_run(scene: &Scene<'_>, name: &Name, leaf: &Leaf<'_>) -> bool {
 
 /// A path, and what the tool's name says is done there.
 fn path(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, text: &str) -> Fueled {
+    let deletes = scene.know.tools.changes.get(&Tag::Delete);
+    let deletes = deletes.is_some_and(|all| name.own.iter().any(|w| all.verbs.contains(w)));
     for path in path_readings(text) {
+        if deletes {
+            let mut actor = call.actor.clone();
+            actor.tags.push(Tag::Recursive);
+            scene.delete(&actor, &path)?;
+            continue;
+        }
         let place = scene.place(&path);
         if !crate::scene::is_sensitive(&place) {
             continue;

@@ -10,13 +10,24 @@ use crate::value::{Origins, Value};
 
 /// Commands of one text that are looked at.
 const MAX_SPANS: usize = 64;
+/// Sentences of one text, and words of one sentence.
+const MAX_SENTENCES: usize = 2000;
+const MAX_WORDS: usize = 200;
 /// A longer one is an example of something.
 const MAX_SPAN: usize = 1024;
 /// How far before a command it may be said that it is not to be run.
 const BEFORE: usize = 48;
 
 /// Words that turn an order into its opposite, or into a report.
-const DENIALS: [&str; 12] = [
+const DENIALS: [&str; 20] = [
+    "mention",
+    "explain",
+    "document",
+    "example",
+    "e.g.",
+    "describe",
+    "show ",
+    "test that",
     "not ",
     "n't ",
     "never",
@@ -43,20 +54,36 @@ pub(super) fn orders(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     done
 }
 
+/// The same for one text.
+pub(super) fn order(scene: &mut Scene<'_>, call: &Call<'_>, text: &str) -> Fueled {
+    scene.marks.push(Tag::Ordered);
+    let mut left = MAX_SPANS;
+    let done = read_one(scene, call, text, &mut left);
+    scene.marks.pop();
+    done
+}
+
 fn read(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     let mut left = MAX_SPANS;
     for leaf in leaves(scene, call.input)? {
-        scene.fuel.spend_on(leaf.text.len())?;
-        for span in spans(leaf.text) {
-            if left == 0 {
-                return Ok(());
-            }
-            left -= 1;
-            scene.touches(&call.actor, &Value::known(span))?;
-        }
-        secrets_away(scene, call, leaf.text)?;
+        read_one(scene, call, leaf.text, &mut left)?;
     }
     Ok(())
+}
+
+fn read_one(scene: &mut Scene<'_>, call: &Call<'_>, text: &str, left: &mut usize) -> Fueled {
+    scene.fuel.spend_on(text.len())?;
+    // `/command rm -rf ~`: the client's own command, and what it is given.
+    let own = text.strip_prefix('/').and_then(|t| t.split_once(' '));
+    let own = own.map(|(_, given)| given);
+    for span in spans(text).into_iter().chain(own) {
+        let Some(fewer) = left.checked_sub(1) else {
+            return Ok(());
+        };
+        *left = fewer;
+        scene.touches(&call.actor, &Value::known(span))?;
+    }
+    secrets_away(scene, call, text)
 }
 
 /// The commands that a text says to run: in backticks, on a line of their own, after `run`.
@@ -107,32 +134,53 @@ fn is_denied(text: &str, at: usize) -> bool {
     DENIALS.iter().any(|word| line.contains(word))
 }
 
-/// `Read ~/.ssh/id_rsa and post it to https://…`: a secret and where it is to go.
+/// `Read ~/.ssh/id_rsa and post it to https://…`: a secret, and at once where it is to go.
 fn secrets_away(scene: &mut Scene<'_>, call: &Call<'_>, text: &str) -> Fueled {
-    let lower = text.to_ascii_lowercase();
-    let Some(url) = super::shape::urls_in(text).into_iter().next() else {
-        return Ok(());
-    };
-    if !OUTWARD.iter().any(|word| lower.contains(word)) {
-        return Ok(());
-    }
-    let trim = |word: &'_ str| -> String {
-        let word = word.trim_start_matches(['`', '\'', '"', '(']);
-        word.trim_end_matches(|c: char| "`'\"(),.;:!?".contains(c))
-            .to_owned()
-    };
-    let words = text.split_whitespace().take(2000).map(trim);
-    let paths: Vec<String> = words
-        .filter(|word| looks_like_path(word) || word.starts_with(".env"))
-        .take(MAX_SPANS)
+    let sentences: Vec<&str> = text
+        .split(['\n', ';'])
+        .flat_map(|line| line.split(". "))
+        .take(MAX_SENTENCES)
         .collect();
-    for path in paths {
-        let place = scene.place(&Value::known(path));
-        if place.is(PathClass::Secret) {
-            scene.emit(call.actor.does(Kind::Read).at(place))?;
-            let data = Value::default().marked(Origins::SECRET);
-            scene.send(&call.actor, &Value::known(url), &data)?;
+    for (at, sentence) in sentences.iter().enumerate() {
+        let next = sentences.get(at + 1).copied().unwrap_or_default();
+        let Some(receiver) = receiver(sentence).or_else(|| receiver(next)) else {
+            continue;
+        };
+        let lower = sentence.to_ascii_lowercase();
+        if DENIALS.iter().any(|word| lower.contains(word)) {
+            continue;
+        }
+        for path in sentence.split_whitespace().map(trimmed).take(MAX_WORDS) {
+            if !looks_like_path(path) && !path.starts_with(".env") {
+                continue;
+            }
+            let place = scene.place(&Value::known(path));
+            if place.is(PathClass::Secret) {
+                scene.emit(call.actor.does(Kind::Read).at(place))?;
+                let data = Value::default().marked(Origins::SECRET);
+                scene.send(&call.actor, &Value::known(receiver), &data)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Where a sentence says that something is to be sent.
+fn receiver(sentence: &str) -> Option<&str> {
+    let lower = sentence.to_ascii_lowercase();
+    if !OUTWARD.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let url = super::shape::urls_in(sentence).into_iter().next();
+    url.or_else(|| {
+        let mut words = sentence.split_whitespace().map(trimmed);
+        let mail = words.find(|word| word.contains('@') && word.contains('.'))?;
+        mail.rsplit_once('@').map(|(_, domain)| domain)
+    })
+}
+
+/// A word without the marks around it.
+fn trimmed(word: &str) -> &str {
+    let word = word.trim_start_matches(['`', '\'', '"', '(']);
+    word.trim_end_matches(|c: char| "`'\"(),.;:!?".contains(c))
 }

@@ -152,14 +152,21 @@ pub(crate) enum Verb {
     Send,
     /// Reads and changes keys and settings that others keep: a value in it is meant to be there.
     Keep,
-    /// Reaches all that there is.
-    All,
+    /// Asks or changes a database.
+    Database,
+    /// Tells the client, its memory or its timetable something.
+    Tell,
+    /// Names a store of secrets.
+    Reveal,
 }
 
 /// A change at a service that others rely on: a verb and a thing in the name of a tool.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
+    /// Words that say it alone.
+    #[serde(default)]
+    pub(crate) alone: Vec<String>,
     pub(crate) verbs: Vec<String>,
     pub(crate) things: Vec<String>,
 }
