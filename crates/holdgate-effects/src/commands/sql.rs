@@ -1,5 +1,5 @@
 //! What is asked of a database: which statements drop, empty or give rights, which reach files,
-//! programs and hosts. The words of other databases (MongoDB, Redis, Cypher) are known too.
+//! programs and hosts. The words of other databases (`MongoDB`, Redis, Cypher) are known too.
 
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};

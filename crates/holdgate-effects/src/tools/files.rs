@@ -1,6 +1,7 @@
 //! Tools that read and change files.
 
 use super::Role;
+use super::code::shell_lines;
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
 use crate::decode;
@@ -220,6 +221,9 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
             .unwrap_or(Language::Python);
         scene.apart(|scene| {
             scene.written = true;
+            for line in shell_lines(&source) {
+                scene.shell(&call.actor, &Value::known(line))?;
+            }
             scene.code(
                 language,
                 &Value::known(text::beginning(&source, MAX_CONTENT)),

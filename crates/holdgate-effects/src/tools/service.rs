@@ -124,7 +124,9 @@ fn protects_less(input: &Json<'_>) -> bool {
         match value {
             Json::Bool(false) => guards(),
             Json::Object(_) => protects_less(value),
-            _ => false,
+            Json::Null | Json::Bool(true) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
+                false
+            }
         }
     })
 }
@@ -196,6 +198,18 @@ pub(super) fn program(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fu
                 let text = value.as_str().unwrap_or_default();
                 text.split_whitespace().map(Value::known).collect()
             });
+            // The whole line is given: what the name says stands in it.
+            let whole = words.len() > 1
+                && line
+                    .get(1..)
+                    .unwrap_or_default()
+                    .contains(words.first().unwrap_or(&Value::default()));
+            if whole {
+                line.truncate(1);
+                line.extend(words);
+                operands.clear();
+                break;
+            }
             let said =
                 words.len() == 1 && line.contains(words.first().unwrap_or(&Value::default()));
             if has_verb && !said {
@@ -243,7 +257,11 @@ fn settings(value: &Json<'_>) -> Vec<String> {
         Json::Object(members) => {
             let one = |(key, value): &(std::borrow::Cow<'_, str>, Json<'_>)| match value {
                 Json::String(text) => format!("{key}={text}"),
-                other => {
+                other @ (Json::Null
+                | Json::Bool(_)
+                | Json::Number(_)
+                | Json::Array(_)
+                | Json::Object(_)) => {
                     let bind = other.get("bind").and_then(Json::as_str).unwrap_or("/mnt");
                     format!("{key}:{bind}")
                 }

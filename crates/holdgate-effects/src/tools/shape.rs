@@ -1,5 +1,6 @@
 //! What an unknown tool may do, by the shape of its arguments and the words in its name.
 
+use super::code::run_code;
 use super::fields::Call;
 use super::name::Name;
 use super::{Role, Roles, Verb, act, files, message, run, service, strings, told};
@@ -171,9 +172,7 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled<bool> {
     }
     for text in &texts {
         let language = language(scene, call, text);
-        run::perhaps(scene, |scene| {
-            run::run_code(scene, &call.actor, language, text)
-        })?;
+        run::perhaps(scene, |scene| run_code(scene, &call.actor, language, text))?;
     }
     Ok(!texts.is_empty())
 }

@@ -3,7 +3,7 @@
 
 use super::fields::{Call, Leaf, leaves, path_readings};
 use super::name::Name;
-use super::{Role, Roles, Verb, run, shape, told};
+use super::{Role, Roles, Verb, code, run, shape, told};
 use crate::commands::sql;
 use crate::effect::Kind;
 use crate::language::programs;
@@ -38,6 +38,15 @@ pub(super) fn rest(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, used: Ro
 fn one(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, leaf: &Leaf<'_>) -> Fueled {
     let text = leaf.text.trim();
     if text.len() > MAX_LENGTH {
+        // Too long for one word: its lines may be commands.
+        let most = if says_run(scene, name, leaf) {
+            MAX_PIECES
+        } else {
+            0
+        };
+        for line in text.lines().take(most) {
+            scene.touches(&call.actor, &Value::known(line.trim()))?;
+        }
         return Ok(());
     }
     scene.fuel.spend_on(text.len())?;
@@ -60,7 +69,7 @@ fn one(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, leaf: &Leaf<'_>) -> 
         scene.marks.push(Tag::Suspect);
         let done = run::perhaps(scene, |scene| {
             let language = shape::language(scene, call, text);
-            run::run_code(scene, &call.actor, language, text)
+            code::run_code(scene, &call.actor, language, text)
         });
         scene.marks.pop();
         done?;

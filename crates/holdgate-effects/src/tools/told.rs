@@ -23,7 +23,7 @@ const DENIALS: [&str; 20] = [
     "mention",
     "explain",
     "document",
-    "example",
+    "for example",
     "e.g.",
     "describe",
     "show ",
@@ -115,6 +115,12 @@ fn spans(text: &str) -> Vec<&str> {
         let rest = rest.lines().next().unwrap_or_default();
         if rest.len() <= MAX_SPAN && !rest.contains('`') && !is_denied(text, at) {
             found.push(rest);
+            // The sentence goes on behind the command.
+            let ends = ["| sh ", "| bash ", "|sh ", "|bash "];
+            let end = ends
+                .iter()
+                .find_map(|end| rest.find(end).map(|at| at + end.len()));
+            found.extend(end.and_then(|end| rest.get(..end)));
         }
     }
     found
