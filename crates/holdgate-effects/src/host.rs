@@ -116,7 +116,7 @@ impl HostTable {
         let begins = |(_, starts): &(&String, &Vec<String>)| starts.iter().any(|s| s == start);
         let service = self.keys.iter().find(begins);
         let service = service.map_or(name, |(service, _)| service);
-        let own = self.services.get(service);
+        let own = self.services.get(&service.to_ascii_uppercase());
         let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
         elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
     }

@@ -178,6 +178,7 @@ worded! {
         Paste = "paste": "A text is published on a paste service.",
         Patch = "patch": "The text is a patch.",
         Payment = "payment": "Money moves.",
+        Personal = "personal": "The text holds what is private to somebody: a card's number, a password in words.",
         PipConfig = "pip-config": "A setting of pip changes that decides where packages come from.",
         Policy = "policy": "The effect is about who may do what in a service.",
         PortForward = "port-forward": "A port of another machine is forwarded.",

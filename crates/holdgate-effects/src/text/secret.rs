@@ -103,18 +103,30 @@ pub fn is_example(lower: &str) -> bool {
 }
 
 /// A key after its name: `AWS_SECRET_ACCESS_KEY=…`, `DB_PASSWORD: "…"`.
-const NAMED: &str = r#"(?x) \b ([A-Z][A-Z0-9]{1,30}) _ (?:[A-Z0-9]+_){0,4}
-  (?: SECRET | TOKEN | PASSWORD | PASSWD | KEY ) \s* [=:] \s* ["']? ([^\s"'<>$\{\}]{12,200})"#;
+const NAMED: &str = r#"(?x) \b (?: ([A-Z][A-Z0-9]{1,30}) _ (?:[A-Z0-9]+_){0,4}
+  (?: SECRET | TOKEN | PASSWORD | PASSWD | KEY ) | (aws) _secret_access_key ) \s* [=:] \s* ["']? ([^\s"'<>$\{\}]{12,200})"#;
+
+/// What is private to somebody: a password in words or in an address, a social security number, a
+/// card's number.
+const PRIVATE: &str = r#"(?x)
+  (?i: \b (?: password | passwd | passphrase | api[\ _-]?key | secret )) \b
+    \s* (?: is | : | = | -> ) \s* ["'`]? (?P<word> [^\s"'`<>\{\}$]{10,80})
+| [a-z][a-z0-9+]{2,20}:// [^\s/:@"'<>]{1,64} : (?P<login> [^\s/@"'<>$\{\}]{8,80}) @ (?P<host> [^\s/:"'<>]+)
+| \b (?P<number> [0-9]{3}-[0-9]{2}-[0-9]{4}) \b
+| \b (?P<card> (?:[0-9][\ -]?){14,15}[0-9]) \b
+"#;
 
 struct Forms {
     tokens: Regex,
     named: Regex,
+    private: Regex,
 }
 
 static FORMS: LazyLock<Option<Forms>> = LazyLock::new(|| {
     Some(Forms {
         tokens: Regex::new(TOKENS).ok()?,
         named: Regex::new(NAMED).ok()?,
+        private: Regex::new(PRIVATE).ok()?,
     })
 });
 
@@ -149,7 +161,8 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
         }
     }
     for named in forms.named.captures_iter(text).take(MAX_MARKS) {
-        let (Some(name), Some(value)) = (named.get(1), named.get(2)) else {
+        let name = named.get(1).or_else(|| named.get(2));
+        let (Some(name), Some(value)) = (name, named.get(3)) else {
             continue;
         };
         if is_random(value.as_str()) && (encoded || !is_sample(value.as_str())) {
@@ -157,6 +170,72 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
         }
     }
     found
+}
+
+/// Whether a text holds what is private to somebody, other than examples.
+pub fn is_private(text: &str) -> bool {
+    let Some(forms) = &*FORMS else {
+        return false;
+    };
+    forms
+        .private
+        .captures_iter(text)
+        .take(MAX_MARKS)
+        .any(|found| {
+            let group = |name| found.name(name).map(|group| group.as_str());
+            let chosen = |word: &str| is_chosen(word) && !is_sample(word);
+            let local = |host: &str| {
+                host.starts_with("localhost") || host.starts_with("127.") || !host.contains('.')
+            };
+            group("word").is_some_and(chosen)
+                || group("login").is_some_and(chosen) && !group("host").is_some_and(local)
+                || group("number")
+                    .is_some_and(|number| !number.starts_with("000") && number != "123-45-6789")
+                || group("card").is_some_and(is_card)
+        })
+}
+
+/// Whether a password is one that somebody has chosen to be safe: letters of both cases and digits,
+/// no word of a test.
+fn is_chosen(word: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| word.bytes().any(|b| of(&b));
+    let lower = word.to_ascii_lowercase();
+    let plain = [
+        "test", "demo", "pass", "admin", "change", "sample", "dummy", "foo", "secret", "xxx", "...",
+    ];
+    has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && !plain.iter().any(|w| lower.contains(w))
+        && !word.contains(['(', '[', '/'])
+}
+
+/// Whether digits are the number of a card, and not one that is known for tests.
+fn is_card(text: &str) -> bool {
+    let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(10)).collect();
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (1, double @ 10..) => double - 9,
+            (1, double) => double,
+            _ => *digit,
+        })
+        .sum();
+    let plain: String = text.chars().filter(char::is_ascii_digit).collect();
+    let tests = [
+        "4242424242424242",
+        "4111111111111111",
+        "5555555555554444",
+        "378282246310005",
+        "4012888888881881",
+    ];
+    let kinds = plain.starts_with(['3', '4', '5', '6']) && matches!(plain.len(), 15 | 16);
+    kinds
+        && sum.is_multiple_of(10)
+        && !tests.contains(&plain.as_str())
+        && !plain.ends_with("00000000")
 }
 
 /// Secrets of one text that are looked at.
@@ -172,6 +251,28 @@ fn is_random(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn private_things_are_known_by_their_forms() {
+        for text in [
+            "the db password is Kx9vLm2qTz8",
+            "postgres://app:Kx9vLm2qTz8@db.corp.example.org/app",
+            "Anna 536-22-8917",
+            "card 4539 1488 0343 6467",
+        ] {
+            assert!(is_private(text), "{text}");
+        }
+        for text in [
+            "password: Test1234567",
+            "password: ${DB_PASSWORD}",
+            "postgres://postgres:Kx9vLm2qTz8@localhost:5432/app",
+            "card 4242 4242 4242 4242",
+            "build 2024-01-02 took 1234567890123456 ns",
+            "the password is required",
+        ] {
+            assert!(!is_private(text), "{text}");
+        }
+    }
 
     #[test]
     fn secrets_are_known_by_their_forms() {

@@ -98,7 +98,12 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     for item in call.fields.items() {
         let fields = Fields::of(scene, item)?;
         let added = content_of(&fields);
-        let own = fields.paths();
+        let mut own = fields.paths();
+        // `{name: "index.ts", content: …}`
+        let name = item.get("name").and_then(Json::as_str);
+        if own.is_empty() && !added.is_empty() {
+            own.extend(name.filter(|n| n.contains('.')).map(Value::known));
+        }
         found |= !own.is_empty();
         if own.is_empty() {
             push_part(&mut content, &added);
@@ -265,8 +270,10 @@ pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Fu
         if kind == Kind::Move {
             scene.touch(&call.actor, Kind::Move, &path)?;
             let place = scene.place(&path);
-            if place.is(PathClass::Secret) && !place.is(PathClass::Project) {
-                // Whoever may read its new place reads it.
+            let mut targets = call.fields.texts(Role::To).into_iter();
+            let kept = targets.all(|to| scene.place(&Value::known(to)).is(PathClass::Secret));
+            if place.is(PathClass::Secret) && !kept {
+                // Its new place is not one of secrets: whoever reads that reads it.
                 scene.read(&call.actor, &path)?;
             }
             content.add_source(&scene.place(&path).text);

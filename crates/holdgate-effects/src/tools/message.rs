@@ -16,6 +16,7 @@ const MAX_RECEIVERS: usize = 16;
 pub(super) fn message(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut data = Value::default();
     let mut receivers: Vec<Value> = Vec::new();
+    let mut personal = false;
     for leaf in leaves(scene, call.input)? {
         if let Some(receiver) = receiver(&leaf) {
             if receivers.len() < MAX_RECEIVERS && !receivers.contains(&receiver) {
@@ -33,9 +34,16 @@ pub(super) fn message(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
         if holds_secret(scene, &leaf)? {
             data = data.marked(Origins::SECRET);
         }
+        personal |= secret::is_private(leaf.text);
     }
     let mail = call.name.to_ascii_lowercase().contains("mail");
-    let mut actor = call.actor.and(if mail { Tag::Mail } else { Tag::Message });
+    let mut actor = call.actor.and(Tag::Message);
+    if mail {
+        actor.tag([Tag::Mail]);
+    }
+    if personal {
+        actor.tag([Tag::Personal]);
+    }
     if data.origins.any(Origins::FILE) {
         // With its receiver named, a person is asked about any file; otherwise about others' files.
         actor.tag([Tag::Transfer]);

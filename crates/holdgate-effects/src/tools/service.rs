@@ -22,13 +22,16 @@ const EVERYBODY: [&str; 8] = [
     "anonymous",
     "internet-facing",
 ];
+/// Words for many at once: with a filter, only those that it chooses.
+const BULK: [&str; 5] = ["all", "bulk", "batch", "many", "multiple"];
 /// Arguments that say who is let in.
-const AUDIENCE: [&str; 8] = [
+const AUDIENCE: [&str; 9] = [
     "visibility",
     "acl",
     "access",
     "type",
     "principal",
+    "sharing",
     "audience",
     "permission",
     "share",
@@ -55,6 +58,9 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
         return Ok(());
     }
     let said = name.joined();
+    let filter = ["filter", "query", "where"].map(|key| call.input.get(key));
+    let is_set = |filter: &Json<'_>| filter.as_object().is_some_and(|all| !all.is_empty());
+    let filtered = filter.into_iter().flatten().any(is_set);
     let mut tags = Vec::new();
     for (tag, change) in &scene.know.tools.changes {
         scene.fuel.spend(said.len() as u64)?;
@@ -64,7 +70,10 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
         }
         let verb = said.iter().find(|word| change.verbs.contains(word));
         let found = verb.is_some_and(|verb| {
-            let thing = |word: &&String| change.things.contains(word) && *word != verb;
+            let thing = |word: &&String| {
+                let bounded = filtered && BULK.contains(&word.as_str());
+                change.things.contains(word) && *word != verb && !bounded
+            };
             said.iter().any(|word| thing(&word))
         });
         if found {
@@ -166,7 +175,8 @@ fn lets_everybody_in(scene: &Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
             .last()
             .is_some_and(|w| AUDIENCE.contains(&w.as_str()));
         about
-            && (EVERYBODY.contains(&text.as_str())
+            && (text.starts_with("anyone")
+                || EVERYBODY.contains(&text.as_str())
                 || text == "*" && leaf.key.eq_ignore_ascii_case("principal"))
     }))
 }
@@ -228,8 +238,9 @@ pub(super) fn program(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fu
     operands.sort_by_key(|(order, _)| *order);
     line.extend(operands.into_iter().map(|(_, operand)| operand));
     line.extend(last);
-    if stdin.is_some() {
-        line.extend(["-f", "-"].map(Value::known));
+    if stdin.is_some() && program == "kubectl" {
+        line.truncate(1);
+        line.extend(["apply", "-f", "-"].map(Value::known));
     }
     line.truncate(128);
     run::perhaps(scene, |scene| {
