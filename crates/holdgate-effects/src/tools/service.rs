@@ -68,13 +68,17 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(*tag);
             continue;
         }
-        let verb = said.iter().find(|word| change.verbs.contains(word));
-        let found = verb.is_some_and(|verb| {
-            let thing = |word: &&String| {
-                let bounded = filtered && BULK.contains(&word.as_str());
-                change.things.contains(word) && *word != verb && !bounded
-            };
-            said.iter().any(|word| thing(&word))
+        let Some(verb) = said.iter().find(|word| change.verbs.contains(word)) else {
+            continue;
+        };
+        // `delete_project_item` deletes an item; `zone_delete` and an action behind say it of all.
+        let last = name.own.last();
+        let ends = |word: &String| last.is_some_and(|last| word.ends_with(last.as_str()));
+        let anywhere = !matches!(tag, Tag::Delete | Tag::Payment) || last == Some(verb);
+        let found = said.iter().any(|word| {
+            let bulk = BULK.contains(&word.as_str());
+            let placed = anywhere || bulk || ends(word);
+            change.things.contains(word) && word != verb && placed && !(filtered && bulk)
         });
         if found {
             tags.push(*tag);
