@@ -103,17 +103,17 @@ pub fn is_example(lower: &str) -> bool {
 }
 
 /// A key after its name: `AWS_SECRET_ACCESS_KEY=…`, `DB_PASSWORD: "…"`.
-const NAMED: &str = r#"(?x) \b (?: ([A-Z][A-Z0-9]{1,30}) _ (?:[A-Z0-9]+_){0,4}
-  (?: SECRET | TOKEN | PASSWORD | PASSWD | KEY ) | (aws) _secret_access_key ) \s* [=:] \s* ["']? ([^\s"'<>$\{\}]{12,200})"#;
+const NAMED: &str = r#"(?x) (?-u:\b) (?: ([A-Z][A-Z0-9]{1,30}) _ (?:[A-Z0-9]+_){0,4}
+  (?: SECRET | TOKEN | PASSWORD | PASSWD | KEY ) | (aws) _secret_access_key ) [\ \t]* [=:] [\ \t]* ["']? ([^\s"'<>$\{\}]{12,200})"#;
 
 /// What is private to somebody: a password in words or in an address, a social security number, a
 /// card's number.
 const PRIVATE: &str = r#"(?x)
-  (?i: \b (?: password | passwd | passphrase | api[\ _-]?key | secret )) \b
-    \s* (?: is | : | = | -> ) \s* ["'`]? (?P<word> [^\s"'`<>\{\}$]{10,80})
+  (?i: (?-u:\b) (?: password | passwd | passphrase | api[\ _-]?key | secret )) (?-u:\b)
+    [\ \t]* (?: is | : | = | -> ) [\ \t]* ["'`]? (?P<word> [^\s"'`<>\{\}$]{10,80})
 | [a-z][a-z0-9+]{2,20}:// [^\s/:@"'<>]{1,64} : (?P<login> [^\s/@"'<>$\{\}]{8,80}) @ (?P<host> [^\s/:"'<>]+)
-| \b (?P<number> [0-9]{3}-[0-9]{2}-[0-9]{4}) \b
-| \b (?P<card> (?:[0-9][\ -]?){14,15}[0-9]) \b
+| (?-u:\b) (?P<number> [0-9]{3}-[0-9]{2}-[0-9]{4}) (?-u:\b)
+| (?-u:\b) (?P<card> (?:[0-9][\ -]?){14,15}[0-9]) (?-u:\b)
 "#;
 
 struct Forms {
@@ -139,6 +139,11 @@ pub enum Mark<'t> {
     Name(&'t str),
     /// The frame of a private key.
     Frame,
+}
+
+/// Makes the forms ready, which takes longer than looking for them.
+pub fn prepare() {
+    LazyLock::force(&FORMS);
 }
 
 /// What the secrets in a text are known by. Examples of documentation count only in a text that was
@@ -177,6 +182,10 @@ pub fn is_private(text: &str) -> bool {
     let Some(forms) = &*FORMS else {
         return false;
     };
+    let text = super::beginning(text, MAX_SEARCHED);
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
     forms
         .private
         .captures_iter(text)
@@ -238,6 +247,8 @@ fn is_card(text: &str) -> bool {
         && !plain.ends_with("00000000")
 }
 
+/// What stands behind is not searched.
+const MAX_SEARCHED: usize = 64 << 10;
 /// Secrets of one text that are looked at.
 const MAX_MARKS: usize = 16;
 
