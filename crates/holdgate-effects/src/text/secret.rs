@@ -156,7 +156,12 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
     let Some(forms) = &*FORMS else {
         return found;
     };
-    for token in forms.tokens.captures_iter(text).take(MAX_MARKS) {
+    // A token is one long word: prose has few.
+    let long = text
+        .split_whitespace()
+        .filter(|word| word.len() >= MIN_TOKEN);
+    let tokens = long.flat_map(|word| forms.tokens.captures_iter(word));
+    for token in tokens.take(MAX_MARKS) {
         let Some(whole) = token.get(0) else { continue };
         let start = token.iter().skip(1).flatten().next();
         if let Some(start) = start
@@ -165,7 +170,10 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
             found.push(Mark::Start(start.as_str()));
         }
     }
-    for named in forms.named.captures_iter(text).take(MAX_MARKS) {
+    let named = |line: &&str| line.contains('_') && line.contains(['=', ':']);
+    let lines = text.lines().filter(named);
+    let named = lines.flat_map(|line| forms.named.captures_iter(line));
+    for named in named.take(MAX_MARKS) {
         let name = named.get(1).or_else(|| named.get(2));
         let (Some(name), Some(value)) = (name, named.get(3)) else {
             continue;
@@ -183,25 +191,35 @@ pub fn is_private(text: &str) -> bool {
         return false;
     };
     let text = super::beginning(text, MAX_SEARCHED);
-    if !text.bytes().any(|b| b.is_ascii_digit()) {
-        return false;
-    }
-    forms
-        .private
-        .captures_iter(text)
-        .take(MAX_MARKS)
-        .any(|found| {
-            let group = |name| found.name(name).map(|group| group.as_str());
-            let chosen = |word: &str| is_chosen(word) && !is_sample(word);
-            let local = |host: &str| {
-                host.starts_with("localhost") || host.starts_with("127.") || !host.contains('.')
-            };
-            group("word").is_some_and(chosen)
-                || group("login").is_some_and(chosen) && !group("host").is_some_and(local)
-                || group("number")
-                    .is_some_and(|number| !number.starts_with("000") && number != "123-45-6789")
-                || group("card").is_some_and(is_card)
-        })
+    let words = [
+        "assw",
+        "assphrase",
+        "ecret",
+        "ey",
+        "EY",
+        "ASSW",
+        "ECRET",
+        "://",
+    ];
+    let is_telling = |line: &&str| {
+        let digits = line.bytes().filter(u8::is_ascii_digit).count();
+        digits >= 9 || digits > 0 && words.iter().any(|word| line.contains(word))
+    };
+    let lines = text.lines().filter(is_telling);
+    let found = lines.flat_map(|line| forms.private.captures_iter(line));
+    let mut found = found.take(MAX_MARKS);
+    found.any(|found| {
+        let group = |name| found.name(name).map(|group| group.as_str());
+        let chosen = |word: &str| is_chosen(word) && !is_sample(word);
+        let local = |host: &str| {
+            host.starts_with("localhost") || host.starts_with("127.") || !host.contains('.')
+        };
+        group("word").is_some_and(chosen)
+            || group("login").is_some_and(chosen) && !group("host").is_some_and(local)
+            || group("number")
+                .is_some_and(|number| !number.starts_with("000") && number != "123-45-6789")
+            || group("card").is_some_and(is_card)
+    })
 }
 
 /// Whether a password is one that somebody has chosen to be safe: letters of both cases and digits,
@@ -247,6 +265,8 @@ fn is_card(text: &str) -> bool {
         && !plain.ends_with("00000000")
 }
 
+/// A shorter word is no token.
+const MIN_TOKEN: usize = 20;
 /// What stands behind is not searched.
 const MAX_SEARCHED: usize = 64 << 10;
 /// Secrets of one text that are looked at.
