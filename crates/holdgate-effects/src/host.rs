@@ -44,6 +44,8 @@ pub struct HostTable {
     services: BTreeMap<String, Vec<String>>,
     /// Words in the names of databases, clusters and buckets that tell what they are for.
     pub(crate) targets: Targets,
+    /// How the keys of a service begin.
+    keys: BTreeMap<String, Vec<String>>,
 }
 
 /// Words that tell what something is for.
@@ -149,6 +151,17 @@ impl HostTable {
     pub fn is_foreign(&self, variable: &str, host: &Host) -> bool {
         let word = variable.trim_start_matches('$').split('_').next();
         let own = word.and_then(|word| self.services.get(word));
+        let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
+        elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
+    }
+
+    /// Whether a key belongs to another service than this host's: by how it begins, or by the
+    /// first word of its name. Whose it is must be known: a login with one's own key is ordinary.
+    pub(crate) fn is_stray(&self, start: &str, name: &str, host: &Host) -> bool {
+        let begins = |(_, starts): &(&String, &Vec<String>)| starts.iter().any(|s| s == start);
+        let service = self.keys.iter().find(begins);
+        let service = service.map_or(name, |(service, _)| service);
+        let own = self.services.get(&service.to_ascii_uppercase());
         let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
         elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
     }

@@ -45,6 +45,7 @@ impl Knowledge {
 
     /// The same, in the hands of a guard with these names.
     pub fn guarded_by(own: OwnNames) -> Result<Self, String> {
+        crate::text::secret::prepare();
         Ok(Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,

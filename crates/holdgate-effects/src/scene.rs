@@ -7,6 +7,8 @@ mod files;
 mod network;
 mod touch;
 
+pub(crate) use touch::is_sensitive;
+
 use crate::effect::{Actor, Effect};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::knowledge::Knowledge;
@@ -188,7 +190,7 @@ impl<'a> Scene<'a> {
             }
             effect = effect.tagged(*mark);
         }
-        effect.unconditional &= !effect.is(Tag::Suspect);
+        effect.unconditional &= !effect.is(Tag::Suspect) && !effect.is(Tag::Ordered);
         self.fuel
             .spend(effect.text.as_ref().map_or(0, |t| t.len() as u64 / 1024))?;
         for tag in self.know.own.tags(&effect) {

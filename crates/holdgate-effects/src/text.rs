@@ -2,6 +2,8 @@
 //!
 //! These forms are for judging only. What is sent, recorded and shown stays as it was written.
 
+pub mod secret;
+
 use crate::value::HOLE;
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;

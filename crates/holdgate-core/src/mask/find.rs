@@ -3,40 +3,10 @@
 
 use super::MASK;
 use super::names::{self, Strength};
+use holdgate_effects::text::secret::{TOKENS, is_sample, private_keys};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// Tokens that are known by their form. The group is what stays.
-const TOKENS: &str = r"(?x)
-  (gh[pousr]_)[A-Za-z0-9]{30,}
-| (github_pat_)[A-Za-z0-9_]{30,}
-| (gl(?:pat|dt|rt|cbt|ptt|ft|soat)-)[A-Za-z0-9_.-]{16,}
-| (xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}
-| ([sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}
-| (sk-(?:ant|proj|or|svcacct|admin)-)[A-Za-z0-9_-]{16,}
-| (?:\b|\\[nrt])(sk-)[A-Za-z0-9]{32,}
-| (AIza)[A-Za-z0-9_-]{35}
-| (ya29\.|GOCSPX-)[A-Za-z0-9_-]{20,}
-| (?:\b|\\[nrt])(hf_)[A-Za-z0-9]{30,}
-| (?:\b|\\[nrt])(gsk_|r8_|pplx-|xai-|nvapi-)[A-Za-z0-9]{30,}
-| (?:\b|\\[nrt])(npm_)[A-Za-z0-9]{36}
-| (pypi-AgE)[A-Za-z0-9_-]{30,}
-| (rubygems_)[0-9a-f]{32,}
-| (dckr_[po]at_)[A-Za-z0-9_-]{20,}
-| (?:\b|\\[nrt])(A(?:KI|SI|BI|CC)A)[0-9A-Z]{16}\b
-| (do[por]_v1_)[0-9a-f]{40,}
-| (shp(?:at|ca|pa|ss)_)[0-9a-fA-F]{32}
-| (?:\b|\\[nrt])(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
-| (?:\b|\\[nrt])(hv[sbr]\.)[A-Za-z0-9_-]{20,}
-| (AGE-SECRET-KEY-1)[0-9A-Z]{20,}
-| (?:\b|\\[nrt])(dapi)[0-9a-f]{32}
-| (lin_api_|glsa_|PMAK-|sntrys_|sq0csp-|ATATT3|ATCTT3|figd_)[A-Za-z0-9_=-]{20,}
-| (?:\b|\\[nrt])(eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}
-| (hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9/_-]{20,}
-| (?:\b|\\[nrt])([0-9]{8,10}:AA)[A-Za-z0-9_-]{30,}
-| (\$(?:1|5|6|7|y|gy|2[aby]|argon2[a-z]*)\$)[A-Za-z0-9./$=,+-]{20,}
-";
 
 /// `scheme://user:PASSWORD@host`, `https://TOKEN@host`
 const URLS: &str = r#"(?x)
@@ -50,9 +20,6 @@ const VALUE: &str = r#"(?: \\"((?:[^"\\]|\\\\\\"|\\\\[^"])*)\\"
   | '([^'\n]*)'
   | `([^`\n]*)`
   | \\*["'`]?([^\s"'`,;&|<>\\]+) )"#;
-
-/// Lines that may come before a key in its frame.
-const KEY_HEADERS: &[&str] = &["Proc-Type:", "Version:", "Comment:", "Charset:"];
 
 /// Words of which one is in every name that counts.
 const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|\bpat)[A-Za-z0-9_-]*";
@@ -131,7 +98,7 @@ impl Finder {
         ranges(&self.tokens, text, |found| {
             let kept = found.iter().skip(1).flatten().next()?;
             let range = kept.end()..found.get(0)?.end();
-            (!names::is_sample(text.get(range.clone())?)).then_some(range)
+            (!is_sample(text.get(range.clone())?)).then_some(range)
         })
     }
 
@@ -240,54 +207,6 @@ fn is_bare_secret(name: &str, sign: &str, strength: Strength, value: &str) -> bo
         Strength::Strong => (tight && value.len() >= 3) || (digit && value.len() >= 5),
         Strength::Weak => long && digit,
     }
-}
-
-/// The bodies of private keys, also with `\n` for line ends.
-fn private_keys(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    let mut from = 0;
-    let mut ends = true;
-    while let Some(begin) = text.get(from..).and_then(|rest| rest.find("-----BEGIN ")) {
-        let header = from + begin + "-----BEGIN ".len();
-        from = header;
-        let Some(line) = text
-            .get(header..)
-            .and_then(|rest| rest.find("-----").map(|at| (at, rest)))
-        else {
-            break;
-        };
-        let kind = line.1.get(..line.0).unwrap_or_default();
-        if line.0 > 64 || !kind.contains("PRIVATE KEY") {
-            continue;
-        }
-        let body = header + line.0 + "-----".len();
-        let rest = text.get(body..).unwrap_or_default();
-        let key = rest.trim_start_matches(is_filling);
-        let run = key
-            .bytes()
-            .take_while(|b| b.is_ascii_alphanumeric() || b"+/=:-".contains(b));
-        let headed = KEY_HEADERS.iter().any(|start| key.starts_with(start));
-        if run.take(16).count() < 16 && !headed {
-            continue;
-        }
-        // If this key has no end, later keys do not have one either.
-        let end = ends.then(|| rest.find("-----END ")).flatten();
-        ends = end.is_some();
-        let len = end.unwrap_or_else(|| {
-            let is_key =
-                |c: char| c.is_ascii_alphanumeric() || "+/=:,-.".contains(c) || is_filling(c);
-            rest.find(|c: char| !is_key(c)).unwrap_or(rest.len())
-        });
-        ranges.push(body..body + len);
-        from = body + len;
-    }
-    ranges
-}
-
-/// Characters between the lines of a key: white space, its escapes, quotes, and replacements of
-/// line ends.
-fn is_filling(c: char) -> bool {
-    c.is_whitespace() || "\\\"'nr+\u{fffd}".contains(c)
 }
 
 /// Puts the mask in the place of what a pass found. Whether that changed anything.

@@ -2,6 +2,7 @@
 //! placeholder.
 
 use super::MASK;
+use holdgate_effects::text::secret::is_example;
 
 /// How sure a name makes it that its value is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,21 +140,6 @@ pub(super) fn is_placeholder(value: &str) -> bool {
             .any(|word| lower.contains(word))
         || lower.starts_with("your")
         || (value.len() > 1 && value.chars().all(|c| c == first))
-}
-
-/// Whether a token of a known form is one of documentation.
-pub(super) fn is_sample(token: &str) -> bool {
-    let lower = token.to_ascii_lowercase();
-    let mut kinds: Vec<u8> = lower.bytes().collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds.len() <= 3 || is_example(&lower) || lower.contains("xxxxxx")
-}
-
-/// Whether a value says that it is an example.
-fn is_example(lower: &str) -> bool {
-    let words = ["example", "placeholder", "redacted", "your_", "your-"];
-    words.iter().any(|word| lower.contains(word))
 }
 
 /// `ghp_`, before a mask.

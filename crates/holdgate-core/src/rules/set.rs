@@ -177,14 +177,26 @@ impl RuleSet {
                 _ => visible,
             };
             fuel.spend(1 + visible.len() as u64 / 16)?;
-            let certain = certain(&visible);
-            let mut met = rule.met(&certain, history, fuel)?;
-            if matches!(met, Met::No) && verdict >= Verdict::Block && certain.len() < visible.len()
-            {
-                met = rule.met(&visible, history, fuel)?;
-            }
-            if let Met::Yes(effect) = met {
-                findings.push(rule.finding(verdict, effect));
+            // First what is done, then what words of the call name, then what others are told.
+            let readings = [
+                (&DOUBTS[..], verdict),
+                (&ORDERED[..], verdict),
+                (&[][..], Verdict::Ask),
+            ];
+            let mut tried = None;
+            for (doubts, verdict) in readings {
+                let seen = without(&visible, doubts);
+                if tried == Some(seen.len()) {
+                    continue;
+                }
+                tried = Some(seen.len());
+                if let Met::Yes(effect) = rule.met(&seen, history, fuel)? {
+                    findings.push(rule.finding(verdict, effect));
+                    break;
+                }
+                if verdict < Verdict::Block {
+                    break;
+                }
             }
         }
         Ok(findings)
@@ -222,13 +234,17 @@ impl RuleSet {
     }
 }
 
-/// The effects without those that the words of the call only name.
-fn certain(effects: &[Effect]) -> Cow<'_, [Effect]> {
-    let is_certain = |effect: &&Effect| !effect.is(Tag::Suspect);
-    if effects.iter().all(|effect| is_certain(&effect)) {
+/// The marks of effects that are not certain. What another is told is the least so.
+const DOUBTS: [Tag; 2] = [Tag::Ordered, Tag::Suspect];
+const ORDERED: [Tag; 1] = [Tag::Ordered];
+
+/// The effects without those of these marks.
+fn without<'e>(effects: &'e [Effect], marks: &[Tag]) -> Cow<'e, [Effect]> {
+    let is_seen = |effect: &&Effect| !marks.iter().any(|mark| effect.is(*mark));
+    if effects.iter().all(|effect| is_seen(&effect)) {
         return Cow::Borrowed(effects);
     }
-    Cow::Owned(effects.iter().filter(is_certain).cloned().collect())
+    Cow::Owned(effects.iter().filter(is_seen).cloned().collect())
 }
 
 /// Appends the rules of all files to `rules` and adjusts verdicts. A name can be used only once.

@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
-use super::{Gathered, git, network, packages, processes, special, units, values};
+use super::{Gathered, git, network, packages, processes, special, sql, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::path::PathClass;
@@ -214,7 +214,7 @@ impl Gathered {
                 self.input.push(&content);
                 self.reads = true;
             }
-            Role::Sql => values::sql(scene, actor, value)?,
+            Role::Sql => sql::run(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {

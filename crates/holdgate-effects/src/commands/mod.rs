@@ -13,10 +13,11 @@ mod printed;
 mod processes;
 mod reads;
 mod special;
+pub(crate) mod sql;
 mod target;
 mod transfer;
 mod units;
-pub(crate) mod values;
+mod values;
 
 use crate::effect::{Actor, Kind};
 use crate::knowledge::{commands as spec, handler, role};

@@ -1,10 +1,10 @@
-//! Arguments that need more than a role: modes, mounts, SQL, lines that others add.
+//! Arguments that need more than a role: modes, mounts, lines that others add.
 
 use super::args::Parsed;
 use super::argument::role_of;
 use super::role::Role;
 use crate::effect::{Actor, Kind};
-use crate::language::{Language, programs};
+use crate::language::programs;
 use crate::path;
 use crate::scene::{Fueled, Scene};
 use crate::tag::{self, Tag};
@@ -107,120 +107,4 @@ pub(super) fn enter_container(scene: &mut Scene<'_>, parsed: &Parsed) {
     if let Some(folder) = parsed.value_of(&["-w", "--workdir"]).cloned() {
         scene.enter(&folder);
     }
-}
-
-/// What a statement does to the data.
-pub(crate) fn sql(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
-    // Some shells of databases run programs, and some functions read and write files.
-    scene.code(Language::Other, value)?;
-    // What stands in quotes is data.
-    let text: String = value
-        .text
-        .split('\'')
-        .step_by(2)
-        .collect::<Vec<_>>()
-        .join(" ")
-        .to_ascii_lowercase();
-    let words: Vec<&str> = text
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|w| !w.is_empty())
-        .collect();
-    let follows = |first: &str, second: &[&str]| {
-        words
-            .windows(2)
-            .any(|w| matches!(w, [a, b] if *a == first && second.contains(b)))
-    };
-    let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
-    if words.first() == Some(&"select") || text.trim_start().starts_with('.') {
-        effect = effect.tagged(Tag::Query);
-    }
-    let objects = [
-        "table",
-        "database",
-        "schema",
-        "view",
-        "index",
-        "role",
-        "user",
-        "column",
-        "keyspace",
-        "collection",
-    ];
-    if follows("drop", &objects)
-        || text.contains("dropdatabase")
-        || text.contains(".drop(")
-        || text.contains("flushall")
-        || text.contains("flushdb")
-    {
-        effect = effect.tagged(Tag::Drop);
-    }
-    if words.first() == Some(&"truncate") || follows("truncate", &["table"]) {
-        effect = effect.tagged(Tag::Drop);
-    }
-    let deletes = follows("delete", &["from"]);
-    if deletes && !words.contains(&"where") || text.contains("deletemany({})") {
-        effect = effect.tagged(Tag::DeleteAll);
-    }
-    if follows("from", &["program"])
-        || follows("to", &["program"])
-        || text.contains("xp_cmdshell")
-        || text.contains("sys_exec")
-    {
-        effect = effect.tagged(Tag::Shell);
-    }
-    if text.contains("into outfile") || text.contains("load_file(") || text.contains("pg_read_file")
-    {
-        effect = effect.tagged(Tag::File);
-    }
-    scene.emit(effect)?;
-    for path in files_read(&value.text) {
-        scene.read(actor, &value.map(path))?;
-    }
-    // Clients run lines that begin with `\!` or `.shell`.
-    for line in value.text.lines() {
-        let line = line.trim_start();
-        let command = ["\\!", ".shell ", ".system ", "system "]
-            .iter()
-            .find_map(|p| line.strip_prefix(p));
-        if let Some(command) = command {
-            scene.shell(actor, &value.map(command.trim()))?;
-        }
-    }
-    Ok(())
-}
-
-/// The files that a statement reads: `readfile('x')`, `load_file('x')`, `.read x`.
-fn files_read(statement: &str) -> Vec<&str> {
-    const READERS: [&str; 8] = [
-        "readfile",
-        "load_file",
-        "pg_read_file",
-        "pg_read_binary_file",
-        "read_text",
-        "read_blob",
-        "read_csv",
-        "read_csv_auto",
-    ];
-    let mut found = Vec::new();
-    let quoted = statement.split('\'').collect::<Vec<_>>();
-    for pair in quoted.chunks_exact(2).take(64) {
-        let [before, path] = pair else { continue };
-        let before = before.trim_end().trim_end_matches('(').trim_end();
-        let name_at = before
-            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .map_or(0, |at| at + 1);
-        let name = before.get(name_at..).unwrap_or("");
-        if READERS.iter().any(|r| name.eq_ignore_ascii_case(r)) {
-            found.push(*path);
-        }
-    }
-    let lines = statement.lines().map(str::trim_start);
-    let by_line = lines.filter_map(|line| {
-        let rest = [".read ", ".import ", "\\i ", "\\ir ", "source "]
-            .iter()
-            .find_map(|p| line.strip_prefix(p))?;
-        rest.split_whitespace().next()
-    });
-    found.extend(by_line.take(64));
-    found
 }

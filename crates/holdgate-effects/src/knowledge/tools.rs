@@ -1,136 +1,16 @@
 //! Tools by their names: which is a shell, a read, a write, and which argument says what.
 //! `tools.yaml` holds the table.
 
+mod meaning;
+
 use crate::language::Language;
+use crate::tag::Tag;
 use crate::text;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What a tool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ToolKind {
-    /// Runs a command line, or a list of words.
-    Shell,
-    /// Runs a command line of PowerShell.
-    Powershell,
-    /// Runs code.
-    Code,
-    /// Types into what runs.
-    Typed,
-    /// Shows files.
-    Read,
-    /// Shows names of files.
-    List,
-    /// Shows parts of files.
-    Search,
-    /// Makes or changes files.
-    Write,
-    /// Views or changes a file, as its `command` says.
-    Editor,
-    /// Applies a patch.
-    Patch,
-    /// Changes a notebook.
-    Notebook,
-    /// Makes a folder.
-    MakeFolder,
-    /// Deletes.
-    Delete,
-    /// Moves or renames.
-    Move,
-    /// Copies.
-    Copy,
-    /// Asks a host for something, or sends it something.
-    Fetch,
-    /// Asks a search engine.
-    WebSearch,
-    /// Starts another agent within the client.
-    Agent,
-    /// Lets the client do something later.
-    Schedule,
-    /// Makes other calls.
-    Calls,
-    /// Stops a background command of the client.
-    KillShell,
-    /// Stops a process.
-    Kill,
-    /// Runs git.
-    Git,
-    /// Asks or changes a database.
-    Database,
-    /// Types and clicks on a screen.
-    Computer,
-    /// Asks the client for more rights.
-    Elevate,
-    /// Does nothing outside of the client.
-    Inert,
-}
-
-/// What an argument says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Role {
-    /// A command line, or a list of words.
-    Command,
-    /// The shell for the command line, or the command line itself.
-    Shell,
-    /// Words that follow the command.
-    Arguments,
-    /// Code.
-    Code,
-    /// The language of the code.
-    Language,
-    /// Where it runs.
-    Folder,
-    /// What is typed.
-    Typed,
-    /// Files or folders.
-    Path,
-    /// New content.
-    Content,
-    /// New content as a diff of one file.
-    Diff,
-    /// A patch of several files.
-    Patch,
-    /// Which names of files.
-    Glob,
-    /// Where something is taken from.
-    From,
-    /// Where it goes.
-    To,
-    /// A URL.
-    Url,
-    /// What is sent.
-    Data,
-    /// The method of a request.
-    Method,
-    /// What an agent is told.
-    Prompt,
-    /// A query.
-    Query,
-    /// A process.
-    Process,
-    /// A verb.
-    Action,
-    /// The kind of a notebook's cell.
-    Cell,
-    /// What the command reads.
-    Stdin,
-    /// Variables that are set for the command.
-    Environment,
-    /// Out of the sandbox.
-    Sandbox,
-    /// In the background.
-    Background,
-    /// How content is encoded.
-    Encoding,
-    /// The name of a tool within a call.
-    Tool,
-    /// Parts with arguments of their own.
-    Items,
-    /// An object that only holds arguments.
-    Envelope,
-}
+pub(crate) use meaning::ToolKind;
+pub(crate) use meaning::{Change, Role, Roles, Verb};
 
 /// `tools.yaml`, ready to look up.
 #[derive(Debug)]
@@ -138,16 +18,21 @@ pub struct ToolTable {
     tools: HashMap<String, ToolKind>,
     languages: HashMap<String, Language>,
     roles: HashMap<String, Roles>,
-}
-
-/// A set of roles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Roles(u32);
-
-impl Roles {
-    pub(crate) fn has(self, role: Role) -> bool {
-        self.0 & (1 << role as u32) != 0
-    }
+    /// Roles of arguments that are not listed, by their last word that counts.
+    words: HashMap<String, Roles>,
+    fillers: HashSet<String>,
+    /// Words anywhere in such a name by which the argument is only compared.
+    compared: HashSet<String>,
+    verbs: HashMap<String, Vec<Verb>>,
+    pub(crate) changes: BTreeMap<Tag, Change>,
+    /// The programs that servers run by the names of their tools.
+    pub(crate) programs: BTreeMap<String, Vec<String>>,
+    /// Words in names of tools that are no sub-commands.
+    pub(crate) idle: HashSet<String>,
+    /// Arguments that are operands of such a program, in their order.
+    pub(crate) operands: Vec<String>,
+    /// Arguments that are options of it, with names of their own.
+    pub(crate) options: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -156,6 +41,24 @@ struct TableFile {
     does: BTreeMap<ToolKind, Vec<String>>,
     languages: BTreeMap<String, Vec<String>>,
     fields: BTreeMap<Role, Vec<String>>,
+    #[serde(default)]
+    words: BTreeMap<Role, Vec<String>>,
+    #[serde(default)]
+    fillers: HashSet<String>,
+    #[serde(default)]
+    compared: HashSet<String>,
+    #[serde(default)]
+    verbs: BTreeMap<Verb, Vec<String>>,
+    #[serde(default)]
+    changes: BTreeMap<Tag, Change>,
+    #[serde(default)]
+    programs: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    idle: HashSet<String>,
+    #[serde(default)]
+    operands: Vec<String>,
+    #[serde(default)]
+    options: BTreeMap<String, String>,
 }
 
 impl ToolTable {
@@ -178,21 +81,30 @@ impl ToolTable {
             let language = Language::read(&word).map_err(|e| format!("tools.yaml: {e}"))?;
             languages.extend(names.iter().map(|name| (plain(name), language)));
         }
-        let mut roles: HashMap<String, Roles> = HashMap::new();
-        for (role, names) in file.fields {
+        let mut verbs: HashMap<String, Vec<Verb>> = HashMap::new();
+        for (verb, names) in file.verbs {
             for name in names {
-                roles.entry(plain(&name)).or_default().0 |= 1 << role as u32;
+                verbs.entry(name).or_default().push(verb);
             }
         }
         Ok(ToolTable {
             tools,
             languages,
-            roles,
+            roles: by_name(file.fields),
+            words: by_name(file.words),
+            fillers: file.fillers,
+            compared: file.compared,
+            verbs,
+            changes: file.changes,
+            programs: file.programs,
+            idle: file.idle,
+            operands: file.operands,
+            options: file.options,
         })
     }
 
     /// What the tool of this name does, if it is known.
-    pub fn does(&self, name: &str) -> Option<ToolKind> {
+    pub(crate) fn does(&self, name: &str) -> Option<ToolKind> {
         if let Some(does) = self.tools.get(&plain(name)) {
             return Some(*does);
         }
@@ -206,6 +118,7 @@ impl ToolTable {
                 | ToolKind::Schedule
                 | ToolKind::KillShell
                 | ToolKind::WebSearch
+                | ToolKind::Told
         );
         acts.then_some(does)
     }
@@ -220,6 +133,34 @@ impl ToolTable {
 
     pub(crate) fn roles(&self, key: &str) -> Roles {
         self.roles.get(&plain(key)).copied().unwrap_or_default()
+    }
+
+    /// The roles of an argument, by its name or, if that is not listed, by the words of it.
+    pub(crate) fn roles_or_guess(&self, key: &str) -> Roles {
+        if let Some(roles) = self.roles.get(&plain(key)) {
+            return *roles;
+        }
+        // `pathInProject`, `cmdString`: what stands at the end says less.
+        let words = words(text::beginning(key, 128));
+        if words.iter().any(|word| self.compared.contains(word)) {
+            return Roles::of(&[Role::Label]);
+        }
+        let telling = words.iter().rev().find(|w| !self.fillers.contains(*w));
+        let last = telling.or(words.last());
+        let found = last.and_then(|word| self.words.get(word));
+        found.copied().unwrap_or_default()
+    }
+
+    /// Every role that there is.
+    #[expect(clippy::unused_self, reason = "reads as a question to the table")]
+    pub(crate) fn all_roles(&self) -> Roles {
+        Roles(u64::MAX)
+    }
+
+    /// Whether one of the words says this.
+    pub(crate) fn says(&self, words: &[String], verb: Verb) -> bool {
+        let says = |word: &String| self.verbs.get(word).is_some_and(|all| all.contains(&verb));
+        words.iter().any(says)
     }
 
     /// Whether an argument of this name may be a list or an object, so that a client makes one of
@@ -260,8 +201,38 @@ impl ToolTable {
     }
 }
 
+fn by_name(lists: BTreeMap<Role, Vec<String>>) -> HashMap<String, Roles> {
+    let mut roles: HashMap<String, Roles> = HashMap::new();
+    for (role, names) in lists {
+        for name in names {
+            roles.entry(plain(&name)).or_default().0 |= Roles::of(&[role]).0;
+        }
+    }
+    roles
+}
+
+/// The words of a name, in lower case: `pathInProject`, `delete_repository`, `send-mail`.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for c in name.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (begins || !c.is_alphanumeric()) && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 /// The tool's own part of `mcp__server__tool`, `server.tool` and the like.
-fn last_part(name: &str) -> Option<&str> {
+pub(crate) fn last_part(name: &str) -> Option<&str> {
     let at = |mark: &str| name.rsplit_once(mark).map(|(_, last)| last);
     let last = ["__", ".", "/", ":"]
         .into_iter()

@@ -1,10 +1,26 @@
 //! Hosts: what is asked of them, and what leaves for them.
 
 use super::{Fueled, Scene};
+use crate::decode;
 use crate::effect::{Actor, Effect, Kind};
+use crate::host::{Host, HostClass};
 use crate::path::PathClass;
 use crate::tag::Tag;
+use crate::text::secret::{self, Mark};
 use crate::value::{Origins, Value};
+
+/// A longer text is not searched for keys.
+const MAX_SEARCHED: usize = 64 << 10;
+/// A shorter part of an address holds no encoded key.
+const MIN_ENCODED: usize = 24;
+
+/// What a part of an address stands for, if it is base64 or hex of a text.
+fn encoded_text(part: &str) -> Option<String> {
+    let part = decode::percent(part);
+    let bytes = decode::hex(&part).or_else(|| decode::base64(&part))?;
+    let text = String::from_utf8(bytes).ok()?;
+    (!text.contains(|c: char| c.is_control() && !c.is_whitespace())).then_some(text)
+}
 
 impl Scene<'_> {
     /// Something is asked of a host. What the URL itself carries is data that leaves.
@@ -13,10 +29,13 @@ impl Scene<'_> {
             // git runs what such an address says.
             return self.shell(actor, &url.map(command.replace("% ", " ")));
         }
-        if let Some(path) = url.text.strip_prefix("file://") {
+        let text = url.text.strip_prefix("view-source:").unwrap_or(&url.text);
+        if let Some(path) = text.strip_prefix("file://") {
             return self.read(actor, &Value::known(path));
         }
         let host = self.know.hosts.host(url);
+        let whole = self.with_literal_secrets(url, &host, true);
+        let url = &whole;
         // The whole address: a known installer is a path on a host.
         let source = if url.is_known() {
             url.text.as_str()
@@ -52,10 +71,40 @@ impl Scene<'_> {
     pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Fueled<Value> {
         let host = self.know.hosts.host(url);
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
-        let effect = actor.does(Kind::Send).with(host).about(&url.text).of(data);
-        let effect = self.tag_by_source(effect, data);
+        let mut data = self.with_literal_secrets(data, &host, false);
+        data.origins |= self.with_literal_secrets(url, &host, true).origins;
+        let effect = actor.does(Kind::Send).with(host).about(&url.text).of(&data);
+        let effect = self.tag_by_source(effect, &data);
         self.emit(effect)?;
         Ok(answer)
+    }
+
+    /// A key that stands in the call itself, and goes to a host that it does not belong to, is a
+    /// secret that leaves. In an address, it may be encoded.
+    fn with_literal_secrets(&self, value: &Value, host: &Host, address: bool) -> Value {
+        let mut value = value.clone();
+        let outside = matches!(host.class, HostClass::External | HostClass::Drop);
+        if !outside || self.written || value.text.len() > MAX_SEARCHED {
+            return value;
+        }
+        let is_stray = |mark: &Mark<'_>| match *mark {
+            Mark::Frame => true,
+            Mark::Start(start) => self.know.hosts.is_stray(start, "", host),
+            Mark::Name(name) => self.know.hosts.is_stray("", name, host),
+        };
+        let mut found = secret::marks(&value.text, false).iter().any(is_stray);
+        if address && !found {
+            let parts = value.text.split(['/', '?', '&', '=', '#', '.', ':']);
+            let long = parts.filter(|part| part.len() >= MIN_ENCODED).take(16);
+            found = long.filter_map(encoded_text).any(|text| {
+                let marks = secret::marks(&text, true);
+                marks.iter().any(|mark| *mark != Mark::Start("eyJ"))
+            });
+        }
+        if found {
+            value = value.marked(Origins::SECRET);
+        }
+        value
     }
 
     /// Whose files the data came from.

@@ -5,7 +5,7 @@
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
-use crate::path::PathClass;
+use crate::path::{PathClass, Place};
 use crate::tag::Tag;
 use crate::value::Value;
 
@@ -28,6 +28,11 @@ const SENSITIVE: [PathClass; 8] = [
     PathClass::Device,
     PathClass::Escape,
 ];
+
+/// Whether what is kept at a place is secret, runs later or gives power.
+pub(crate) fn is_sensitive(place: &Place) -> bool {
+    SENSITIVE.iter().any(|class| place.is(*class))
+}
 
 impl Scene<'_> {
     /// A word is used, and nothing says how.
@@ -70,7 +75,7 @@ impl Scene<'_> {
 
     fn touches_place(&mut self, actor: &Actor, path: &Value) -> Fueled {
         let place = self.place(path);
-        if !SENSITIVE.iter().any(|class| place.is(*class)) {
+        if !is_sensitive(&place) {
             return Ok(());
         }
         self.emit(actor.does(Kind::Read).at(place.clone()).of(path))?;

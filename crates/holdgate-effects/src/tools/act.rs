@@ -1,12 +1,13 @@
 //! What known tools do with their arguments.
 
 use super::fields::{Call, Fields};
-use super::{Role, ToolKind, files, run, shape};
+use super::name::Name;
+use super::{Role, ToolKind, files, message, run, shape, strings, told};
 use crate::effect::{Actor, Effect, Kind};
 use crate::json::{Json, shorten};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::text;
+use crate::text::{self, secret};
 use crate::value::{Origins, Value};
 
 /// Calls within calls within calls.
@@ -52,7 +53,21 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
     if let Some(does) = scene.know.tools.does(name)
         && known(scene, &call, does, depth)?
     {
-        return Ok(());
+        // What no role settles may still be touched.
+        let settled = matches!(
+            does,
+            ToolKind::Inert | ToolKind::Calls | ToolKind::Git | ToolKind::WebSearch
+        );
+        if settled {
+            return Ok(());
+        }
+        let name = Name::of(&call);
+        let hosted = ["repo", "repository", "project_id"];
+        if does == ToolKind::Write && hosted.iter().any(|key| call.input.get(key).is_some()) {
+            // A file of a repository on a server, where others read it.
+            message::leaves_with_secrets(scene, &call)?;
+        }
+        return strings::rest(scene, &call, &name, scene.know.tools.all_roles());
     }
     scene.emit(call.actor.does(Kind::Run).tagged(Tag::Tool))?;
     shape::by_shape(scene, &call)
@@ -83,13 +98,20 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
             done(scene, run.tagged(Tag::WebSearch).about(query))
         }
         ToolKind::Agent => {
+            told::orders(scene, call)?;
             let agent = call.actor.does(Kind::Agent).tagged(Tag::Guarded);
             done(scene, agent.about(&prompt(call)))
         }
         ToolKind::Schedule => {
+            told::orders(scene, call)?;
             let later = call.actor.does(Kind::Persist).tagged(Tag::Agent);
             done(scene, later.about(&prompt(call)))
         }
+        ToolKind::Told => {
+            told::orders(scene, call)?;
+            done(scene, run.tagged(Tag::Inert))
+        }
+        ToolKind::Message => message::message(scene, call),
         ToolKind::Calls => inner_calls(scene, call, depth),
         ToolKind::KillShell => done(scene, call.actor.does(Kind::Kill).tagged(Tag::Own)),
         ToolKind::Kill => {
@@ -103,6 +125,8 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
         ToolKind::Database => shape::queries(scene, call),
         ToolKind::Computer => {
             let keys = call.fields.text(Role::Typed).unwrap_or_default();
+            // A terminal may have the focus.
+            scene.touches(&call.actor, &Value::known(keys.trim()))?;
             done(scene, run.tagged(Tag::Computer).about(keys))
         }
         ToolKind::Elevate => done(scene, call.actor.does(Kind::Elevate).tagged(Tag::Sandbox)),
@@ -138,9 +162,10 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
         .text(Role::Method)
         .is_some_and(|m| !["get", "head", "options"].contains(&m.to_ascii_lowercase().as_str()));
     let lower = call.name.to_ascii_lowercase();
-    let uploads = ["upload", "send", "post", "put"]
-        .iter()
-        .any(|w| lower.contains(w));
+    let uploads = changes
+        || ["upload", "send", "post", "put"]
+            .iter()
+            .any(|w| lower.contains(w));
     let mut files = call.fields.paths();
     files.extend(call.fields.texts(Role::To).into_iter().map(Value::known));
     if uploads {
@@ -148,6 +173,9 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
             data.push(&scene.read(&call.actor, path)?);
         }
     }
+    let headers = call.input.get("headers").map(Json::text);
+    let headers = headers.filter(|text| !secret::marks(text, false).is_empty());
+    data.push_text(&headers.unwrap_or_default());
     for url in &urls {
         let url = Value::known(*url);
         if changes || !data.text.is_empty() {

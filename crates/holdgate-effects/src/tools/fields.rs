@@ -49,15 +49,8 @@ impl<'j> Fields<'j> {
 
     /// The paths: what is a URL of something else than a file is none.
     pub(super) fn paths(&self) -> Vec<Value> {
-        let path = |text: &str| match text.strip_prefix("file://") {
-            Some(path) => Some(Value::known(decode::percent(path))),
-            None if text.is_empty() || text.contains("://") => None,
-            None => Some(Value::known(text)),
-        };
-        self.texts(Role::Path)
-            .into_iter()
-            .filter_map(path)
-            .collect()
+        let texts = self.texts(Role::Path).into_iter();
+        texts.flat_map(path_readings).collect()
     }
 
     /// The first text of a role.
@@ -98,14 +91,14 @@ fn collect<'j>(
 ) -> Fueled {
     for (key, value) in input.as_object().unwrap_or_default() {
         scene.fuel.spend_on(key.len())?;
-        let roles = table.roles(key);
-        if roles == Roles::default() {
-            continue;
-        }
-        if roles.has(Role::Envelope) && value.as_object().is_some() && depth > 0 {
+        let roles = table.roles_or_guess(key);
+        let is_envelope = roles.has(Role::Envelope) || roles == Roles::default();
+        if is_envelope && value.as_object().is_some() && depth > 0 {
             collect(scene, table, value, depth - 1, members)?;
         }
-        members.push((roles, key, value));
+        if roles != Roles::default() {
+            members.push((roles, key, value));
+        }
     }
     Ok(())
 }
@@ -122,6 +115,73 @@ fn push_texts<'j>(value: &'j Json<'j>, texts: &mut Vec<&'j str>) {
         }
         Json::Null | Json::Bool(_) | Json::Object(_) => {}
     }
+}
+
+/// The paths that a text may stand for: as it is, and as servers decode it.
+pub(super) fn path_readings(text: &str) -> Vec<Value> {
+    let text = text.trim();
+    if let Some(path) = text.strip_prefix("file:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        return vec![Value::known(decode::percent(path))];
+    }
+    if text.is_empty() || text.contains("://") {
+        return Vec::new();
+    }
+    let mut readings = vec![Value::known(text)];
+    if text.contains('%') {
+        let plain = decode::percent(text);
+        if plain != text {
+            readings.push(Value::known(plain));
+        }
+    }
+    if text.contains('\\') && !text.contains('/') {
+        readings.push(Value::known(text.replace('\\', "/")));
+    }
+    readings
+}
+
+/// A string somewhere in a call.
+pub(super) struct Leaf<'j> {
+    /// The argument, or the member of one, that it stands in.
+    pub(super) key: &'j str,
+    pub(super) roles: Roles,
+    pub(super) text: &'j str,
+    /// It stands in an object of a list, where no known tool looks for arguments.
+    pub(super) deep: bool,
+}
+
+/// All strings of a call, however deep.
+pub(super) fn leaves<'j>(scene: &Scene<'_>, input: &'j Json<'j>) -> Fueled<Vec<Leaf<'j>>> {
+    let mut found = Vec::new();
+    // The reader of JSON bounds the depth.
+    let mut open = vec![("", Roles::default(), input, false)];
+    while let Some((key, roles, value, deep)) = open.pop() {
+        scene.fuel.spend(4)?;
+        match value {
+            Json::String(text) => found.push(Leaf {
+                key,
+                roles,
+                text,
+                deep,
+            }),
+            Json::Array(items) => {
+                let is_object = |item: &Json<'_>| item.as_object().is_some();
+                let below = |item| {
+                    let hidden = is_object(item) && !roles.has(Role::Items);
+                    (key, roles, item, deep || hidden)
+                };
+                open.extend(items.iter().rev().map(below));
+            }
+            Json::Object(members) => {
+                for (key, value) in members.iter().rev() {
+                    scene.fuel.spend_on(key.len())?;
+                    open.push((key, scene.know.tools.roles_or_guess(key), value, deep));
+                }
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    Ok(found)
 }
 
 /// A list that is all words.

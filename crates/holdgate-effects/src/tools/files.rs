@@ -1,6 +1,7 @@
 //! Tools that read and change files.
 
 use super::Role;
+use super::code::shell_lines;
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
 use crate::decode;
@@ -8,6 +9,7 @@ use crate::effect::{Actor, Kind};
 use crate::json::Json;
 use crate::language::Language;
 use crate::patch::{self, MAX_CONTENT};
+use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
@@ -62,16 +64,30 @@ pub(super) fn look(scene: &mut Scene<'_>, call: &Call<'_>, tag: Tag) -> Fueled<b
         .collect();
     for folder in folders {
         scene.touch(&actor, Kind::Read, &folder)?;
-        for glob in &globs {
+        for glob in globs.iter().flat_map(|glob| alternatives(glob)) {
             let path = if glob.starts_with(['/', '~']) {
-                (*glob).to_owned()
+                glob
             } else {
                 format!("{}/{glob}", folder.text)
             };
+            let actor = actor.and(Tag::Filtered);
             scene.touch(&actor, Kind::Read, &Value::known(path))?;
         }
     }
     Ok(true)
+}
+
+/// What a glob with braces stands for: `*.{pem,key}` is `*.pem` and `*.key`.
+fn alternatives(glob: &str) -> Vec<String> {
+    let parts = glob.split_once('{').and_then(|(before, rest)| {
+        let (inside, after) = rest.split_once('}')?;
+        (!inside.contains('{')).then_some((before, inside, after))
+    });
+    let Some((before, inside, after)) = parts else {
+        return vec![glob.to_owned()];
+    };
+    let inside = inside.split(',').take(MAX_TARGETS);
+    inside.map(|one| format!("{before}{one}{after}")).collect()
 }
 
 /// New text for files: at once, or part by part.
@@ -82,7 +98,12 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     for item in call.fields.items() {
         let fields = Fields::of(scene, item)?;
         let added = content_of(&fields);
-        let own = fields.paths();
+        let mut own = fields.paths();
+        // `{name: "index.ts", content: …}`
+        let name = item.get("name").and_then(Json::as_str);
+        if own.is_empty() && !added.is_empty() {
+            own.extend(name.filter(|n| n.contains('.')).map(Value::known));
+        }
         found |= !own.is_empty();
         if own.is_empty() {
             push_part(&mut content, &added);
@@ -205,6 +226,9 @@ pub(super) fn notebook(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
             .unwrap_or(Language::Python);
         scene.apart(|scene| {
             scene.written = true;
+            for line in shell_lines(&source) {
+                scene.shell(&call.actor, &Value::known(line))?;
+            }
             scene.code(
                 language,
                 &Value::known(text::beginning(&source, MAX_CONTENT)),
@@ -245,6 +269,13 @@ pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Fu
         let path = Value::known(*path);
         if kind == Kind::Move {
             scene.touch(&call.actor, Kind::Move, &path)?;
+            let place = scene.place(&path);
+            let mut targets = call.fields.texts(Role::To).into_iter();
+            let kept = targets.all(|to| scene.place(&Value::known(to)).is(PathClass::Secret));
+            if place.is(PathClass::Secret) && !kept {
+                // Its new place is not one of secrets: whoever reads that reads it.
+                scene.read(&call.actor, &path)?;
+            }
             content.add_source(&scene.place(&path).text);
         } else {
             content.push(&scene.read(&call.actor, &path)?);

@@ -1,13 +1,21 @@
 //! What a tool does with its arguments: `fields.rs` finds them by their roles; `act.rs` says what a
-//! known tool does with them (`run.rs`, `files.rs`), and `shape.rs` what an unknown one may do.
+//! known tool does with them (`run.rs`, `code.rs`, `files.rs`, `message.rs`, `told.rs`), and `shape.rs` what an
+//! unknown one may do, by its arguments and by the words of its name (`name.rs`, `service.rs`);
+//! `strings.rs` reads what is left.
 
 mod act;
+mod code;
 mod fields;
 mod files;
+mod message;
+mod name;
 mod run;
+mod service;
 mod shape;
+mod strings;
+mod told;
 
-use crate::knowledge::tools::{Role, Roles, ToolKind, ToolTable};
+use crate::knowledge::tools::{Role, Roles, ToolKind, ToolTable, Verb};
 
 pub(crate) use act::act;
 

@@ -1,5 +1,6 @@
 //! Tools that run commands and code.
 
+use super::code::run_code;
 use super::fields::{Call, Fields, list_of_words};
 use super::{Role, shape};
 use crate::effect::{Actor, Kind};
@@ -188,21 +189,6 @@ pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Fu
         scene.argv(&[Value::known(program), path.clone()], None)?;
     }
     Ok(!texts.is_empty() || !files.is_empty())
-}
-
-pub(super) fn run_code(
-    scene: &mut Scene<'_>,
-    actor: &Actor,
-    language: Language,
-    text: &str,
-) -> Fueled {
-    let code = Value::known(text);
-    if language == Language::Shell {
-        scene.shell(actor, &code)?;
-    } else {
-        scene.interpret(actor, language, &code)?;
-    }
-    Ok(())
 }
 
 /// What is typed runs as a command in whatever shell is there; nothing typed is only a look.

@@ -1,8 +1,10 @@
 //! What an unknown tool may do, by the shape of its arguments and the words in its name.
 
+use super::code::run_code;
 use super::fields::Call;
-use super::{Role, act, files, run};
-use crate::commands::values::sql;
+use super::name::Name;
+use super::{Role, Roles, Verb, act, files, message, run, service, strings, told};
+use crate::commands::sql;
 use crate::effect::Kind;
 use crate::json::Json;
 use crate::language::Language;
@@ -13,38 +15,86 @@ use crate::value::Value;
 
 /// Every reading that the arguments allow.
 pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
-    let name = call.name.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let name = Name::of(call);
+    let mut used = vec![
+        Role::Command,
+        Role::Shell,
+        Role::Arguments,
+        Role::Stdin,
+        Role::Environment,
+        Role::Language,
+        Role::Folder,
+    ];
     run::shell(scene, call)?;
-    code(scene, call, says(RUNS))?;
-    let has_items = call.fields.items().next().is_some();
-    let has_url = call.fields.all(Role::Url).any(names_host);
-    if has_url {
+    if code(scene, call, says(call, RUNS))? {
+        used.push(Role::Code);
+    }
+    service::program(scene, call, &name)?;
+    if call.fields.all(Role::Url).any(names_host) {
         // What is loaded down or up beside it is the fetch's own.
         act::fetch(scene, call)?;
-    } else if !call.fields.paths().is_empty() || has_items {
-        let has_text = call
-            .fields
-            .all(Role::Content)
-            .chain(call.fields.all(Role::Diff))
-            .any(|(key, value)| value.as_str().is_some() && key != "body" && key != "data");
-        if says(&["delete", "remove", "unlink", "trash"]) {
-            files::delete(scene, call)?;
-        } else if has_text || has_items || says(WRITES) {
-            files::write(scene, call)?;
-        } else if says(&["list", "tree", "glob", "find", "exists", "stat"]) {
-            files::look(scene, call, Tag::List)?;
-        } else if says(&["search", "grep"]) {
-            files::look(scene, call, Tag::Search)?;
-        } else {
-            files::read(scene, call)?;
-        }
-    } else if says(&["move", "rename"]) {
-        files::relocate(scene, call, Kind::Move)?;
+        used.extend([Role::Url, Role::Data, Role::Path, Role::To]);
+    } else if name.says(scene, Verb::Send) {
+        message::message(scene, call)?;
+        used.extend([Role::Path, Role::Url, Role::To, Role::From]);
+    } else {
+        places(scene, call, &mut used)?;
+        service::literal_secrets(scene, call, &name)?;
     }
     let is_sql = |(key, _): (&str, &Json<'_>)| key.to_ascii_lowercase().contains("sql");
-    if says(DATABASES) || call.fields.all(Role::Query).any(is_sql) {
+    let asks = name.says(scene, Verb::Database) || says(call, DATABASES);
+    let reads_about = says(call, &["search", "docs"]);
+    if asks && !reads_about || call.fields.all(Role::Query).any(is_sql) {
         queries(scene, call)?;
+        used.push(Role::Query);
+    }
+    if name.says(scene, Verb::Tell) {
+        told::orders(scene, call)?;
+    }
+    service::change(scene, call, &name)?;
+    service::reveal(scene, call, &name)?;
+    strings::rest(scene, call, &name, Roles::of(&used))
+}
+
+fn says(call: &Call<'_>, words: &[&str]) -> bool {
+    let name = call.name.to_ascii_lowercase();
+    words.iter().any(|word| name.contains(word))
+}
+
+/// Files and hosts that the arguments name.
+fn places(scene: &mut Scene<'_>, call: &Call<'_>, used: &mut Vec<Role>) -> Fueled {
+    let says = |words: &[&str]| says(call, words);
+    let has_items = call.fields.items().next().is_some();
+    if says(&["move", "rename"]) && call.fields.texts(Role::To).len() == 1 {
+        used.extend([Role::Path, Role::From, Role::To]);
+        files::relocate(scene, call, Kind::Move)?;
+        return Ok(());
+    }
+    if call.fields.paths().is_empty() && !has_items {
+        return Ok(());
+    }
+    used.extend([
+        Role::Path,
+        Role::Content,
+        Role::Diff,
+        Role::Items,
+        Role::Glob,
+    ]);
+    let has_text = call
+        .fields
+        .all(Role::Content)
+        .chain(call.fields.all(Role::Diff))
+        .any(|(key, value)| value.as_str().is_some() && key != "body" && key != "data");
+    if says(&["delete", "remove", "unlink", "trash"]) {
+        files::delete(scene, call)?;
+    } else if has_text || has_items || says(WRITES) {
+        files::write(scene, call)?;
+    } else if says(&["list", "tree", "glob", "find", "exists", "stat"]) {
+        files::look(scene, call, Tag::List)?;
+    } else if says(&["search", "grep"]) {
+        files::look(scene, call, Tag::Search)?;
+    } else {
+        files::read(scene, call)?;
     }
     Ok(())
 }
@@ -90,7 +140,8 @@ const DATABASES: &[&str] = &[
     "duckdb",
 ];
 
-fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
+/// Returns whether there was any.
+fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled<bool> {
     let always = [
         "code",
         "script",
@@ -100,11 +151,15 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
         "powershell",
         "bash_script",
     ];
-    let named = |key: &str| runs || always.contains(&key.to_ascii_lowercase().as_str());
+    let table = &scene.know.tools;
+    let named = |key: &str| {
+        let listed = always.contains(&key.to_ascii_lowercase().as_str());
+        runs || listed || table.roles(key) == Roles::default()
+    };
     // New text for a file beside it is content, whatever its name.
     let is_content = !runs && call.fields.text(Role::Path).is_some();
     if is_content {
-        return Ok(());
+        return Ok(false);
     }
     let texts: Vec<&str> = call
         .fields
@@ -113,15 +168,44 @@ fn code(scene: &mut Scene<'_>, call: &Call<'_>, runs: bool) -> Fueled {
         .filter_map(|(_, value)| value.as_str())
         .collect();
     if run::too_long(scene, &call.actor, &texts)? {
-        return Ok(());
+        return Ok(true);
     }
-    for text in texts {
+    for text in &texts {
         let language = language(scene, call, text);
-        run::perhaps(scene, |scene| {
-            run::run_code(scene, &call.actor, language, text)
-        })?;
+        run::perhaps(scene, |scene| run_code(scene, &call.actor, language, text))?;
     }
-    Ok(())
+    Ok(!texts.is_empty())
+}
+
+/// Whether a text is code by its look: an import, a function, a call that runs programs.
+pub(super) fn looks_like_code(text: &str) -> bool {
+    let inside = [
+        "__import__(",
+        "require(",
+        "import os",
+        "import subprocess",
+        "import socket",
+        "os.system(",
+        "subprocess.",
+        "child_process",
+        "execSync(",
+        "do shell script",
+        "eval(",
+        "exec(",
+        "() =>",
+        "=> {",
+        "function(",
+        "Invoke-Expression",
+        "IEX",
+        "Runtime.getRuntime",
+        "OS.execute",
+        "os.execute",
+        "shell_exec(",
+        "Process.Start(",
+        "system(",
+        "fetch(",
+    ];
+    inside.iter().any(|mark| text.contains(mark))
 }
 
 /// The language of the code in a call.
@@ -204,6 +288,8 @@ fn guess(code: &str) -> Language {
     ]) || code.contains("=>")
     {
         Language::JavaScript
+    } else if starts(&["using ", "package ", "#include", "System.", "public "]) {
+        Language::Compiled
     } else {
         Language::Shell
     }
@@ -225,13 +311,15 @@ pub(super) fn urls_in(text: &str) -> Vec<&str> {
 
 /// What is asked of a database.
 pub(super) fn queries(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
-    let texts = call.fields.texts(Role::Query);
+    let mut texts = call.fields.texts(Role::Query);
+    // The commands of Redis and its like.
+    texts.extend(call.fields.texts(Role::Command));
     if run::too_long(scene, &call.actor, &texts)? {
         return Ok(true);
     }
     for text in &texts {
         scene.fuel.spend_on(text.len())?;
-        sql(scene, &call.actor, &Value::known(*text))?;
+        sql::run(scene, &call.actor, &Value::known(*text))?;
     }
     Ok(!texts.is_empty())
 }

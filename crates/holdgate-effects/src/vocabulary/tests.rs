@@ -74,6 +74,8 @@ fn every_word_is_produced_by_code_or_a_table() {
             .iter()
             .map(|tag| format!("{tag:?}")),
     );
+    let changes = commands.tools.changes.keys();
+    tags.extend(changes.map(|tag| format!("{tag:?}")));
     let paths = include_str!("../paths.yaml");
     let hosts = include_str!("../hosts.yaml");
     let listed = |yaml: &str, word: &str| yaml.lines().any(|l| l == format!("{word}:"));

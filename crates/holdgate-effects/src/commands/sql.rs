@@ -1,0 +1,319 @@
+//! What is asked of a database: which statements drop, empty or give rights, which reach files,
+//! programs and hosts. The words of other databases (`MongoDB`, Redis, Cypher) are known too.
+
+mod reach;
+
+use crate::effect::{Actor, Kind};
+use crate::language::Language;
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Statements of one text that are looked at.
+const MAX_STATEMENTS: usize = 256;
+
+const OBJECTS: [&str; 12] = [
+    "table",
+    "database",
+    "schema",
+    "view",
+    "index",
+    "role",
+    "user",
+    "column",
+    "keyspace",
+    "collection",
+    "owned",
+    "policy",
+];
+/// What makes a server run programs or machine code.
+const SHELLS: [&str; 10] = [
+    "xp_cmdshell",
+    "sys_exec",
+    "sys_eval",
+    "plpython3u",
+    "plpythonu",
+    "plperlu",
+    "pltclu",
+    "dbms_scheduler",
+    "sp_oacreate",
+    "module load",
+];
+/// What speaks to other machines.
+const NETWORK: [&str; 8] = [
+    "dblink",
+    "http_post",
+    "http_get",
+    "net.http",
+    "utl_http",
+    "postgres_fdw",
+    "openrowset",
+    "apoc.load",
+];
+/// Columns and tables of passwords and keys.
+const SECRETS: [&str; 13] = [
+    "password",
+    "passwords",
+    "password_hash",
+    "passwd",
+    "encrypted_password",
+    "secret",
+    "secrets",
+    "api_key",
+    "api_keys",
+    "access_token",
+    "refresh_token",
+    "token",
+    "credentials",
+];
+/// Where servers keep their own users.
+const OWN_USERS: [&str; 4] = ["pg_shadow", "pg_authid", "mysql.user", "decrypted_secrets"];
+
+/// Whether a text is a statement by its look.
+pub(crate) fn looks_like(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(400).collect();
+    let lower = start.to_ascii_lowercase();
+    let mut words = lower.split_whitespace();
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let objects = [
+        "table",
+        "database",
+        "schema",
+        "user",
+        "role",
+        "function",
+        "trigger",
+        "extension",
+        "policy",
+        "system",
+        "or",
+        "view",
+        "index",
+        "owned",
+    ];
+    match first {
+        "select" | "with" => lower.contains(" from ") && !second.is_empty(),
+        "insert" => second == "into",
+        "update" => lower.contains(" set "),
+        "delete" => second == "from",
+        "drop" | "alter" | "create" => objects.contains(&second),
+        "truncate" => second == "table",
+        "grant" | "revoke" => lower.contains(" to ") || lower.contains(" from "),
+        "copy" => lower.contains(" from ") || lower.contains(" to "),
+        _ => false,
+    }
+}
+
+/// What the statements of a text do.
+pub(crate) fn run(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    scene.fuel.spend_on(value.text.len())?;
+    // Some shells of databases run programs, and some functions read and write files.
+    scene.code(Language::Other, value)?;
+    let text = without_data(&value.text);
+    let mut tags = Vec::new();
+    let mut reads_only = true;
+    let mut count = 0;
+    for statement in text.split(';').map(str::trim).filter(|s| !s.is_empty()) {
+        count += 1;
+        if count > MAX_STATEMENTS {
+            let long = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
+            scene.emit(long.about("more statements than are read"))?;
+            break;
+        }
+        reads_only &= statement.starts_with("select") || statement.starts_with('.');
+        tags.extend(tags_of(statement));
+    }
+    tags.extend(tags_of_all(&text, &value.text));
+    let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
+    if reads_only {
+        effect = effect.tagged(Tag::Query);
+    }
+    for tag in tags {
+        effect = effect.tagged(tag);
+    }
+    scene.emit(effect)?;
+    reach::files(scene, actor, value)?;
+    if NETWORK.iter().any(|word| text.contains(word)) {
+        reach::hosts(scene, actor, value)?;
+    }
+    // Clients run lines that begin with `\!` or `.shell`.
+    for line in value.text.lines() {
+        let line = line.trim_start();
+        let command = ["\\!", ".shell ", ".system ", "system "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p));
+        if let Some(command) = command {
+            scene.shell(actor, &value.map(command.trim()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The text in lower case without what stands in quotes, which is data, and without comments.
+fn without_data(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut out = String::with_capacity(lower.len());
+    for (at, part) in lower.split('\'').enumerate() {
+        if at % 2 == 1 {
+            out.push(' ');
+            continue;
+        }
+        for line in part.split_inclusive('\n') {
+            let (code, comment) = line.split_once("--").unwrap_or((line, ""));
+            out.push_str(code);
+            if comment.ends_with('\n') {
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+/// What one statement does.
+fn tags_of(statement: &str) -> Vec<Tag> {
+    let words: Vec<&str> = statement
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let follows = |first: &str, second: &[&str]| {
+        let pair = |w: &[&str]| matches!(w, [a, b] if *a == first && second.contains(b));
+        words.windows(2).any(pair)
+    };
+    let has = |word: &str| words.contains(&word);
+    let mut tags = Vec::new();
+    if follows("drop", &OBJECTS)
+        || words.first() == Some(&"truncate")
+        || follows("truncate", &["table"])
+    {
+        tags.push(Tag::Drop);
+    }
+    // `where 1=1` and `where true` choose every row.
+    let plain: String = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    let every = ["where 1=1", "where 1 = 1", "where true"]
+        .iter()
+        .any(|w| plain.contains(w));
+    let unbounded = !has("where") || every;
+    let deletes = follows("delete", &["from"]) || follows("detach", &["delete"]);
+    if deletes && unbounded {
+        tags.push(Tag::DeleteAll);
+    }
+    let updates = words.first() == Some(&"update") && has("set");
+    if updates && unbounded && !has("limit") {
+        tags.push(Tag::Overwrite);
+    }
+    let accounts = follows("alter", &["user", "role", "login"])
+        || follows("create", &["user", "role", "login"]);
+    let strong = [
+        "superuser",
+        "createrole",
+        "bypassrls",
+        "sysadmin",
+        "replication",
+    ];
+    let grants = words.first() == Some(&"grant")
+        && (has("all")
+            || has("public")
+            || has("anon")
+            || has("admin")
+            || follows("grant", &["option"])
+            || strong.iter().any(|w| has(w)));
+    let definer = follows("security", &["definer"]);
+    let open_rows = follows("disable", &["row"]) || plain.contains("no force row level security");
+    if grants || accounts && strong.iter().any(|w| has(w)) || definer || open_rows {
+        tags.push(Tag::Elevate);
+    }
+    // Passwords and keys that are put where others read them.
+    let names_secret = SECRETS.iter().any(|w| has(w));
+    let copies = has("select")
+        && (follows("insert", &["into"]) || words.first() == Some(&"create") || has("outfile"));
+    let triggers = words.first() == Some(&"create") && has("trigger");
+    let to_program = follows("copy", &["to"]) && names_secret;
+    if (copies || to_program) && names_secret && !triggers {
+        tags.push(Tag::Secret);
+    }
+    if follows("from", &["program"]) || follows("to", &["program"]) {
+        tags.push(Tag::Shell);
+    }
+    tags
+}
+
+/// What only the whole text tells.
+fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
+        tags.push(Tag::Drop);
+    }
+    if has(&["deletemany({})", "remove({})", "delete_many({})"]) {
+        tags.push(Tag::DeleteAll);
+    }
+    let library = text.contains("soname") || loads_library(written);
+    if has(&SHELLS) || library {
+        tags.push(Tag::Shell);
+    }
+    let server_files = [
+        "into outfile",
+        "into dumpfile",
+        "load_file(",
+        "pg_read_file",
+        "pg_read_binary_file",
+        "pg_ls_dir",
+        "lo_export",
+        "lo_import",
+        "config set dir",
+        "utl_file",
+    ];
+    if has(&server_files) {
+        tags.push(Tag::File);
+    }
+    if has(&OWN_USERS) {
+        tags.push(Tag::Secret);
+    }
+    // A trigger that copies what is written.
+    let copied = |word: &str| text.contains(&format!("new.{word}"));
+    let triggers = text.contains("trigger") && text.contains("insert into");
+    if triggers && SECRETS.iter().any(|word| copied(word)) {
+        tags.push(Tag::Secret);
+    }
+    if gives_rights(written) {
+        tags.push(Tag::Elevate);
+    }
+    tags
+}
+
+/// A library by its path: extensions that come with the database have names only.
+fn loads_library(text: &str) -> bool {
+    let after = text.split("load_extension(").nth(1);
+    after.is_some_and(|rest| {
+        let name = rest.split(')').next().unwrap_or_default();
+        name.contains('/') || name.contains('\\')
+    })
+}
+
+/// `set role = 'admin'`, `is_superuser = true`.
+fn gives_rights(text: &str) -> bool {
+    let lower: String = text
+        .to_ascii_lowercase()
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    let strong = [
+        "role='admin'",
+        "role='superadmin'",
+        "role='owner'",
+        "role='super_admin'",
+        "is_admin=true",
+        "is_admin=1",
+        "is_superuser=true",
+        "is_superuser=1",
+        "admin=true",
+        "rolsuper=true",
+        "is_staff=true",
+    ];
+    // In what is set, not in what is searched for.
+    let set = lower.split("set").skip(1).any(|rest| {
+        let set = rest.split("where").next().unwrap_or_default();
+        strong.iter().any(|word| set.contains(word))
+    });
+    lower.contains("update") && set
+}

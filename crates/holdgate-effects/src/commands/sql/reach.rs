@@ -1,0 +1,94 @@
+//! Files and hosts that statements reach.
+
+use super::{OWN_USERS, SECRETS};
+use crate::effect::Actor;
+use crate::scene::{Fueled, Scene};
+use crate::value::{Origins, Value};
+
+/// Quoted parts of one text that may be paths.
+const MAX_QUOTED: usize = 256;
+
+/// Files that the statements read and write.
+pub(super) fn files(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    let quoted: Vec<&str> = value.text.split('\'').collect();
+    for pair in quoted.chunks_exact(2).take(MAX_QUOTED) {
+        let [before, path] = pair else { continue };
+        let before = before
+            .trim_end()
+            .trim_end_matches('(')
+            .trim_end()
+            .to_ascii_lowercase();
+        let name_at = before
+            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .map_or(0, |at| at + 1);
+        let name = before.get(name_at..).unwrap_or("");
+        let copies = before.contains("copy ");
+        let reads = READERS.contains(&name) || copies && name == "from" || name == "infile";
+        let writes =
+            WRITERS.contains(&name) || copies && name == "to" || before.ends_with("vacuum into");
+        let path = value.map(*path);
+        if reads {
+            scene.read(actor, &path)?;
+        }
+        if writes {
+            let data = Value::unknown(Origins::OUTPUT);
+            scene.write(actor, &path, &data, false)?;
+        }
+        if name == "attach" || name == "database" && before.contains("attach") {
+            scene.touches(actor, &path)?;
+        }
+    }
+    // `lo_export(oid, 'x')`, `writefile('x', …)` with another argument before.
+    for part in value.text.split("lo_export").skip(1).take(4) {
+        if let Some(path) = part.split('\'').nth(1) {
+            let data = Value::unknown(Origins::OUTPUT);
+            scene.write(actor, &value.map(path), &data, false)?;
+        }
+    }
+    let lines = value.text.lines().map(str::trim_start);
+    for line in lines {
+        let rest = [".read ", ".import ", "\\i ", "\\ir ", "source "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p));
+        if let Some(path) = rest.and_then(|rest| rest.split_whitespace().next()) {
+            scene.read(actor, &value.map(path))?;
+        }
+    }
+    Ok(())
+}
+
+const READERS: [&str; 11] = [
+    "readfile",
+    "load_file",
+    "pg_read_file",
+    "pg_read_binary_file",
+    "pg_ls_dir",
+    "lo_import",
+    "read_text",
+    "read_blob",
+    "read_csv",
+    "read_csv_auto",
+    "read_parquet",
+];
+const WRITERS: [&str; 4] = ["outfile", "dumpfile", "writefile", "lo_export"];
+
+/// Hosts that the statements speak to: what they send is what the database holds.
+pub(super) fn hosts(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    let ends = |c: char| c.is_whitespace() || "'\"),;".contains(c);
+    let mut data = Value::unknown(Origins::OUTPUT);
+    let lower = value.text.to_ascii_lowercase();
+    if SECRETS
+        .iter()
+        .chain(&OWN_USERS)
+        .any(|word| lower.contains(word))
+    {
+        data = data.marked(Origins::SECRET);
+    }
+    for word in value.text.split(ends).take(4096) {
+        let host = word.strip_prefix("host=").unwrap_or(word);
+        if word.contains("://") || host.len() < word.len() {
+            scene.send(actor, &value.map(host), &data)?;
+        }
+    }
+    Ok(())
+}
