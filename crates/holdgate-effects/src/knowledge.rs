@@ -1,6 +1,7 @@
 //! What is known about paths, hosts, programs, tools and functions: data, read once.
 
 pub(crate) mod commands;
+pub(crate) mod files;
 pub(crate) mod functions;
 pub(crate) mod handler;
 pub(crate) mod role;
@@ -10,6 +11,7 @@ use crate::host::HostTable;
 use crate::own::OwnNames;
 use crate::path::PathTable;
 use commands::CommandTable;
+use files::FileTable;
 use functions::FunctionTable;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
@@ -25,6 +27,8 @@ pub struct Knowledge {
     pub commands: CommandTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// Which files hold code.
+    pub files: FileTable,
     /// What functions do with their arguments.
     pub functions: FunctionTable,
     /// What the guard's own parts are called.
@@ -46,6 +50,7 @@ impl Knowledge {
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            files: FileTable::read(include_str!("files.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
             own,
         })

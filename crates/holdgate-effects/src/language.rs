@@ -1,6 +1,5 @@
 //! The languages whose code is read.
 
-mod file;
 pub(crate) mod programs;
 
 use crate::worded::worded;
@@ -20,13 +19,12 @@ worded! {
         PowerShell = "powershell": "`PowerShell` and cmd.",
         Make = "make": "Makefiles.",
         Embedded = "embedded": "Files that hold shell commands among other things: Dockerfile, CI workflows, package.json.",
+        Data = "data": "Trees of settings or data, as JSON, YAML and TOML: whatever stands in them may be a command.",
         Compiled = "compiled": "Compiled languages, as far as their calls are known: Go, Java, C, Rust.",
-    }
-}
-
-impl Language {
-    /// The language of a file that will run, by its name or its first line; `None` for what does not run.
-    pub(crate) fn of_file(path: &str, content: &str) -> Option<Language> {
-        file::language(path, content)
+        Source = "source": "Languages without a reader of their own: their texts may be commands.",
+        Markup = "markup": "XML, HTML and templates: the scripts in them; texts and attributes of XML may be commands.",
+        Lines = "lines": "Settings and scripts of other programs, line by line: each may hold a command.",
+        Prose = "prose": "Texts that agents or notebooks take commands from: the code in them.",
+        Document = "document": "Texts for people, and data: nothing in them runs.",
     }
 }

@@ -6,6 +6,7 @@ mod execution;
 mod files;
 mod network;
 mod touch;
+mod tries;
 
 use crate::effect::{Actor, Effect};
 use crate::fuel::{Fuel, OutOfFuel};
@@ -88,6 +89,8 @@ pub(crate) struct Scene<'a> {
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
     depth: u32,
+    /// Texts that were tried as commands.
+    tried: u32,
     /// Fuel that was added for files.
     granted: u64,
     /// Commands in commands, over all shells.
@@ -131,6 +134,7 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             command: Arc::default(),
             depth: 0,
+            tried: 0,
             granted: 0,
             nesting: 0,
         }

@@ -186,7 +186,7 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-fn unescaped_xml(text: &str) -> String {
+pub(super) fn unescaped_xml(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

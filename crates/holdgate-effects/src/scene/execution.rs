@@ -91,7 +91,7 @@ impl Scene<'_> {
             }
             return Ok(Value::unknown(Origins::OUTPUT));
         };
-        let language = Language::of_file(&short, &content.text).unwrap_or(language);
+        let language = self.language_of(&short, &content.text).unwrap_or(language);
         if language == Language::Shell {
             return self.apart(|scene| scene.shell(actor, &content));
         }

@@ -146,6 +146,11 @@ impl Scene<'_> {
         new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
     }
 
+    /// How a file is read that lies at `path` (with `~` for the home), if it may run.
+    pub(crate) fn language_of(&self, path: &str, content: &str) -> Option<Language> {
+        self.know.files.language(path, content)
+    }
+
     /// What is written to a file that will run does its work later: it is judged now.
     fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
         if content.text.is_empty() || self.written {
@@ -157,7 +162,7 @@ impl Scene<'_> {
         ) {
             return self.announces_patch(content);
         }
-        let Some(language) = Language::of_file(&place.short, &content.text) else {
+        let Some(language) = self.language_of(&place.short, &content.text) else {
             return Ok(());
         };
         if self.depth == 0 {
@@ -173,9 +178,16 @@ impl Scene<'_> {
         if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
             self.marks.push(Tag::Container);
         }
+        let quotes = self.quotes(place);
         self.apart(|scene| {
             scene.written = true;
-            scene.code(language, content)?;
+            if !(quotes && is_guess(language)) {
+                scene.code(language, content)?;
+            }
+            // The texts that no call of a known function takes.
+            if !quotes && has_texts(language) {
+                scene.code(Language::Source, content)?;
+            }
             Ok(())
         })?;
         self.marks.truncate(marks);
@@ -183,6 +195,13 @@ impl Scene<'_> {
         self.links.truncate(links);
         self.lost_links = lost_links;
         Ok(())
+    }
+
+    /// Whether commands stand in this file as examples, by where it lies in the project.
+    fn quotes(&self, place: &Place) -> bool {
+        let project = self.world.project.as_deref().unwrap_or("");
+        let inside = place.text.strip_prefix(project).unwrap_or(&place.text);
+        self.know.files.quotes(inside)
     }
 
     /// A patch that is only written to a file: whether it would change the guard's own files.
@@ -250,4 +269,27 @@ impl Scene<'_> {
     pub(crate) fn is_written(&self, path: &Value) -> bool {
         !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
     }
+}
+
+/// Whether the reader of a language only looks for what may be commands.
+fn is_guess(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Data | Language::Source | Language::Lines
+    )
+}
+
+/// Whether code of a language holds texts that its reader may not have seen to run.
+fn has_texts(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Compiled
+    )
 }

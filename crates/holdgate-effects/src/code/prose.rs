@@ -1,0 +1,51 @@
+//! Texts that agents take commands from (their commands, skills and instructions) and notebooks in
+//! text form: the code in them is tried, unless the text warns of it.
+
+use crate::effect::Actor;
+use crate::scene::{Fueled, Scene};
+use crate::value::Value;
+
+/// Lines before a piece of code that may warn of it.
+const LINES_BEFORE: usize = 3;
+
+/// Tries the code in fences and between backticks.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
+    scene.fuel.spend_on(code.text.len() * 4)?;
+    let actor = Actor::new("document", "");
+    let lines: Vec<&str> = code.text.lines().collect();
+    let mut fenced = false;
+    let mut warned = false;
+    for (at, line) in lines.iter().enumerate() {
+        scene.fuel.spend(1)?;
+        let trimmed = line.trim();
+        let mark = trimmed.to_ascii_lowercase();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") || mark.starts_with("#+begin_src") || mark.starts_with("#+end_src") {
+            fenced = !fenced;
+            warned = warns(scene, &lines, at);
+            continue;
+        }
+        if fenced {
+            if !warned && !trimmed.starts_with('#') && !scene.know.files.warns(trimmed) {
+                scene.tries(&actor, &code.map(trimmed))?;
+            }
+            continue;
+        }
+        if !trimmed.contains('`') || warns(scene, &lines, at + 1) {
+            continue;
+        }
+        for span in trimmed.split('`').skip(1).step_by(2) {
+            scene.tries(&actor, &code.map(span))?;
+        }
+    }
+    Ok(Value::default())
+}
+
+/// Whether the lines before `at`, or the heading above them, warn.
+fn warns(scene: &Scene<'_>, lines: &[&str], at: usize) -> bool {
+    let before = lines.get(..at).unwrap_or(&[]);
+    let heading = before.iter().rev().find(|line| line.starts_with('#'));
+    let near = before.iter().rev().filter(|line| !line.trim().is_empty());
+    near.take(LINES_BEFORE)
+        .chain(heading)
+        .any(|line| scene.know.files.warns(line))
+}
