@@ -23,7 +23,9 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         }
         if let Some(command) = command_in(trimmed) {
             let key = trimmed.get(..trimmed.len() - command.len()).unwrap_or("");
-            if !scene.know.files.is_shown(key) && !scene.know.files.warns(key) {
+            // `description = curl …` names what is shown; `autocmd BufWrite * !curl …` does not.
+            let named = key.split_whitespace().count() <= 2 && key.contains(['=', ':']);
+            if !(named && scene.know.files.is_shown(key)) && !scene.know.files.warns(key) {
                 scene.tries(&actor, &code.map(unquoted(command)))?;
             }
         }
@@ -41,7 +43,7 @@ fn command_in(line: &str) -> Option<&str> {
             return None;
         }
         // `key=curl …`
-        let value = word.rsplit(['=', ':', '(', '"', '\'']).next().unwrap_or(word);
+        let value = word.rsplit(['=', ':', '(', '"', '\'', '`', '!']).next().unwrap_or(word);
         if !value.is_empty() && programs::is_telling(value) {
             let skipped = word.len() - value.len();
             return rest.get(skipped..);

@@ -30,11 +30,16 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             }
             continue;
         }
-        if !trimmed.contains('`') || warns(scene, &lines, at + 1) {
+        if !trimmed.contains('`') || warns(scene, &lines, at) {
             continue;
         }
-        for span in trimmed.split('`').skip(1).step_by(2) {
-            scene.tries(&actor, &code.map(span))?;
+        let mut before = String::new();
+        for (index, part) in trimmed.split('`').enumerate() {
+            if index % 2 == 0 {
+                before.push_str(part);
+            } else if !scene.know.files.warns(&before) {
+                scene.tries(&actor, &code.map(part))?;
+            }
         }
     }
     Ok(Value::default())

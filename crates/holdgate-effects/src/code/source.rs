@@ -5,10 +5,13 @@
 use crate::effect::Actor;
 use crate::language::programs;
 use crate::scene::{Fueled, Scene};
-use crate::value::Value;
+use crate::value::{HOLE_STR, Value};
 
 /// Brackets in brackets that are kept apart.
 const MAX_OPEN: usize = 64;
+
+/// Methods with which a text runs as a command.
+const RUNS: [&str; 5] = [".execute(", ".!", ".!!", ".lazyLines", ".exec("];
 
 /// Tries the texts of a file.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
@@ -17,8 +20,8 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     let actor = Actor::new("file", "");
     while let Some(text) = scan.next_text() {
         scene.fuel.spend(1)?;
-        let shown = |name: &&str| scene.know.files.is_shown(name);
-        if !text.handed || text.names.iter().any(|name| shown(&name)) {
+        let shown = text.names.iter().any(|name| scene.know.files.is_shown(name));
+        if !text.runs && (!text.handed || shown) {
             continue;
         }
         let mut command = unescaped(text.text);
@@ -40,6 +43,8 @@ struct Text<'t> {
     program: Option<&'t str>,
     /// Whether something may run it, by what stands around it.
     handed: bool,
+    /// Whether a method of the text itself runs it.
+    runs: bool,
 }
 
 /// An open bracket.
@@ -172,9 +177,12 @@ impl<'t> Scan<'t> {
         if self.open.len() >= MAX_OPEN {
             self.open.clear();
         }
-        // A list of a call is the call's; `[]string{` and `&.{` are lists too.
+        // `[]string{` and `&.{` are lists too.
         let before = self.text.get(..self.at).unwrap_or("").trim_end();
-        let list = bracket == b'{' && before.ends_with([']', '.', '&', '=', '(', ',']);
+        let after = self.rest().get(1..).unwrap_or("").trim_start();
+        let list = bracket == b'{'
+            && (before.ends_with([']', '.', '&'])
+                || before.ends_with(['=', '(', ',']) && after.starts_with(['"', '\'']));
         let bracket = if list { b'[' } else { bracket };
         self.open.push(Open {
             bracket,
@@ -238,6 +246,7 @@ impl<'t> Scan<'t> {
             names: [self.name, outer],
             program,
             handed: !documents && !self.compared && in_list,
+            runs: RUNS.iter().any(|method| self.rest().starts_with(method)),
         };
         self.mark = b'"';
         Some(text)
@@ -259,11 +268,13 @@ fn closing(bytes: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// The text that a literal stands for, as most languages write it.
+/// The text that a literal stands for, as most languages write it: what is put in is a hole, unless a
+/// shell would put it in as well.
 fn unescaped(text: &str) -> String {
-    if !text.contains('\\') {
+    if !text.contains(['\\', '$', '#']) {
         return text.to_owned();
     }
+    let text = &with_holes(&text.replace("$ENV{", "${"));
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
@@ -283,5 +294,28 @@ fn unescaped(text: &str) -> String {
             _ => out.push(char),
         }
     }
+    out
+}
+
+/// `${a.b()}` and `#{a}` as holes; `${NAME}` stays.
+fn with_holes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${").into_iter().chain(rest.find("#{")).min() {
+        let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(before);
+        let inner = from.get(2..).unwrap_or("");
+        let (name, after) = inner.split_once('}').unwrap_or((inner, ""));
+        let plain = name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        if plain && from.starts_with('$') {
+            out.push_str("${");
+            out.push_str(name);
+            out.push('}');
+        } else {
+            out.push_str(HOLE_STR);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
     out
 }

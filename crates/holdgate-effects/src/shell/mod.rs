@@ -152,16 +152,29 @@ impl<'s, 'a> Shell<'s, 'a> {
                 .tagged(Tag::Syntax)
                 .about(error.what),
         )?;
+        // A piece of a script: most of its lines are commands by themselves.
+        if self.scene.written {
+            for line in salvage::lines(rest) {
+                let (block, error) = parse::parse(&line, self.scene.fuel)?;
+                if error.is_none() {
+                    self.salvages(&block)?;
+                }
+            }
+        }
         for piece in salvage::pieces(rest) {
             let (block, _) = parse::parse(&piece, self.scene.fuel)?;
-            self.maybe += 1;
-            self.salvaging += 1;
-            let done = self.block(&block);
-            self.salvaging -= 1;
-            self.maybe -= 1;
-            done?;
+            self.salvages(&block)?;
         }
         Ok(())
+    }
+
+    fn salvages(&mut self, block: &syntax::Block) -> Fueled {
+        self.maybe += 1;
+        self.salvaging += 1;
+        let done = self.block(block);
+        self.salvaging -= 1;
+        self.maybe -= 1;
+        done.map(drop)
     }
 
     /// Runs something whose variables and folder do not come back.

@@ -111,6 +111,14 @@ impl Shell<'_, '_> {
         if name.starts_with("command_not_found_handle") {
             // The next slip of the pen runs it.
             self.uncertain(|shell| shell.node(body))?;
+        } else if self.scene.written && self.calls == 0 && !self.active.iter().any(|n| n == name) {
+            // Somebody may call it who reads the file: a build, a shell, another script.
+            self.active.push(name.to_owned());
+            let arguments = std::mem::replace(&mut self.arguments, vec![Value::unknown(Origins::UNKNOWN)]);
+            let done = self.mark_conditional(|shell| shell.apart(|shell| shell.uncertain(|shell| shell.node(body))));
+            self.arguments = arguments;
+            self.active.pop();
+            done?;
         }
         Ok(Value::default())
     }
