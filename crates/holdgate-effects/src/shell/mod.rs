@@ -34,6 +34,7 @@ use crate::tag::Tag;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Functions that call functions.
 const MAX_CALLS: u32 = 16;
@@ -63,6 +64,8 @@ pub(super) struct Shell<'s, 'a> {
     calls: u32,
     /// Functions that run now: one that calls itself does the same again.
     active: Vec<String>,
+    /// Functions of a written script that nothing has called so far.
+    uncalled: Vec<(String, Arc<syntax::Node>)>,
     /// Above 0 in pieces of what is no valid script.
     salvaging: u32,
     /// An interactive shell was started in the pipeline that runs now.
@@ -113,6 +116,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             before: Vec::new(),
             calls: 0,
             active: Vec::new(),
+            uncalled: Vec::new(),
             salvaging: 0,
             bare: false,
         }
@@ -130,6 +134,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         let output = self.block(&block)?;
         if let Some(error) = error {
             self.unreadable(&text, error)?;
+        }
+        if self.calls == 0 {
+            self.calls_the_uncalled()?;
         }
         let mut output = output;
         if !code.is_known() {
