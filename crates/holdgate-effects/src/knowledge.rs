@@ -1,6 +1,7 @@
 //! What is known about paths, hosts, programs, tools and functions: data, read once.
 
 pub(crate) mod commands;
+pub(crate) mod doors;
 pub(crate) mod files;
 pub(crate) mod functions;
 pub(crate) mod handler;
@@ -11,6 +12,7 @@ use crate::host::HostTable;
 use crate::own::OwnNames;
 use crate::path::PathTable;
 use commands::CommandTable;
+use doors::DoorTable;
 use files::FileTable;
 use functions::FunctionTable;
 use std::sync::{Arc, LazyLock};
@@ -27,6 +29,8 @@ pub struct Knowledge {
     pub commands: CommandTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// What back doors and grabbers are made of.
+    pub doors: DoorTable,
     /// Which files hold code.
     pub files: FileTable,
     /// What functions do with their arguments.
@@ -50,6 +54,7 @@ impl Knowledge {
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            doors: DoorTable::read(include_str!("code/doors.yaml"))?,
             files: FileTable::read(include_str!("files.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
             own,

@@ -2,6 +2,7 @@
 
 mod act;
 pub(crate) mod awk;
+mod doors;
 mod embedded;
 mod fold;
 mod lex;
@@ -63,7 +64,10 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
             scene.marks.truncate(marks);
             done
         }
-        Language::Source => source::run(scene, code),
+        Language::Source => {
+            doors::run(scene, language, code)?;
+            source::run(scene, code)
+        }
         Language::Markup => markup::run(scene, code),
         Language::Lines => lines::run(scene, code),
         Language::Prose => prose::run(scene, code),
