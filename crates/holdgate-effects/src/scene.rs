@@ -5,6 +5,7 @@ mod environment;
 mod execution;
 mod files;
 mod network;
+mod packages;
 mod touch;
 mod tries;
 

@@ -72,6 +72,7 @@ impl<'t> Doors<'t> {
         for (number, line) in self.text.code.lines().enumerate() {
             let clean = self.text.clean.get(offset..offset + line.len()).unwrap_or("");
             held.retain(|(_, since)| number - since <= LINES_OF_NAME);
+            self.hold(line, clean, number, &mut held);
             for (at, _) in line.match_indices('(') {
                 let rest = self.text.code.get(offset + at + 1..).unwrap_or("");
                 let arguments = inside(rest);
@@ -89,7 +90,6 @@ impl<'t> Doors<'t> {
             }) {
                 found.push(back_door(Kind::ExecuteOpaque, clean));
             }
-            self.hold(line, clean, number, &mut held);
             offset += line.len() + 1;
         }
     }
@@ -251,7 +251,8 @@ fn scene_line(text: &str, starts: &[usize], line: usize) -> String {
 fn calls(functions: &[String], before: &str) -> bool {
     functions.iter().any(|name| {
         before.strip_suffix(name.as_str()).is_some_and(|rest| {
-            !rest.ends_with(|c: char| c.is_alphanumeric() || "_.:>$".contains(c))
+            name.starts_with('.')
+                || !rest.ends_with(|c: char| c.is_alphanumeric() || "_.:>$".contains(c))
         })
     })
 }

@@ -38,6 +38,10 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     {
         read_code(scene, code, Language::JavaScript, script)?;
     }
+    // A piece of a script.
+    if !text.trim_start().starts_with(['<', '{', '@', '-', '#']) && !text.contains("</") {
+        read_code(scene, code, Language::JavaScript, text)?;
+    }
     texts(scene, code)?;
     Ok(Value::default())
 }

@@ -17,6 +17,7 @@ struct Written {
     quoting: Vec<String>,
     shown: Vec<String>,
     warnings: Vec<String>,
+    packages: BTreeMap<String, Vec<String>>,
 }
 
 /// What files of one way to read look like.
@@ -42,6 +43,7 @@ pub struct FileTable {
     quoting: GlobSet,
     shown: HashSet<String>,
     warnings: Vec<String>,
+    packages: Vec<(Pattern, Vec<String>)>,
 }
 
 impl fmt::Debug for FileTable {
@@ -85,6 +87,11 @@ impl FileTable {
         for place in &table.quoting {
             quoting.add(path::glob(place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
         }
+        let mut packages = Vec::new();
+        for (name, words) in table.packages {
+            let pattern = Pattern::read(&name);
+            packages.push((pattern.ok_or(format!("files.yaml: {name} is too long"))?, words));
+        }
         let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
         Ok(FileTable {
             places: built(places)?,
@@ -96,6 +103,7 @@ impl FileTable {
             quoting: built(quoting)?,
             shown: table.shown.into_iter().collect(),
             warnings: table.warnings,
+            packages,
         })
     }
 
@@ -141,6 +149,13 @@ impl FileTable {
     fn by_extension(&self, name: &str) -> Option<Language> {
         let (_, extension) = name.rsplit_once('.')?;
         self.extensions.get(extension).copied()
+    }
+
+    /// The words before the addresses that packages come from, in a file of this name.
+    pub(crate) fn packages(&self, name: &str) -> Option<&[String]> {
+        let name = name.to_ascii_lowercase();
+        let found = self.packages.iter().find(|(pattern, _)| pattern.matches(&name));
+        found.map(|(_, words)| words.as_slice())
     }
 
     /// Whether commands stand in this file as examples.
@@ -203,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_table_that_says_things_twice_is_refused() {
-        let rest = "otherwise: lines\nquoting: []\nshown: []\nwarnings: []\n";
+        let rest = "otherwise: lines\nquoting: []\nshown: []\nwarnings: []\npackages: {}\n";
         let twice = format!("read: {{shell: {{extensions: [a]}}, perl: {{extensions: [a]}}}}\n{rest}");
         assert!(FileTable::read(&twice).is_err());
         let unknown = format!("read: {{cobol: {{extensions: [a]}}}}\n{rest}");
