@@ -83,7 +83,6 @@ impl Reader<'_, '_, '_> {
         self.lines(text)?;
         if self.scene.written && !lines::is_dockerfile(text) {
             // A piece of a tree, or of something else.
-            super::source::run(self.scene, self.code)?;
             super::lines::run(self.scene, self.code)?;
         }
         Ok(())

@@ -30,7 +30,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             }
         }
     }
-    Ok(Value::default())
+    super::source::run(scene, code)
 }
 
 /// From the first word that names a telling program to the end of the line.

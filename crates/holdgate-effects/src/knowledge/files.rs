@@ -202,8 +202,8 @@ fn by_first_line(content: &str) -> Option<Language> {
     if program.ends_with("/env") {
         program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
     }
-    // Whatever it is, it runs: its strings are looked at.
-    Some(programs::interpreter(program).unwrap_or(Language::Source))
+    // Whatever it is, it runs.
+    Some(programs::interpreter(program).unwrap_or(Language::Lines))
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ impl Scene<'_> {
 
     /// What is written to a file that will run does its work later: it is judged now.
     fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
-        if content.text.is_empty() || self.written {
+        if content.text.is_empty() || self.written || place.is(PathClass::Stream) {
             return Ok(());
         }
         if matches!(

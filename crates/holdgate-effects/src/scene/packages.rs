@@ -28,7 +28,7 @@ impl Scene<'_> {
             };
             let page = PAGES.iter().any(|key| before.trim_start_matches('"').starts_with(key));
             let start = format!("{before}://");
-            let named = words.iter().any(|word| start.contains(word.as_str()) || start.ends_with(word.as_str()));
+            let named = words.iter().any(|word| stands_in(&start, word));
             if line.starts_with(['#', ';', '/']) || page || !named {
                 continue;
             }
@@ -45,4 +45,14 @@ impl Scene<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether `word` stands in `text` by itself: `url`, but not in `curl`.
+fn stands_in(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let open = word.starts_with(|c: char| !part(c));
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        open || !before.is_some_and(part)
+    })
 }
