@@ -3,6 +3,7 @@
 //! language (`doors.yaml`).
 
 mod mask;
+mod parts;
 
 use crate::code::Language;
 use crate::effect::{Actor, Effect, Kind};
@@ -13,23 +14,24 @@ use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use mask::{Masked, masked};
+use parts::{assignment, calls, end_of, first_argument, identifiers, inside, is_password, names};
 
 /// Lines for which a name keeps what it was given.
 const LINES_OF_NAME: usize = 40;
 /// Names that are followed at once.
 const MAX_NAMES: usize = 32;
-/// Bytes of a call's arguments that are looked at.
-const MAX_CALL: usize = 800;
 /// Lines around an address in which something may be sent to it.
 const LINES_BEFORE: usize = 3;
 const LINES_AFTER: usize = 3;
+/// Bytes around an address, where lines are long.
+const MAX_WINDOW: usize = 1000;
 /// What is found in one file is enough to ask.
 const MAX_FOUND: usize = 4;
 
 /// Looks for back doors and grabbers in a file.
 pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled {
-    // Four looks at each byte, and one for each name in the table where a call stands.
-    scene.fuel.spend_on(code.text.len() * 8)?;
+    // Each name of the table is looked for in each line.
+    scene.fuel.spend_on(code.text.len() * 16)?;
     let text = masked(&code.text);
     let doors = Doors {
         table: &scene.know.doors,
@@ -41,11 +43,16 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     for at in doors.sends(scene) {
         found.push(at);
     }
+    doors.delete_homes(scene, &mut found);
     if language == Language::Source {
         doors.load_scripts(scene, &mut found);
     }
     if let Some(word) = doors.mines() {
-        found.push(Actor::new("file", word).does(Kind::Exhaust).tagged(Tag::Miner));
+        found.push(
+            Actor::new("file", word)
+                .does(Kind::Exhaust)
+                .tagged(Tag::Miner),
+        );
     }
     for effect in found.into_iter().take(MAX_FOUND) {
         scene.emit(effect)?;
@@ -70,7 +77,11 @@ impl<'t> Doors<'t> {
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
         for (number, line) in self.text.code.lines().enumerate() {
-            let clean = self.text.clean.get(offset..offset + line.len()).unwrap_or("");
+            let clean = self
+                .text
+                .clean
+                .get(offset..offset + line.len())
+                .unwrap_or("");
             held.retain(|(_, since)| number - since <= LINES_OF_NAME);
             self.hold(line, clean, number, &mut held);
             for (at, _) in line.match_indices('(') {
@@ -85,8 +96,12 @@ impl<'t> Doors<'t> {
             }
             if line.match_indices('`').any(|(at, _)| {
                 let inner = line.get(at + 1..).unwrap_or("");
-                let inner = inner.strip_prefix("#{").or_else(|| inner.strip_prefix("$_").map(|_| inner));
-                inner.is_some_and(|inner| self.is_brought(inner.split('`').next().unwrap_or(""), &held))
+                let inner = inner
+                    .strip_prefix("#{")
+                    .or_else(|| inner.strip_prefix("$_").map(|_| inner));
+                inner.is_some_and(|inner| {
+                    self.is_brought(inner.split('`').next().unwrap_or(""), &held)
+                })
             }) {
                 found.push(back_door(Kind::ExecuteOpaque, clean));
             }
@@ -96,8 +111,15 @@ impl<'t> Doors<'t> {
 
     fn brings_anything(&self) -> bool {
         let code = &self.text.code;
-        self.table.requests.iter().any(|name| code.contains(name.as_str()))
-            || self.table.parameters.iter().any(|mark| self.text.clean.contains(mark.as_str()))
+        self.table
+            .requests
+            .iter()
+            .any(|name| code.contains(name.as_str()))
+            || self
+                .table
+                .parameters
+                .iter()
+                .any(|mark| self.text.clean.contains(mark.as_str()))
     }
 
     /// Whether a call whose name ends `before` runs what it is given, and that was brought.
@@ -110,20 +132,33 @@ impl<'t> Doors<'t> {
         if !calls(&self.table.commands, before) {
             return false;
         }
-        let exact_first = exact.get(..first.len()).unwrap_or("").trim_start_matches(['[', ' ', '{', '(']);
+        let exact_first = exact
+            .get(..first.len())
+            .unwrap_or("")
+            .trim_start_matches(['[', ' ', '{', '(']);
         let literal = exact_first.trim_start_matches(['f', '$', '@']);
-        let word = literal.get(1..).unwrap_or("").split(['"', '\'', '`', ' ']).next().unwrap_or("");
+        let word = literal
+            .get(1..)
+            .unwrap_or("")
+            .split(['"', '\'', '`', ' '])
+            .next()
+            .unwrap_or("");
         let quoted = literal.starts_with(['"', '\'', '`']);
         if quoted && programs::is_shell(word) {
             return self.is_brought(arguments, held);
         }
         // Where a text comes first, the request only adds to it.
-        let starts_with_hole = ["${", "#{", "{"].iter().any(|hole| literal.get(1..).unwrap_or("").starts_with(hole));
+        let starts_with_hole = ["${", "#{", "{"]
+            .iter()
+            .any(|hole| literal.get(1..).unwrap_or("").starts_with(hole));
         self.is_brought(first, held) && (!quoted || word.is_empty() || starts_with_hole)
     }
 
     fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
-        self.table.requests.iter().any(|name| names(expression, name))
+        self.table
+            .requests
+            .iter()
+            .any(|name| names(expression, name))
             || held.iter().any(|(name, _)| names(expression, name))
     }
 
@@ -133,7 +168,11 @@ impl<'t> Doors<'t> {
             let Some((_, after)) = clean.split_once(mark.as_str()) else {
                 continue;
             };
-            let after = if mark.ends_with('(') { after.split_once(')').map_or("", |(_, a)| a) } else { after };
+            let after = if mark.ends_with('(') {
+                after.split_once(')').map_or("", |(_, a)| a)
+            } else {
+                after
+            };
             let end = after.trim_start_matches(['(', ' ']).find([',', ')', '=']);
             let skipped = after.len() - after.trim_start_matches(['(', ' ']).len();
             let part = after.get(..skipped + end.unwrap_or(0)).unwrap_or("");
@@ -153,15 +192,33 @@ impl<'t> Doors<'t> {
     fn open_by_word(&self, found: &mut Vec<Effect>) {
         let mut offset = 0;
         for line in self.text.code.lines() {
-            let clean = self.text.clean.get(offset..offset + line.len()).unwrap_or("");
+            let clean = self
+                .text
+                .clean
+                .get(offset..offset + line.len())
+                .unwrap_or("");
             offset += line.len() + 1;
-            for (at, _) in line.match_indices("==").chain(line.match_indices(".equals(")) {
+            for (at, _) in line
+                .match_indices("==")
+                .chain(line.match_indices(".equals("))
+            {
                 let left = line.get(..at).unwrap_or("").trim_end();
-                let name = left.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("");
+                let name = left
+                    .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+                    .next()
+                    .unwrap_or("");
                 let right = clean.get(at..).unwrap_or("");
-                let right = right.trim_start_matches(".equals(").trim_start_matches(['=', ' ']);
-                let word = right.strip_prefix(['"', '\'']).and_then(|r| r.split(['"', '\'']).next());
-                let key = self.table.keys.iter().any(|key| key.eq_ignore_ascii_case(name));
+                let right = right
+                    .trim_start_matches(".equals(")
+                    .trim_start_matches(['=', ' ']);
+                let word = right
+                    .strip_prefix(['"', '\''])
+                    .and_then(|r| r.split(['"', '\'']).next());
+                let key = self
+                    .table
+                    .keys
+                    .iter()
+                    .any(|key| key.eq_ignore_ascii_case(name));
                 if key && word.is_some_and(is_password) {
                     found.push(back_door(Kind::Elevate, clean));
                 }
@@ -177,50 +234,125 @@ impl<'t> Doors<'t> {
             .collect();
         for (at, _) in self.text.clean.match_indices("://").take(256) {
             let before = self.text.clean.get(..at).unwrap_or("");
-            let scheme = ["https", "http", "wss", "ws"].iter().find(|s| before.ends_with(**s));
+            let scheme = ["https", "http", "wss", "ws"]
+                .iter()
+                .find(|s| before.ends_with(**s));
             let Some(scheme) = scheme else {
                 continue;
             };
             let rest = self.text.clean.get(at - scheme.len()..).unwrap_or("");
-            let url = rest.split(['"', '\'', '`', ' ', '\n', '<', '>', ')']).next().unwrap_or("");
+            let url = rest
+                .split(['"', '\'', '`', ' ', '\n', '<', '>', ')'])
+                .next()
+                .unwrap_or("");
             let host = scene.know.hosts.host(&Value::known(url));
             let named = host.name.contains('.') && !host.name.contains(['$', '{', '%', '#']);
             if !named || !matches!(host.class, HostClass::External | HostClass::Drop) {
                 continue;
             }
-            let line = starts.partition_point(|start| *start <= at).saturating_sub(1);
-            let from = starts.get(line.saturating_sub(LINES_BEFORE)).copied().unwrap_or(0);
-            let to = starts.get(line + LINES_AFTER + 1).copied().unwrap_or(self.text.code.len());
-            let window = self.text.code.get(from..to).unwrap_or("");
+            let line = starts
+                .partition_point(|start| *start <= at)
+                .saturating_sub(1);
+            let from = starts
+                .get(line.saturating_sub(LINES_BEFORE))
+                .copied()
+                .unwrap_or(0);
+            let to = starts
+                .get(line + LINES_AFTER + 1)
+                .copied()
+                .unwrap_or(self.text.code.len());
+            let window = self.window(
+                from.max(at.saturating_sub(MAX_WINDOW)),
+                to.min(at + MAX_WINDOW),
+            );
             if !self.table.sends.iter().any(|name| names(window, name)) {
                 continue;
             }
             let shown = scene_line(&self.text.clean, &starts, line);
             let actor = Actor::new("file", &shown);
-            let effect = |tag| actor.does(Kind::Send).with(host.clone()).about(url).tagged(tag);
-            if self.table.environment.iter().any(|name| window.contains(name.as_str())) {
+            let effect = |tag| {
+                actor
+                    .does(Kind::Send)
+                    .with(host.clone())
+                    .about(url)
+                    .tagged(tag)
+            };
+            if self
+                .table
+                .environment
+                .iter()
+                .any(|name| window.contains(name.as_str()))
+            {
                 let mut effect = effect(Tag::WholeEnvironment);
                 effect.origins |= Origins::ENVIRONMENT;
                 found.push(effect);
-            } else if self.table.private.iter().any(|name| names(window, name)) && !self.is_login(url) {
+            } else if self.table.private.iter().any(|name| names(window, name))
+                && !self.is_login(url)
+            {
                 found.push(effect(Tag::Grabs));
             }
         }
         found
     }
 
+    fn window(&self, from: usize, to: usize) -> &'t str {
+        let code = &self.text.code;
+        let from = (from..=to)
+            .find(|at| code.is_char_boundary(*at))
+            .unwrap_or(0);
+        let to = (to..code.len()).find(|at| code.is_char_boundary(*at));
+        code.get(from..to.unwrap_or(code.len())).unwrap_or("")
+    }
+
     fn is_login(&self, url: &str) -> bool {
         let url = url.to_ascii_lowercase();
         let path = url.split_once("://").map_or("", |(_, rest)| rest);
-        self.table.logins.iter().any(|word| path.contains(word.as_str()))
+        self.table
+            .logins
+            .iter()
+            .any(|word| path.contains(word.as_str()))
+    }
+
+    /// A whole home that is deleted: nothing is put behind its name.
+    fn delete_homes(&self, scene: &Scene<'_>, found: &mut Vec<Effect>) {
+        let any = |names: &[String]| {
+            names
+                .iter()
+                .any(|name| self.text.code.contains(name.as_str()))
+        };
+        if !any(&self.table.homes) || !any(&self.table.deletes) {
+            return;
+        }
+        for (at, _) in self.text.code.match_indices('(') {
+            let before = end_of(self.text.code.get(..at).unwrap_or(""));
+            let before = before.trim_end_matches('!');
+            let name = before.rsplit([':', '>']).next().unwrap_or(before);
+            let by_name = name.rsplit('.').next().unwrap_or(name);
+            if !calls(&self.table.deletes, name) && !calls(&self.table.deletes, by_name) {
+                continue;
+            }
+            let arguments = inside(self.text.code.get(at + 1..).unwrap_or(""));
+            let first = first_argument(arguments);
+            let whole = !first.contains(['"', '\'', '`', '+', '/']) && !first.contains("join");
+            if whole && self.table.homes.iter().any(|home| names(first, home)) {
+                let shown = crate::json::shorten(arguments, 200);
+                let actor = Actor::new(by_name.trim(), &shown).and(Tag::Recursive);
+                found.push(actor.does(Kind::Delete).at(scene.place(&Value::known("~"))));
+            }
+        }
     }
 
     /// Scripts that are run from an address.
     fn load_scripts(&self, scene: &Scene<'_>, found: &mut Vec<Effect>) {
         for (at, _) in self.text.code.match_indices('(') {
-            let before = self.text.code.get(..at).unwrap_or("");
+            let before = end_of(self.text.code.get(..at).unwrap_or(""));
             let argument = self.text.clean.get(at + 1..).unwrap_or("").trim_start();
-            let url = argument.get(1..).unwrap_or("").split(['"', '\'']).next().unwrap_or("");
+            let url = argument
+                .get(1..)
+                .unwrap_or("")
+                .split(['"', '\''])
+                .next()
+                .unwrap_or("");
             if url.starts_with("http") && url.contains("://") && calls(&self.table.loads, before) {
                 let code = Value::unknown(Origins::FETCHED).with_source(url);
                 let host = scene.know.hosts.host(&Value::known(url));
@@ -245,82 +377,4 @@ fn scene_line(text: &str, starts: &[usize], line: usize) -> String {
     let start = starts.get(line).copied().unwrap_or(0);
     let rest = text.get(start..).unwrap_or("");
     crate::json::shorten(rest.lines().next().unwrap_or("").trim(), 200)
-}
-
-/// Whether `before` ends with the name of one of these functions.
-fn calls(functions: &[String], before: &str) -> bool {
-    functions.iter().any(|name| {
-        before.strip_suffix(name.as_str()).is_some_and(|rest| {
-            name.starts_with('.')
-                || !rest.ends_with(|c: char| c.is_alphanumeric() || "_.:>$".contains(c))
-        })
-    })
-}
-
-/// Whether `name` stands in `text` by itself.
-fn names(text: &str, name: &str) -> bool {
-    let part = |c: char| c.is_alphanumeric() || c == '_';
-    let open = name.starts_with(|c: char| !part(c));
-    let ends_open = name.ends_with(|c: char| !part(c));
-    text.match_indices(name).any(|(at, _)| {
-        let before = text.get(..at).and_then(|t| t.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|t| t.chars().next());
-        (open || !before.is_some_and(part)) && (ends_open || !after.is_some_and(part))
-    })
-}
-
-/// What stands between the bracket that was just opened and its end.
-fn inside(rest: &str) -> &str {
-    let mut depth = 1u32;
-    for (at, byte) in rest.bytes().enumerate().take(MAX_CALL) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return rest.get(..at).unwrap_or("");
-        }
-    }
-    crate::text::beginning(rest, MAX_CALL)
-}
-
-fn first_argument(arguments: &str) -> &str {
-    let mut depth = 0i32;
-    for (at, byte) in arguments.bytes().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            b',' if depth == 0 => return arguments.get(..at).unwrap_or(""),
-            _ => {}
-        }
-    }
-    arguments
-}
-
-/// The two sides of an assignment.
-fn assignment(line: &str) -> Option<(&str, &str)> {
-    let at = line.match_indices('=').map(|(at, _)| at).find(|at| {
-        let before = line.get(..*at).and_then(|t| t.chars().next_back()).unwrap_or(' ');
-        let after = line.get(at + 1..).and_then(|t| t.chars().next()).unwrap_or(' ');
-        !"=!<>+-*/|&(".contains(before) && !"=>~".contains(after)
-    })?;
-    Some((line.get(..at)?, line.get(at + 1..)?))
-}
-
-/// The names in a text, without words of languages.
-fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-    let keyword = |word: &&str| {
-        matches!(*word, "const" | "let" | "var" | "val" | "final" | "auto" | "string" | "String" | "any" | "err" | "_" | "self" | "this" | "my" | "async" | "function")
-    };
-    words.filter(move |word| !word.is_empty() && !keyword(word) && !word.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// Whether a word in code is one that somebody chose to be let in by.
-fn is_password(word: &str) -> bool {
-    word.len() >= 8
-        && !word.contains([' ', '{', '$', '%', '<'])
-        && word.contains(|c: char| c.is_ascii_digit())
-        && word.contains(|c: char| c.is_ascii_alphabetic())
 }

@@ -17,15 +17,15 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     let actor = Actor::new("file", "");
     for line in super::make::joined_lines(&code.text) {
         let trimmed = line.trim();
-        let idle = |mark: &&str| trimmed.starts_with(*mark);
-        if trimmed.is_empty() || COMMENTS.iter().any(|mark| idle(&mark)) {
+        if trimmed.is_empty() || COMMENTS.iter().any(|mark| trimmed.starts_with(mark)) {
             continue;
         }
         if let Some(command) = command_in(trimmed) {
             let key = trimmed.get(..trimmed.len() - command.len()).unwrap_or("");
             // `description = curl …` names what is shown; `autocmd BufWrite * !curl …` does not.
             let named = key.split_whitespace().count() <= 2 && key.contains(['=', ':']);
-            if !(named && scene.know.files.is_shown(key)) && !scene.know.files.warns(key) {
+            let shown = named && scene.know.files.is_shown(key);
+            if !shown && !scene.know.files.warns(key) {
                 scene.tries(&actor, &code.map(unquoted(command)))?;
             }
         }
@@ -37,13 +37,17 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 fn command_in(line: &str) -> Option<&str> {
     let mut rest = line;
     for _ in 0..MAX_WORDS {
-        rest = rest.trim_start_matches([' ', '\t', '!', '(', ':', ',', '"', '\'', '`', '=', '[', '{']);
+        rest =
+            rest.trim_start_matches([' ', '\t', '!', '(', ':', ',', '"', '\'', '`', '=', '[', '{']);
         let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
         if after.is_empty() {
             return None;
         }
         // `key=curl …`
-        let value = word.rsplit(['=', ':', '(', '"', '\'', '`', '!']).next().unwrap_or(word);
+        let value = word
+            .rsplit(['=', ':', '(', '"', '\'', '`', '!'])
+            .next()
+            .unwrap_or(word);
         if !value.is_empty() && programs::is_telling(value) {
             let skipped = word.len() - value.len();
             return rest.get(skipped..);

@@ -38,7 +38,10 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             continue;
         }
         let indented = !tabs && line.starts_with([' ']);
-        if let Some(recipe) = line.strip_prefix('\t').or(indented.then_some(line.as_str())) {
+        if let Some(recipe) = line
+            .strip_prefix('\t')
+            .or(indented.then_some(line.as_str()))
+        {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
             if !recipe.starts_with('#') {
                 let command = expanded(scene, code, recipe, &variables)?;

@@ -81,7 +81,10 @@ fn texts(scene: &mut Scene<'_>, code: &Value) -> Fueled {
             Some((tag, text)) if tag.matches('"').count() % 2 == 0 => (tag, text),
             _ => (piece, ""),
         };
-        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
+        let name = tag
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or("");
         if SHOWN.contains(&name) || scene.know.files.is_shown(name) {
             continue;
         }

@@ -8,6 +8,9 @@ use crate::value::Value;
 /// Lines before a piece of code that may warn of it.
 const LINES_BEFORE: usize = 3;
 
+/// Lines in which its heading is looked for.
+const LINES_TO_HEADING: usize = 60;
+
 /// Tries the code in fences and between backticks.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
@@ -19,7 +22,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         scene.fuel.spend(1)?;
         let trimmed = line.trim();
         let mark = trimmed.to_ascii_lowercase();
-        if trimmed.starts_with("```") || trimmed.starts_with("~~~") || mark.starts_with("#+begin_src") || mark.starts_with("#+end_src") {
+        if trimmed.starts_with("```")
+            || trimmed.starts_with("~~~")
+            || mark.starts_with("#+begin_src")
+            || mark.starts_with("#+end_src")
+        {
             fenced = !fenced;
             warned = warns(scene, &lines, at);
             continue;
@@ -48,7 +55,8 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 /// Whether the lines before `at`, or the heading above them, warn.
 fn warns(scene: &Scene<'_>, lines: &[&str], at: usize) -> bool {
     let before = lines.get(..at).unwrap_or(&[]);
-    let heading = before.iter().rev().find(|line| line.starts_with('#'));
+    let mut above = before.iter().rev().take(LINES_TO_HEADING);
+    let heading = above.find(|line| line.starts_with('#'));
     let near = before.iter().rev().filter(|line| !line.trim().is_empty());
     near.take(LINES_BEFORE)
         .chain(heading)

@@ -20,11 +20,14 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     let actor = Actor::new("file", "");
     while let Some(text) = scan.next_text() {
         scene.fuel.spend(1)?;
-        let shown = text.names.iter().any(|name| scene.know.files.is_shown(name));
+        let shown = text
+            .names
+            .iter()
+            .any(|name| scene.know.files.is_shown(name));
         if !text.runs && (!text.handed || shown) {
             continue;
         }
-        let mut command = unescaped(text.text);
+        let mut command = unescaped(text.content);
         // `("powershell", "-c …")`: a program with its arguments as one text.
         if let Some(program) = text.program.filter(|_| command.starts_with(['-', '/'])) {
             command = format!("{program} {command}");
@@ -36,7 +39,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 
 /// A text in code.
 struct Text<'t> {
-    text: &'t str,
+    content: &'t str,
     /// What it is handed to: the function, the key, the variable.
     names: [&'t str; 2],
     /// The interpreter that is the first of the texts around it.
@@ -122,8 +125,9 @@ impl<'t> Scan<'t> {
                     }
                     self.at += 1;
                 }
-                b if b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80 => self.word(),
-                b' ' | b'\t' | b'\r' => self.at += 1,
+                b if b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80 => {
+                    self.word();
+                }
                 b'=' | b'!' | b'<' | b'>' | b'~' => {
                     let next = self.text.as_bytes().get(self.at + 1);
                     let twice = matches!(next, Some(b'=' | b'~')) && byte != b'>';
@@ -135,7 +139,7 @@ impl<'t> Scan<'t> {
                     }
                 }
                 // Joined texts are handed to the same.
-                b'+' | b'.' | b'@' | b'&' | b'%' => self.at += 1,
+                b' ' | b'\t' | b'\r' | b'+' | b'.' | b'@' | b'&' | b'%' => self.at += 1,
                 b => {
                     self.mark = b;
                     self.at += 1;
@@ -150,7 +154,10 @@ impl<'t> Scan<'t> {
     }
 
     fn before_is_blank(&self) -> bool {
-        let before = self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at));
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|at| self.text.as_bytes().get(at));
         before.is_some_and(u8::is_ascii_whitespace)
     }
 
@@ -208,24 +215,24 @@ impl<'t> Scan<'t> {
             b'\'' if rest.starts_with("''\n") => Some("''"),
             _ => None,
         };
-        let (from, length, closing) = match triple {
-            Some(marks) => {
-                let inner = rest.get(marks.len()..).unwrap_or("");
-                (marks.len(), inner.find(marks).unwrap_or(inner.len()), marks.len())
-            }
-            None => match closing(rest.as_bytes(), quote) {
-                Some(length) => (1, length, 1),
+        let (from, length) = if let Some(marks) = triple {
+            let inner = rest.get(marks.len()..).unwrap_or("");
+            (marks.len(), inner.find(marks).unwrap_or(inner.len()))
+        } else {
+            let Some(length) = closing(rest.as_bytes(), quote) else {
                 // An apostrophe, a lifetime.
-                None => {
-                    self.at += 1;
-                    return None;
-                }
-            },
+                self.at += 1;
+                return None;
+            };
+            (1, length)
         };
         let text = rest.get(from..from + length).unwrap_or("");
-        self.at += from + length + closing;
-        let line = self.text.get(..start).unwrap_or("").rsplit('\n').next().unwrap_or("");
-        let documents = triple.is_some() && (line.trim().is_empty() || line.trim_start().starts_with('@'));
+        self.at += from + length + from;
+        let documents = triple.is_some() && {
+            let line = self.text.get(..start).unwrap_or("").rsplit('\n').next();
+            let line = line.unwrap_or("").trim_start();
+            line.is_empty() || line.starts_with('@')
+        };
         let frame = self.open.last().copied();
         if let Some(open) = self.open.last_mut() {
             open.first = open.first.or(Some(text));
@@ -242,7 +249,7 @@ impl<'t> Scan<'t> {
         });
         let outer = frame.map_or("", |open| open.name);
         let text = Text {
-            text,
+            content: text,
             names: [self.name, outer],
             program,
             handed: !documents && !self.compared && in_list,

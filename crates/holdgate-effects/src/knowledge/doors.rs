@@ -26,6 +26,10 @@ pub struct DoorTable {
     pub(crate) keys: Vec<String>,
     /// Functions that run a script from an address.
     pub(crate) loads: Vec<String>,
+    /// Functions that delete a folder with all that is in it.
+    pub(crate) deletes: Vec<String>,
+    /// Names of somebody's home.
+    pub(crate) homes: Vec<String>,
     /// What only programs that mine know.
     pub(crate) miners: Vec<String>,
 }

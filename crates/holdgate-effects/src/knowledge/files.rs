@@ -90,7 +90,10 @@ impl FileTable {
         let mut packages = Vec::new();
         for (name, words) in table.packages {
             let pattern = Pattern::read(&name);
-            packages.push((pattern.ok_or(format!("files.yaml: {name} is too long"))?, words));
+            packages.push((
+                pattern.ok_or(format!("files.yaml: {name} is too long"))?,
+                words,
+            ));
         }
         let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
         Ok(FileTable {
@@ -127,15 +130,17 @@ impl FileTable {
     fn by_place(&self, path: &str, content: &str) -> Option<Language> {
         let found = self.places.matches(path);
         let languages = found.iter().filter_map(|at| self.languages.get(*at));
-        match languages.min().copied()? {
-            // A hook may be written in anything.
-            Language::Shell => {
-                let name = path.rsplit('/').next().unwrap_or(path);
-                let named = self.by_extension(&name.to_ascii_lowercase());
-                by_first_line(content).or(named).or(Some(Language::Shell))
-            }
-            language => Some(language),
+        // Texts lie among the hooks and settings that they are about.
+        let is_text = |l: &Language| matches!(l, Language::Document | Language::Prose);
+        let language = languages.min_by_key(|language| (!is_text(language), **language));
+        let language = *language?;
+        if language != Language::Shell {
+            return Some(language);
         }
+        // A hook may be written in anything.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let named = self.by_extension(&name.to_ascii_lowercase());
+        by_first_line(content).or(named).or(Some(Language::Shell))
     }
 
     fn by_name(&self, name: &str) -> Option<Language> {
@@ -154,7 +159,10 @@ impl FileTable {
     /// The words before the addresses that packages come from, in a file of this name.
     pub(crate) fn packages(&self, name: &str) -> Option<&[String]> {
         let name = name.to_ascii_lowercase();
-        let found = self.packages.iter().find(|(pattern, _)| pattern.matches(&name));
+        let found = self
+            .packages
+            .iter()
+            .find(|(pattern, _)| pattern.matches(&name));
         found.map(|(_, words)| words.as_slice())
     }
 
@@ -171,7 +179,9 @@ impl FileTable {
     /// Whether a text says that what it shows is not to be done.
     pub(crate) fn warns(&self, text: &str) -> bool {
         let text = text.to_lowercase();
-        self.warnings.iter().any(|word| text.contains(word.as_str()))
+        self.warnings
+            .iter()
+            .any(|word| text.contains(word.as_str()))
     }
 }
 
@@ -219,7 +229,8 @@ mod tests {
     #[test]
     fn a_table_that_says_things_twice_is_refused() {
         let rest = "otherwise: lines\nquoting: []\nshown: []\nwarnings: []\npackages: {}\n";
-        let twice = format!("read: {{shell: {{extensions: [a]}}, perl: {{extensions: [a]}}}}\n{rest}");
+        let twice =
+            format!("read: {{shell: {{extensions: [a]}}, perl: {{extensions: [a]}}}}\n{rest}");
         assert!(FileTable::read(&twice).is_err());
         let unknown = format!("read: {{cobol: {{extensions: [a]}}}}\n{rest}");
         assert!(FileTable::read(&unknown).is_err());

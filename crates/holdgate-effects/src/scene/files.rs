@@ -182,19 +182,29 @@ impl Scene<'_> {
         let quotes = self.quotes(place);
         self.apart(|scene| {
             scene.written = true;
-            if !(quotes && is_guess(language)) {
-                scene.code(language, content)?;
+            scene.reads_file(language, content, quotes)?;
+            match resumed(&content.text) {
+                Some(rest) if has_texts(language) => {
+                    scene.reads_file(language, &content.map(rest), quotes)
+                }
+                _ => Ok(()),
             }
-            // The texts that no call of a known function takes.
-            if !quotes && has_texts(language) {
-                scene.code(Language::Source, content)?;
-            }
-            Ok(())
         })?;
         self.marks.truncate(marks);
         // They are there when it runs.
         self.links.truncate(links);
         self.lost_links = lost_links;
+        Ok(())
+    }
+
+    fn reads_file(&mut self, language: Language, content: &Value, quotes: bool) -> Fueled {
+        if !(quotes && is_guess(language)) {
+            self.code(language, content)?;
+        }
+        // The texts that no call of a known function takes.
+        if !quotes && has_texts(language) && language != Language::Source {
+            self.code(Language::Source, content)?;
+        }
         Ok(())
     }
 
@@ -292,5 +302,23 @@ fn has_texts(language: Language) -> bool {
             | Language::Lua
             | Language::PowerShell
             | Language::Compiled
+            | Language::Source
     )
+}
+
+/// What follows the text or comment in which a piece of a file begins, if it seems to begin in one:
+/// the first long quote stands alone on its line, as closing ones do.
+fn resumed(text: &str) -> Option<&str> {
+    for mark in ["\"\"\"", "'\'\'", "`", "*/"] {
+        let Some((before, after)) = text.split_once(mark) else {
+            continue;
+        };
+        let line = before.rsplit('\n').next().unwrap_or("");
+        let next = after.lines().next().unwrap_or("");
+        let opens = mark == "*/" && before.contains("/*");
+        if line.trim().is_empty() && !opens && next.len() < 8 && before.contains('\n') {
+            return Some(after);
+        }
+    }
+    None
 }

@@ -10,7 +10,15 @@ use std::collections::HashSet;
 /// Hosts of one file that are noted.
 const MAX_HOSTS: usize = 16;
 /// Keys whose address is a page, not a package.
-const PAGES: [&str; 7] = ["homepage", "repository", "bugs", "funding", "author", "documentation", "changelog"];
+const PAGES: [&str; 7] = [
+    "homepage",
+    "repository",
+    "bugs",
+    "funding",
+    "author",
+    "documentation",
+    "changelog",
+];
 
 impl Scene<'_> {
     /// Notes the hosts that a written file takes packages from.
@@ -26,19 +34,27 @@ impl Scene<'_> {
             let Some((before, after)) = line.split_once("://") else {
                 continue;
             };
-            let page = PAGES.iter().any(|key| before.trim_start_matches('"').starts_with(key));
+            let page = PAGES
+                .iter()
+                .any(|key| before.trim_start_matches('"').starts_with(key));
             let start = format!("{before}://");
             let named = words.iter().any(|word| stands_in(&start, word));
             if line.starts_with(['#', ';', '/']) || page || !named {
                 continue;
             }
-            let end = after.find(['"', '\'', ' ', ',', ')', '}', '#']).unwrap_or(after.len());
+            let end = after
+                .find(['"', '\'', ' ', ',', ')', '}', '#'])
+                .unwrap_or(after.len());
             let url = format!("https://{}", after.get(..end).unwrap_or(""));
             let host = self.know.hosts.host(&Value::known(url.as_str()));
             if !hosts.insert(host.name.clone()) || hosts.len() > MAX_HOSTS {
                 continue;
             }
-            let tag = if self.know.hosts.is_unheard_of(&host) { Tag::OtherIndex } else { Tag::FromFile };
+            let tag = if self.know.hosts.is_unheard_of(&host) {
+                Tag::OtherIndex
+            } else {
+                Tag::FromFile
+            };
             let actor = Actor::new(name, &crate::json::shorten(line, 200));
             let effect = actor.does(Kind::Install).with(host).about(&url);
             self.emit(effect.tagged(Tag::FromUrl).tagged(Tag::Written).tagged(tag))?;

@@ -64,9 +64,12 @@ impl Scene<'_> {
         let code = text.map(code.trim_end());
         let actor = Actor::new(&actor.program, &crate::json::shorten(&code.text, 200));
         self.marks.push(Tag::Suspect);
-        let done = self.apart(|scene| match language {
-            Language::Shell => scene.shell(&actor, &code).map(drop),
-            other => scene.code(other, &code).map(drop),
+        let done = self.apart(|scene| {
+            if language == Language::Shell {
+                scene.shell(&actor, &code).map(drop)
+            } else {
+                scene.code(language, &code).map(drop)
+            }
         });
         self.marks.pop();
         self.files = files;
@@ -75,18 +78,23 @@ impl Scene<'_> {
         // A text that is no command cannot be read as one: that tells nothing.
         let later = self.effects.split_off(before.min(self.effects.len()));
         let told = |kind: Kind| !matches!(kind, Kind::Unreadable | Kind::ExecuteOpaque);
-        self.effects.extend(later.into_iter().filter(|e| told(e.kind)));
+        self.effects
+            .extend(later.into_iter().filter(|e| told(e.kind)));
         Ok(())
     }
 
     /// The command that a line is, or that a shell in it is given.
     fn command_in<'t>(&self, line: &'t str) -> Option<&'t str> {
-        let line = line.trim().trim_start_matches(['$', '!', '@', '-', '>', ' ', '&', '(']);
+        let line = line
+            .trim()
+            .trim_start_matches(['$', '!', '@', '-', '>', ' ', '&', '(']);
         if self.begins_command(line) {
             return Some(line);
         }
         // `/C …`, `-c "…"`: arguments of a shell.
-        let rest = line.strip_prefix(['c', 'C']).or_else(|| line.strip_prefix("/c"));
+        let rest = line
+            .strip_prefix(['c', 'C'])
+            .or_else(|| line.strip_prefix("/c"));
         let rest = rest.or_else(|| line.strip_prefix("/C"))?;
         let rest = rest.strip_prefix(' ')?.trim_start();
         let inner = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
@@ -119,7 +127,16 @@ fn is_variable(name: &str) -> bool {
 
 /// Whether a text is a script that only `PowerShell` takes, and that fetches or runs something.
 fn runs_powershell(text: &str) -> bool {
-    let start = text.get(..text.len().min(2048)).unwrap_or(text).to_ascii_lowercase();
-    let runs = ["iex ", "iex(", "invoke-expression", "downloadstring(", "-encodedcommand"];
+    let start = text
+        .get(..text.len().min(2048))
+        .unwrap_or(text)
+        .to_ascii_lowercase();
+    let runs = [
+        "iex ",
+        "iex(",
+        "invoke-expression",
+        "downloadstring(",
+        "-encodedcommand",
+    ];
     runs.iter().any(|word| start.contains(word))
 }

@@ -61,7 +61,11 @@ fn blank(text: &mut [u8], at: usize, length: usize) {
 /// Blanks the text that begins `rest`; returns how long it is.
 fn quoted(rest: &[u8], quote: u8, before: Option<u8>, at: usize, code: &mut [u8]) -> usize {
     let triple = [quote, quote, quote];
-    let marks = if quote != b'`' && rest.starts_with(&triple) { 3 } else { 1 };
+    let marks = if quote != b'`' && rest.starts_with(&triple) {
+        3
+    } else {
+        1
+    };
     let end = rest.get(marks..).and_then(|inner| {
         if marks == 3 {
             return find(inner, &triple);
@@ -92,12 +96,11 @@ fn quoted(rest: &[u8], quote: u8, before: Option<u8>, at: usize, code: &mut [u8]
             _ => None,
         };
         let kept = closing.and_then(|close| inner.iter().position(|byte| *byte == close));
-        match kept {
-            Some(length) => index += length + 1,
-            None => {
-                blank(code, at + index, 1);
-                index += 1;
-            }
+        if let Some(length) = kept {
+            index += length + 1;
+        } else {
+            blank(code, at + index, 1);
+            index += 1;
         }
     }
     marks + end + marks
@@ -110,7 +113,13 @@ mod tests {
     #[test]
     fn only_code_and_what_is_put_into_texts_is_left() {
         let masked = masked("f('a // b', `x ${y} z`) // c 'd'\n# e\ng(\"\"\"é\"\"\")");
-        assert_eq!(masked.clean, "f('a // b', `x ${y} z`)         \n   \ng(\"\"\"é\"\"\")");
-        assert_eq!(masked.code, "f('      ', `  ${y}  `)         \n   \ng(\"\"\"  \"\"\")");
+        assert_eq!(
+            masked.clean,
+            "f('a // b', `x ${y} z`)         \n   \ng(\"\"\"é\"\"\")"
+        );
+        assert_eq!(
+            masked.code,
+            "f('      ', `  ${y}  `)         \n   \ng(\"\"\"  \"\"\")"
+        );
     }
 }
