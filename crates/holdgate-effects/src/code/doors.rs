@@ -76,6 +76,7 @@ impl<'t> Doors<'t> {
         }
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
+        let mut answers = false;
         for (number, line) in self.text.code.lines().enumerate() {
             let clean = self
                 .text
@@ -84,6 +85,19 @@ impl<'t> Doors<'t> {
                 .unwrap_or("");
             held.retain(|(_, since)| number - since <= LINES_OF_NAME);
             self.hold(line, clean, number, &mut held);
+            if self
+                .table
+                .routes
+                .iter()
+                .any(|mark| line.contains(mark.as_str()))
+            {
+                answers = true;
+            } else if answers && line.contains("def ") {
+                answers = false;
+                let parameters = line.split_once('(').map_or("", |(_, p)| inside(p));
+                let parts = parameters.split(',').filter_map(|p| identifiers(p).next());
+                held.extend(parts.map(|name| (name, number)));
+            }
             for (at, _) in line.match_indices('(') {
                 let rest = self.text.code.get(offset + at + 1..).unwrap_or("");
                 let arguments = inside(rest);
@@ -111,10 +125,9 @@ impl<'t> Doors<'t> {
 
     fn brings_anything(&self) -> bool {
         let code = &self.text.code;
-        self.table
-            .requests
-            .iter()
-            .any(|name| code.contains(name.as_str()))
+        let any = |names: &[String]| names.iter().any(|name| code.contains(name.as_str()));
+        any(&self.table.requests)
+            || any(&self.table.routes)
             || self
                 .table
                 .parameters

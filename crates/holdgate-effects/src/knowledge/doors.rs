@@ -10,6 +10,8 @@ pub struct DoorTable {
     pub(crate) requests: Vec<String>,
     /// Marks of parameters that a framework fills from a request.
     pub(crate) parameters: Vec<String>,
+    /// Marks of functions that answer requests.
+    pub(crate) routes: Vec<String>,
     /// Functions that run a command.
     pub(crate) commands: Vec<String>,
     /// Functions that run code.
