@@ -20,11 +20,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     let actor = Actor::new("file", "");
     while let Some(text) = scan.next_text() {
         scene.fuel.spend(1)?;
-        let shown = text
-            .names
-            .iter()
-            .any(|name| scene.know.files.is_shown(name));
-        if !text.runs && (!text.handed || shown) {
+        if !(text.runs || text.handed) || !scene.looks_like_command(text.content) {
+            continue;
+        }
+        let shown = |name: &&str| scene.know.files.is_shown(name);
+        if !text.runs && text.names.iter().any(shown) {
             continue;
         }
         let mut command = unescaped(text.content);

@@ -1,6 +1,7 @@
 //! `code/doors.yaml`: the names by which back doors and grabbers are found in source.
 
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// `code/doors.yaml`, as written.
 #[derive(Debug, Deserialize)]
@@ -34,11 +35,41 @@ pub struct DoorTable {
     pub(crate) homes: Vec<String>,
     /// What only programs that mine know.
     pub(crate) miners: Vec<String>,
+    /// The last parts of the names of all functions that run or delete.
+    #[serde(skip)]
+    last_parts: HashSet<String>,
 }
 
 impl DoorTable {
     /// Reads the table.
     pub fn read(yaml: &str) -> Result<Self, String> {
-        serde_saphyr::from_str(yaml).map_err(|e| format!("code/doors.yaml: {e}"))
+        let mut table: DoorTable =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("code/doors.yaml: {e}"))?;
+        let functions = table
+            .commands
+            .iter()
+            .chain(&table.code)
+            .chain(&table.deletes);
+        table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
+        Ok(table)
     }
+
+    /// Whether `code` calls a function that may run or delete something.
+    pub(crate) fn acts_in(&self, code: &str) -> bool {
+        code.match_indices('(').any(|(at, _)| {
+            let before = code.get(..at).unwrap_or("").trim_end_matches(['!', ' ']);
+            self.last_parts.contains(last_part(before))
+        })
+    }
+}
+
+/// The name at the end of a text.
+fn last_part(text: &str) -> &str {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let start = text
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| part(*c))
+        .last();
+    start.map_or("", |(at, _)| text.get(at..).unwrap_or(""))
 }

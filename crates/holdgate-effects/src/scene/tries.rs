@@ -46,6 +46,17 @@ impl Scene<'_> {
         Ok(())
     }
 
+    /// Whether a text is worth a try, at a first look.
+    pub(crate) fn looks_like_command(&self, text: &str) -> bool {
+        let text = text.trim_start();
+        text.len() >= 4
+            && text.contains([' ', '\t', '('])
+            && (text.starts_with(['#', '-', '/'])
+                || text.contains('\\')
+                || runs_powershell(text)
+                || text.lines().any(|line| self.command_in(line).is_some()))
+    }
+
     /// Reads `code`, a part of `text`, as if it ran.
     fn tries_code(
         &mut self,
@@ -127,6 +138,10 @@ fn is_variable(name: &str) -> bool {
 
 /// Whether a text is a script that only `PowerShell` takes, and that fetches or runs something.
 fn runs_powershell(text: &str) -> bool {
+    let hints = ["iex", "IEX", "Iex", "nvoke-", "NVOKE-", "ownload", "ncoded"];
+    if !hints.iter().any(|hint| text.contains(hint)) {
+        return false;
+    }
     let start = text
         .get(..text.len().min(2048))
         .unwrap_or(text)
