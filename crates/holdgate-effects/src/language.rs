@@ -28,3 +28,18 @@ worded! {
         Document = "document": "Texts for people, and data: nothing in them runs.",
     }
 }
+
+impl Language {
+    /// Whether its reader only looks for what may be commands.
+    pub(crate) fn is_guess(self) -> bool {
+        matches!(
+            self,
+            Language::Data
+                | Language::Source
+                | Language::Lines
+                | Language::Markup
+                | Language::Prose
+                | Language::Document
+        )
+    }
+}

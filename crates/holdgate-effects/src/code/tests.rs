@@ -195,6 +195,7 @@ fn languages_of_files() {
         ),
         ("~/project/src/main.rs", "", Some(Language::Compiled)),
         ("~/project/style.css", "", None),
+        ("~/project/style.css", "#!/bin/sh\n", Some(Language::Shell)),
     ] {
         assert_eq!(know.files.language(path, content), expected, "{path}");
     }

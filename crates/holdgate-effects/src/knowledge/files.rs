@@ -121,6 +121,10 @@ impl FileTable {
             .or_else(|| self.by_name(&lower))
             .or_else(|| self.by_extension(&lower));
         let language = match found {
+            // A first line that names an interpreter makes a script of anything but a text.
+            Some(Language::Document) if !is_text(&lower) => {
+                by_first_line(content).unwrap_or(Language::Document)
+            }
             Some(language) => language,
             None => by_first_line(content).unwrap_or(self.otherwise),
         };
@@ -202,6 +206,14 @@ fn words_of(name: &str) -> impl Iterator<Item = String> {
         lower = char.is_lowercase();
     }
     words.into_iter().filter(|word| !word.is_empty())
+}
+
+/// Whether a name is that of a text for people.
+fn is_text(name: &str) -> bool {
+    let texts = [
+        ".md", ".mdx", ".txt", ".rst", ".adoc", ".tex", ".sample", ".patch", ".diff",
+    ];
+    texts.iter().any(|end| name.ends_with(end))
 }
 
 /// The interpreter that a first line names.
