@@ -23,7 +23,12 @@ pub(crate) fn check(cases: &str, effects: impl Fn(&str, &str) -> Vec<String>) {
         match mark {
             "%#" => {}
             "%%" => {
-                for case in waiting.drain(..).filter(|_| !expected.is_empty()) {
+                let ready = if expected.is_empty() {
+                    0
+                } else {
+                    waiting.len()
+                };
+                for case in waiting.drain(..ready) {
                     let found = effects(case.head, &case.text.join("\n"));
                     let found: Vec<String> = found.iter().map(|f| f.replace('\n', "\\n")).collect();
                     if !fits(&found, &expected) {

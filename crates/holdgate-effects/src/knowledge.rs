@@ -1,6 +1,8 @@
 //! What is known about paths, hosts, programs, tools and functions: data, read once.
 
 pub(crate) mod commands;
+pub(crate) mod doors;
+pub(crate) mod files;
 pub(crate) mod functions;
 pub(crate) mod handler;
 pub(crate) mod printed;
@@ -11,6 +13,8 @@ use crate::host::HostTable;
 use crate::own::OwnNames;
 use crate::path::PathTable;
 use commands::CommandTable;
+use doors::DoorTable;
+use files::FileTable;
 use functions::FunctionTable;
 use printed::PrintedTable;
 use std::sync::{Arc, LazyLock};
@@ -29,6 +33,10 @@ pub struct Knowledge {
     pub printed: PrintedTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// What back doors and grabbers are made of.
+    pub doors: DoorTable,
+    /// Which files hold code.
+    pub files: FileTable,
     /// What functions do with their arguments.
     pub functions: FunctionTable,
     /// What the guard's own parts are called.
@@ -52,6 +60,8 @@ impl Knowledge {
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             printed: PrintedTable::read(include_str!("printed.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            doors: DoorTable::read(include_str!("code/doors.yaml"))?,
+            files: FileTable::read(include_str!("files.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
             own,
         })

@@ -1,6 +1,5 @@
 //! The languages whose code is read.
 
-mod file;
 pub(crate) mod programs;
 pub(crate) mod variables;
 
@@ -22,13 +21,27 @@ worded! {
         Make = "make": "Makefiles.",
         Embedded = "embedded": "Files that hold shell commands among other things: Dockerfile, CI workflows, package.json.",
         Other = "other": "Languages of single programs, by their words that run, read, write and send: Tcl, Lisp, R, Julia, `AppleScript`, gdb, ed, sqlite.",
+        Data = "data": "Trees of settings or data, as JSON, YAML and TOML: whatever stands in them may be a command.",
         Compiled = "compiled": "Compiled languages, as far as their calls are known: Go, Java, C, Rust.",
+        Source = "source": "Languages without a reader of their own: their texts may be commands.",
+        Markup = "markup": "XML, HTML and templates: the scripts in them; texts and attributes of XML may be commands.",
+        Lines = "lines": "Settings and scripts of other programs, line by line: each may hold a command.",
+        Prose = "prose": "Texts that agents or notebooks take commands from: the code in them.",
+        Document = "document": "Texts for people, and data: nothing in them runs.",
     }
 }
 
 impl Language {
-    /// The language of a file that will run, by its name or its first line; `None` for what does not run.
-    pub(crate) fn of_file(path: &str, content: &str) -> Option<Language> {
-        file::language(path, content)
+    /// Whether its reader only looks for what may be commands.
+    pub(crate) fn is_guess(self) -> bool {
+        matches!(
+            self,
+            Language::Data
+                | Language::Source
+                | Language::Lines
+                | Language::Markup
+                | Language::Prose
+                | Language::Document
+        )
     }
 }

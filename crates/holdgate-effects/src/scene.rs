@@ -5,7 +5,9 @@ mod environment;
 mod execution;
 mod files;
 mod network;
+mod packages;
 mod touch;
+mod tries;
 
 pub(crate) use touch::is_sensitive;
 
@@ -101,6 +103,8 @@ pub(crate) struct Scene<'a> {
     /// Inside how many substitutions it is: what is printed there is used, not shown.
     pub(crate) captured: u32,
     depth: u32,
+    /// Texts that were tried as commands.
+    tried: u32,
     /// Fuel that was added for files.
     granted: u64,
     /// Commands in commands, over all shells.
@@ -149,6 +153,7 @@ impl<'a> Scene<'a> {
             loaded: Vec::new(),
             captured: 0,
             depth: 0,
+            tried: 0,
             granted: 0,
             nesting: 0,
         }

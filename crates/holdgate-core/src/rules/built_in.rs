@@ -29,6 +29,7 @@ files! {
         "system.yaml"
         "packages.yaml"
         "vcs.yaml"
+        "written.yaml"
         "self.yaml";
     Policy:
         "policy-files.yaml"

@@ -14,7 +14,7 @@ use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE_STR, Value};
+use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashSet;
 use tree::Format;
 
@@ -81,7 +81,12 @@ impl Reader<'_, '_, '_> {
         if whole && first != '"' && !lines::is_dockerfile(text) {
             return Ok(());
         }
-        self.lines(text)
+        self.lines(text)?;
+        if self.scene.written && !lines::is_dockerfile(text) {
+            // A piece of a tree, or of something else.
+            super::lines::run(self.scene, self.code)?;
+        }
+        Ok(())
     }
 
     /// A shell will run `command`. `where_run` tags what it does there: `container`, `ci`.
@@ -99,6 +104,15 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// A text that no key runs may be a command all the same.
+    fn tries(&mut self, key: &str, text: &str) -> Fueled {
+        if self.scene.know.files.is_shown(key) || !self.scene.written {
+            return Ok(());
+        }
+        let text = self.code.map(templates_as_holes(text));
+        self.scene.tries(&Actor::new("file", ""), &text)
+    }
+
     /// A step of a workflow: a shell's script, unless it says otherwise.
     fn step(&mut self, key: &str, script: &str, language: Language) -> Fueled {
         let before = self.scene.effects.len();
@@ -111,6 +125,16 @@ impl Reader<'_, '_, '_> {
             let code = self.code.map(templates_as_holes(script));
             self.scene.code(language, &code)?;
             self.tag_from(before, Some(Tag::Ci));
+        }
+        if script.contains("toJSON(secrets)") || script.contains("toJson(secrets)") {
+            // All secrets of the repository at once.
+            for effect in self.scene.effects.iter_mut().skip(before) {
+                if matches!(effect.kind, Kind::Send | Kind::Fetch) {
+                    effect.kind = Kind::Send;
+                    effect.origins |= Origins::ENVIRONMENT;
+                    effect.tags.push(Tag::WholeEnvironment);
+                }
+            }
         }
         // It runs elsewhere, with a matrix of programs, and a fragment may end in its middle.
         super::forget(self.scene, before, &[Kind::ExecuteOpaque, Kind::Unreadable]);
@@ -187,7 +211,7 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-fn unescaped_xml(text: &str) -> String {
+pub(super) fn unescaped_xml(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")

@@ -5,13 +5,43 @@ use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Value};
 use std::collections::HashMap;
 
+/// Functions in functions.
+const MAX_NESTED: u32 = 8;
+
 /// Says what the recipes of a makefile do.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 2)?;
     let mut variables: HashMap<String, String> = HashMap::new();
-    for line in joined_lines(&code.text) {
+    let lines = joined_lines(&code.text);
+    // Recipes of just are indented as one likes.
+    let tabs = lines.iter().any(|line| line.starts_with('\t'));
+    let mut defined: Option<(String, String)> = None;
+    for line in &lines {
         scene.fuel.spend(1)?;
-        if let Some(recipe) = line.strip_prefix('\t') {
+        if let Some((name, body)) = &mut defined {
+            if line.trim() == "endef" {
+                variables.insert(std::mem::take(name), std::mem::take(body));
+                defined = None;
+            } else {
+                // Whatever uses it runs its lines.
+                let recipe = line.trim_start_matches(['@', '-', '+', ' ', '\t']);
+                let command = expanded(scene, code, recipe, &variables)?;
+                shell(scene, code, &command)?;
+                body.push_str(recipe);
+                body.push_str("; ");
+            }
+            continue;
+        }
+        if let Some(name) = line.trim_start().strip_prefix("define ") {
+            let name = name.trim_end_matches([':', '=', '?', '+', ' ']);
+            defined = Some((name.to_owned(), String::new()));
+            continue;
+        }
+        let indented = !tabs && line.starts_with([' ']);
+        if let Some(recipe) = line
+            .strip_prefix('\t')
+            .or(indented.then_some(line.as_str()))
+        {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
             if !recipe.starts_with('#') {
                 let command = expanded(scene, code, recipe, &variables)?;
@@ -121,6 +151,14 @@ fn expanded(
             let command = command.replace("$$", "$").replace("$(", HOLE_STR);
             shell(scene, code, command.trim())?;
             out.push_str(HOLE_STR);
+        } else if let Some(made) = made_by(inner) {
+            // What a function makes of its last argument is put here.
+            if scene.nesting < MAX_NESTED {
+                scene.nesting += 1;
+                let made = expanded(scene, code, made, variables);
+                scene.nesting -= 1;
+                out.push_str(&made?);
+            }
         } else {
             let set = variables.get(inner).map(String::as_str);
             let known = set.or_else(|| usual(inner)).unwrap_or(HOLE_STR);
@@ -136,6 +174,18 @@ fn expanded(
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// The argument of a function whose value is made of it: `$(foreach x,1,…)`, `$(eval …)`.
+fn made_by(call: &str) -> Option<&str> {
+    let (name, arguments) = call.split_once(' ')?;
+    let skipped = match name {
+        "eval" | "strip" | "info" => 0,
+        "if" | "call" => 1,
+        "foreach" => 2,
+        _ => return None,
+    };
+    arguments.splitn(skipped + 1, ',').nth(skipped)
 }
 
 fn matching(text: &str, open: char, close: char) -> usize {

@@ -2,14 +2,19 @@
 
 mod act;
 pub(crate) mod awk;
+mod doors;
 mod embedded;
 mod fold;
 mod lex;
+mod lines;
 mod make;
+mod markup;
 mod other;
 pub(crate) mod powershell;
+mod prose;
 mod read;
 pub(crate) mod sed;
+mod source;
 mod thing;
 
 use crate::effect::{Actor, Kind};
@@ -54,6 +59,21 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         Language::PowerShell => powershell::run(scene, code),
         Language::Make => make::run(scene, code),
         Language::Embedded => embedded::run(scene, code),
+        Language::Data => {
+            let marks = scene.marks.len();
+            scene.marks.push(Tag::Suspect);
+            let done = embedded::run(scene, code);
+            scene.marks.truncate(marks);
+            done
+        }
+        Language::Source => {
+            doors::run(scene, language, code)?;
+            source::run(scene, code)
+        }
+        Language::Markup => markup::run(scene, code),
+        Language::Lines => lines::run(scene, code),
+        Language::Prose => prose::run(scene, code),
+        Language::Document => Ok(Value::default()),
     }
 }
 

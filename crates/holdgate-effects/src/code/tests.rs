@@ -70,6 +70,7 @@ fn cases() {
         include_str!("tests/readers.txt"),
         include_str!("tests/spellings.txt"),
         include_str!("tests/structure.txt"),
+        include_str!("tests/texts.txt"),
         include_str!("tests/trees.txt"),
     ];
     for cases in cases {
@@ -134,6 +135,7 @@ fn hostile_shapes_end() {
 
 #[test]
 fn languages_of_files() {
+    let know = Knowledge::built_in().unwrap();
     for (path, content, expected) in [
         ("~/project/run.sh", "", Some(Language::Shell)),
         (
@@ -146,7 +148,12 @@ fn languages_of_files() {
             "#!/usr/bin/env -S deno run\n",
             Some(Language::JavaScript),
         ),
-        ("~/project/notes", "remember this", None),
+        (
+            "~/project/tool",
+            "#!/usr/bin/env tclsh\n",
+            Some(Language::Lines),
+        ),
+        ("~/project/notes", "remember this", Some(Language::Lines)),
         ("~/project/README.md", "#!/bin/sh\n", None),
         (
             "~/project/.git/hooks/pre-commit",
@@ -164,13 +171,21 @@ fn languages_of_files() {
             "",
             Some(Language::Embedded),
         ),
-        ("~/project/config.yml", "run: x", None),
+        ("~/project/config.yml", "run: x", Some(Language::Data)),
+        ("~/project/.claude/commands/x.md", "", Some(Language::Prose)),
+        ("~/project/AGENTS.md", "", Some(Language::Prose)),
+        ("~/project/.husky/pre-push", "echo", Some(Language::Shell)),
+        ("~/project/.cursor/hooks/x.py", "", Some(Language::Python)),
+        ("~/project/a.csproj", "", Some(Language::Markup)),
+        ("~/project/CMakeLists.txt", "", Some(Language::Source)),
+        ("~/project/requirements.txt", "", Some(Language::Lines)),
+        ("~/project/notes.txt", "", None),
         ("~/project/package.json", "", Some(Language::Embedded)),
-        ("~/project/data.json", "", None),
+        ("~/project/data.json", "", Some(Language::Data)),
         ("~/project/Makefile", "", Some(Language::Make)),
         ("~/project/Dockerfile.dev", "", Some(Language::Embedded)),
         ("~/.bashrc", "", Some(Language::Shell)),
-        ("~/.ssh/authorized_keys", "", None),
+        ("~/.ssh/authorized_keys", "", Some(Language::Lines)),
         ("/etc/cron.d/x", "", Some(Language::Embedded)),
         ("/etc/cron.daily/x", "#!/bin/sh\n", Some(Language::Shell)),
         (
@@ -185,8 +200,9 @@ fn languages_of_files() {
         ),
         ("~/project/src/main.rs", "", Some(Language::Compiled)),
         ("~/project/style.css", "", None),
+        ("~/project/style.css", "#!/bin/sh\n", Some(Language::Shell)),
     ] {
-        assert_eq!(Language::of_file(path, content), expected, "{path}");
+        assert_eq!(know.files.language(path, content), expected, "{path}");
     }
 }
 

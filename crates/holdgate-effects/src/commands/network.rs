@@ -6,6 +6,7 @@ use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
 use crate::effect::Actor;
+use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
@@ -145,8 +146,12 @@ fn is_kept(scene: &Scene<'_>, word: &Value) -> bool {
     files.all(|file| {
         let place = scene.place(&Value::known(file.to_string()));
         let name = file.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
-        let source = crate::language::Language::of_file(&place.short, "").is_some();
-        let named = NAMES.iter().any(|n| name.contains(n)) && !source;
+        let language = scene.know.files.language(&place.short, "");
+        let is_source = !matches!(
+            language,
+            None | Some(Language::Data | Language::Source | Language::Lines)
+        );
+        let named = NAMES.iter().any(|n| name.contains(n)) && !is_source;
         named || place.is(PathClass::Secret) || place.is(PathClass::Temp)
     })
 }

@@ -95,7 +95,9 @@ impl Scene<'_> {
             }
             return Ok(Value::unknown(Origins::OUTPUT));
         };
-        let language = Language::of_file(&short, &content.text).unwrap_or(language);
+        // A guess does not change what the interpreter is.
+        let told = self.language_of(&short, &content.text);
+        let language = told.filter(|l| !l.is_guess()).unwrap_or(language);
         if language == Language::Shell {
             return self.apart(|scene| scene.shell(actor, &content));
         }

@@ -170,9 +170,14 @@ impl Scene<'_> {
         new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
     }
 
+    /// How a file is read that lies at `path` (with `~` for the home), if it may run.
+    pub(crate) fn language_of(&self, path: &str, content: &str) -> Option<Language> {
+        self.know.files.language(path, content)
+    }
+
     /// What is written to a file that will run does its work later: it is judged now.
     fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
-        if content.text.is_empty() || self.written {
+        if content.text.is_empty() || self.written || place.is(PathClass::Stream) {
             return Ok(());
         }
         if matches!(
@@ -181,7 +186,8 @@ impl Scene<'_> {
         ) {
             return self.announces_patch(content);
         }
-        let Some(language) = Language::of_file(&place.short, &content.text) else {
+        self.takes_packages(place, content)?;
+        let Some(language) = self.language_of(&place.short, &content.text) else {
             return Ok(());
         };
         if self.depth == 0 {
@@ -197,16 +203,40 @@ impl Scene<'_> {
         if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
             self.marks.push(Tag::Container);
         }
+        let quotes = self.quotes(place);
         self.apart(|scene| {
             scene.written = true;
-            scene.code(language, content)?;
-            Ok(())
+            scene.reads_file(language, content, quotes)?;
+            match resumed(&content.text) {
+                Some(rest) if has_texts(language) => {
+                    scene.reads_file(language, &content.map(rest), quotes)
+                }
+                _ => Ok(()),
+            }
         })?;
         self.marks.truncate(marks);
         // They are there when it runs.
         self.links.truncate(links);
         self.lost_links = lost_links;
         Ok(())
+    }
+
+    fn reads_file(&mut self, language: Language, content: &Value, quotes: bool) -> Fueled {
+        if !(quotes && is_guess(language)) {
+            self.code(language, content)?;
+        }
+        // The texts that no call of a known function takes.
+        if !quotes && has_texts(language) && language != Language::Source {
+            self.code(Language::Source, content)?;
+        }
+        Ok(())
+    }
+
+    /// Whether commands stand in this file as examples, by where it lies in the project.
+    fn quotes(&self, place: &Place) -> bool {
+        let project = self.world.project.as_deref().unwrap_or("");
+        let inside = place.text.strip_prefix(project).unwrap_or(&place.text);
+        self.know.files.quotes(inside)
     }
 
     /// A patch that is only written to a file: whether it would change the guard's own files.
@@ -282,4 +312,45 @@ impl Scene<'_> {
     pub(crate) fn is_written(&self, path: &Value) -> bool {
         !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
     }
+}
+
+/// Whether the reader of a language only looks for what may be commands.
+fn is_guess(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Data | Language::Source | Language::Lines
+    )
+}
+
+/// Whether code of a language holds texts that its reader may not have seen to run.
+fn has_texts(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Lua
+            | Language::PowerShell
+            | Language::Compiled
+            | Language::Source
+    )
+}
+
+/// What follows the text or comment in which a piece of a file begins, if it seems to begin in one:
+/// the first long quote stands alone on its line, as closing ones do.
+fn resumed(text: &str) -> Option<&str> {
+    for mark in ["\"\"\"", "'\'\'", "`", "*/"] {
+        let Some((before, after)) = text.split_once(mark) else {
+            continue;
+        };
+        let line = before.rsplit('\n').next().unwrap_or("");
+        let next = after.lines().next().unwrap_or("");
+        let opens = mark == "*/" && before.contains("/*");
+        if line.trim().is_empty() && !opens && next.len() < 8 && before.contains('\n') {
+            return Some(after);
+        }
+    }
+    None
 }

@@ -79,6 +79,7 @@ impl Shell<'_, '_> {
                 return self.alias(&alias, words, redirects);
             }
             if let Some(body) = self.scene.functions.get(&name.text).cloned() {
+                self.uncalled.retain(|(other, _)| *other != name.text);
                 return self.redirected(redirects, |shell| shell.call(&body, words));
             }
         }

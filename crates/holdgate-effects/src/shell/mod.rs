@@ -34,6 +34,7 @@ use crate::tag::Tag;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Functions that call functions.
 const MAX_CALLS: u32 = 16;
@@ -63,6 +64,8 @@ pub(super) struct Shell<'s, 'a> {
     calls: u32,
     /// Functions that run now: one that calls itself does the same again.
     active: Vec<String>,
+    /// Functions of a written script that nothing has called so far.
+    uncalled: Vec<(String, Arc<syntax::Node>)>,
     /// Above 0 in pieces of what is no valid script.
     salvaging: u32,
     /// An interactive shell was started in the pipeline that runs now.
@@ -119,6 +122,7 @@ impl<'s, 'a> Shell<'s, 'a> {
             before: Vec::new(),
             calls: 0,
             active: Vec::new(),
+            uncalled: Vec::new(),
             salvaging: 0,
             bare: false,
         }
@@ -136,6 +140,9 @@ impl<'s, 'a> Shell<'s, 'a> {
         let output = self.block(&block)?;
         if let Some(error) = error {
             self.unreadable(&text, error)?;
+        }
+        if self.calls == 0 {
+            self.calls_the_uncalled()?;
         }
         let mut output = output;
         if !code.is_known() {
@@ -158,16 +165,29 @@ impl<'s, 'a> Shell<'s, 'a> {
                 .tagged(Tag::Syntax)
                 .about(error.what),
         )?;
+        // A piece of a script: most of its lines are commands by themselves.
+        if self.scene.written {
+            for line in salvage::lines(rest) {
+                let (block, error) = parse::parse(&line, self.scene.fuel)?;
+                if error.is_none() {
+                    self.salvages(&block)?;
+                }
+            }
+        }
         for piece in salvage::pieces(rest) {
             let (block, _) = parse::parse(&piece, self.scene.fuel)?;
-            self.maybe += 1;
-            self.salvaging += 1;
-            let done = self.block(&block);
-            self.salvaging -= 1;
-            self.maybe -= 1;
-            done?;
+            self.salvages(&block)?;
         }
         Ok(())
+    }
+
+    fn salvages(&mut self, block: &syntax::Block) -> Fueled {
+        self.maybe += 1;
+        self.salvaging += 1;
+        let done = self.block(block);
+        self.salvaging -= 1;
+        self.maybe -= 1;
+        done.map(drop)
     }
 
     /// Runs something whose variables and folder do not come back.

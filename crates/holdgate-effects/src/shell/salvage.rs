@@ -5,6 +5,17 @@ use crate::language::programs;
 /// Pieces that are looked at, at the most.
 const MAX_PIECES: usize = 64;
 
+/// Lines that are looked at, at the most.
+const MAX_LINES: usize = 400;
+
+/// The lines of `text`, with those put together that a backslash at the end continues.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.take(MAX_LINES).map(str::to_owned).collect()
+}
+
 /// What could be commands in `text`: everything between operators, its quotes closed.
 pub(super) fn pieces(text: &str) -> Vec<String> {
     text.split(['\n', ';', '|', '&', '(', ')', '`', '{', '}'])

@@ -111,8 +111,29 @@ impl Shell<'_, '_> {
         if name.starts_with("command_not_found_handle") {
             // The next slip of the pen runs it.
             self.uncertain(|shell| shell.node(body))?;
+        } else if self.scene.written && self.calls == 0 {
+            self.uncalled.push((name.to_owned(), body.clone()));
         }
         Ok(Value::default())
+    }
+
+    /// Functions of a written script that it never calls: whoever reads the file may call them, as a
+    /// build, a shell or another script does.
+    pub(super) fn calls_the_uncalled(&mut self) -> Fueled {
+        while let Some((name, body)) = self.uncalled.pop() {
+            let unknown = vec![Value::unknown(Origins::UNKNOWN)];
+            let arguments = std::mem::replace(&mut self.arguments, unknown);
+            self.active.push(name);
+            self.calls += 1;
+            let done = self.mark_conditional(|shell| {
+                shell.apart(|shell| shell.uncertain(|shell| shell.node(&body)))
+            });
+            self.calls -= 1;
+            self.active.pop();
+            self.arguments = arguments;
+            done?;
+        }
+        Ok(())
     }
 
     fn pipe(&mut self, nodes: &[Node]) -> Fueled<Value> {

@@ -4,6 +4,7 @@
 use super::Reader;
 use crate::code::Language;
 use crate::json::Json;
+use crate::language::programs;
 use crate::scene::Fueled;
 use crate::tag::Tag;
 
@@ -79,16 +80,25 @@ impl Reader<'_, '_, '_> {
                 Ok(())
             }
             Json::Array(items) => {
+                // A program with its arguments, whatever the key says.
+                if let Some(words) = texts(node).filter(|words| is_shell_with_words(words)) {
+                    self.tries(at.key, &quoted(&words))?;
+                }
+                // The texts of a list are about what its key says.
                 for item in items {
-                    self.node(item, at.under(""))?;
+                    let key = if item.as_str().is_some() { at.key } else { "" };
+                    self.node(item, at.under(key))?;
                 }
                 Ok(())
             }
-            // A file within the file.
-            Json::String(text) if at.format == Format::Yaml && text.contains('\n') => {
-                self.lines(text)
+            Json::String(text) => {
+                // A file within the file.
+                if at.format == Format::Yaml && text.contains('\n') {
+                    self.lines(text)?;
+                }
+                self.tries(at.key, text)
             }
-            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
+            Json::Null | Json::Bool(_) | Json::Number(_) => Ok(()),
         }
     }
 
@@ -172,6 +182,20 @@ impl Reader<'_, '_, '_> {
             self.shell(name, text, None)
         }
     }
+}
+
+/// Whether a list of words starts a shell with a command: `["sh", "-c", …]`.
+fn is_shell_with_words(words: &[String]) -> bool {
+    words.len() > 1 && words.first().is_some_and(|word| programs::is_shell(word))
+}
+
+/// Words as a shell would be given them.
+fn quoted(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| {
+        let word = word.replace('\'', "'\\''");
+        format!("'{word}'")
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether what `name` runs is run by a machine for builds rather than here.

@@ -1,0 +1,69 @@
+//! Files of lines that other programs read: settings, scripts of editors and debuggers, tables of
+//! processes. A line may hold a command, behind words of its own: `web: curl …`, `silent !curl …`.
+
+use crate::effect::Actor;
+use crate::language::programs;
+use crate::scene::{Fueled, Scene};
+use crate::value::Value;
+
+/// Words of a line that may stand before its command.
+const MAX_WORDS: usize = 8;
+/// Marks with which lines begin that say nothing to the program.
+const COMMENTS: [&str; 7] = ["#", ";", "//", "\"", "--", "dnl ", "%"];
+
+/// Tries the commands of each line.
+pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
+    scene.fuel.spend_on(code.text.len() * 2)?;
+    let actor = Actor::new("file", "");
+    for line in super::make::joined_lines(&code.text) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() || COMMENTS.iter().any(|mark| trimmed.starts_with(mark)) {
+            continue;
+        }
+        if let Some(command) = command_in(trimmed) {
+            let key = trimmed.get(..trimmed.len() - command.len()).unwrap_or("");
+            // `description = curl …` names what is shown; `autocmd BufWrite * !curl …` does not.
+            let named = key.split_whitespace().count() <= 2 && key.contains(['=', ':']);
+            let shown = named && scene.know.files.is_shown(key);
+            if !shown && !scene.know.files.warns(key) {
+                scene.tries(&actor, &code.map(unquoted(command)))?;
+            }
+        }
+    }
+    super::source::run(scene, code)
+}
+
+/// From the first word that names a telling program to the end of the line.
+fn command_in(line: &str) -> Option<&str> {
+    let mut rest = line;
+    for _ in 0..MAX_WORDS {
+        rest =
+            rest.trim_start_matches([' ', '\t', '!', '(', ':', ',', '"', '\'', '`', '=', '[', '{']);
+        let (word, after) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+        if after.is_empty() {
+            return None;
+        }
+        // `key=curl …`
+        let value = word
+            .rsplit(['=', ':', '(', '"', '\'', '`', '!'])
+            .next()
+            .unwrap_or(word);
+        if !value.is_empty() && programs::is_telling(value) {
+            let skipped = word.len() - value.len();
+            return rest.get(skipped..);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// Without a quote or bracket at the end that has no partner.
+fn unquoted(command: &str) -> &str {
+    let mut text = command.trim_end();
+    for close in ['"', '\'', '`', ')', ']', '}'] {
+        if text.matches(close).count() % 2 == 1 && text.ends_with(close) {
+            text = text.strip_suffix(close).unwrap_or(text);
+        }
+    }
+    text
+}

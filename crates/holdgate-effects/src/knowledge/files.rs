@@ -1,0 +1,263 @@
+//! `files.yaml`: which files hold code, and how each is read.
+
+use crate::language::{Language, programs};
+use crate::path;
+use crate::pattern::Pattern;
+use globset::{GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+/// `files.yaml` as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    read: BTreeMap<Language, Shapes>,
+    otherwise: Language,
+    quoting: Vec<String>,
+    shown: Vec<String>,
+    warnings: Vec<String>,
+    packages: BTreeMap<String, Vec<String>>,
+}
+
+/// What files of one way to read look like.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shapes {
+    #[serde(default)]
+    places: Vec<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    extensions: Vec<String>,
+}
+
+/// `files.yaml`, ready to look up.
+pub struct FileTable {
+    places: GlobSet,
+    languages: Vec<Language>,
+    names: HashMap<String, Language>,
+    named: Vec<(Pattern, Language)>,
+    extensions: HashMap<String, Language>,
+    otherwise: Language,
+    quoting: GlobSet,
+    shown: HashSet<String>,
+    warnings: Vec<String>,
+    packages: Vec<(Pattern, Vec<String>)>,
+}
+
+impl fmt::Debug for FileTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileTable").finish_non_exhaustive()
+    }
+}
+
+impl FileTable {
+    /// Reads the table.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        let table: Written =
+            serde_saphyr::from_str(yaml).map_err(|e| format!("files.yaml: {e}"))?;
+        let mut places = GlobSetBuilder::new();
+        let mut languages = Vec::new();
+        let mut names = HashMap::new();
+        let mut named = Vec::new();
+        let mut extensions = HashMap::new();
+        let twice = |word: &str| format!("files.yaml: `{word}` stands in it twice");
+        for (language, shapes) in table.read {
+            for place in shapes.places {
+                places.add(path::glob(&place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
+                languages.push(language);
+            }
+            for name in shapes.names {
+                if name.contains('*') {
+                    let pattern = Pattern::read(&name);
+                    let pattern = pattern.ok_or(format!("files.yaml: {name} is too long"))?;
+                    named.push((pattern, language));
+                } else if names.insert(name.clone(), language).is_some() {
+                    return Err(twice(&name));
+                }
+            }
+            for extension in shapes.extensions {
+                if extensions.insert(extension.clone(), language).is_some() {
+                    return Err(twice(&extension));
+                }
+            }
+        }
+        let mut quoting = GlobSetBuilder::new();
+        for place in &table.quoting {
+            quoting.add(path::glob(place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
+        }
+        let mut packages = Vec::new();
+        for (name, words) in table.packages {
+            let pattern = Pattern::read(&name);
+            packages.push((
+                pattern.ok_or(format!("files.yaml: {name} is too long"))?,
+                words,
+            ));
+        }
+        let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
+        Ok(FileTable {
+            places: built(places)?,
+            languages,
+            names,
+            named,
+            extensions,
+            otherwise: table.otherwise,
+            quoting: built(quoting)?,
+            shown: table.shown.into_iter().collect(),
+            warnings: table.warnings,
+            packages,
+        })
+    }
+
+    /// How a file is read, by its path (with `~` for the home) and the start of its content; `None`
+    /// for a document.
+    pub(crate) fn language(&self, path: &str, content: &str) -> Option<Language> {
+        let path = path.replace('\\', "/");
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let lower = name.to_ascii_lowercase();
+        let found = self
+            .by_place(&path, content)
+            .or_else(|| self.by_name(&lower))
+            .or_else(|| self.by_extension(&lower));
+        let language = match found {
+            // A first line that names an interpreter makes a script of anything but a text.
+            Some(Language::Document) if !is_text(&lower) => {
+                by_first_line(content).unwrap_or(Language::Document)
+            }
+            Some(language) => language,
+            None => by_first_line(content).unwrap_or(self.otherwise),
+        };
+        let language = match language {
+            Language::Data if is_manifest(content) => Language::Embedded,
+            language => language,
+        };
+        (language != Language::Document).then_some(language)
+    }
+
+    fn by_place(&self, path: &str, content: &str) -> Option<Language> {
+        let found = self.places.matches(path);
+        let languages = found.iter().filter_map(|at| self.languages.get(*at));
+        // Texts lie among the hooks and settings that they are about.
+        let is_text = |l: &Language| matches!(l, Language::Document | Language::Prose);
+        let language = languages.min_by_key(|language| (!is_text(language), **language));
+        let language = *language?;
+        if language != Language::Shell {
+            return Some(language);
+        }
+        // A hook may be written in anything.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let named = self.by_extension(&name.to_ascii_lowercase());
+        by_first_line(content).or(named).or(Some(Language::Shell))
+    }
+
+    fn by_name(&self, name: &str) -> Option<Language> {
+        let known = self.names.get(name).copied();
+        known.or_else(|| {
+            let found = self.named.iter().find(|(pattern, _)| pattern.matches(name));
+            found.map(|(_, language)| *language)
+        })
+    }
+
+    fn by_extension(&self, name: &str) -> Option<Language> {
+        let (_, extension) = name.rsplit_once('.')?;
+        self.extensions.get(extension).copied()
+    }
+
+    /// The words before the addresses that packages come from, in a file of this name.
+    pub(crate) fn packages(&self, name: &str) -> Option<&[String]> {
+        let name = name.to_ascii_lowercase();
+        let found = self
+            .packages
+            .iter()
+            .find(|(pattern, _)| pattern.matches(&name));
+        found.map(|(_, words)| words.as_slice())
+    }
+
+    /// Whether commands stand in this file as examples.
+    pub(crate) fn quotes(&self, path: &str) -> bool {
+        self.quoting.is_match(path)
+    }
+
+    /// Whether a text under this name is shown, compared or searched for.
+    pub(crate) fn is_shown(&self, name: &str) -> bool {
+        words_of(name).any(|word| self.shown.contains(word.as_str()))
+    }
+
+    /// Whether a text says that what it shows is not to be done.
+    pub(crate) fn warns(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.warnings
+            .iter()
+            .any(|word| text.contains(word.as_str()))
+    }
+}
+
+/// The words of a name: `logger.printLine` has `logger`, `print` and `line`.
+fn words_of(name: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for char in name.chars() {
+        let splits = !char.is_alphanumeric() || (char.is_uppercase() && lower);
+        if splits {
+            words.push(String::new());
+        }
+        if char.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(char.to_lowercase());
+        }
+        lower = char.is_lowercase();
+    }
+    words.into_iter().filter(|word| !word.is_empty())
+}
+
+/// Whether a name is that of a text for people.
+fn is_text(name: &str) -> bool {
+    let texts = [
+        ".md", ".mdx", ".txt", ".rst", ".adoc", ".tex", ".sample", ".patch", ".diff",
+    ];
+    texts.iter().any(|end| name.ends_with(end))
+}
+
+/// A manifest of containers, under any name: what it holds shows it, also in a part of one.
+fn is_manifest(content: &str) -> bool {
+    #[rustfmt::skip]
+    const KEYS: [&str; 7] = [
+        "services:", "containers:", "privileged:", "hostPID:", "hostPath:", "pid:", "volumes:",
+    ];
+    KEYS.iter().any(|key| content.contains(key))
+}
+
+/// The interpreter that a first line names.
+fn by_first_line(content: &str) -> Option<Language> {
+    let line = content.strip_prefix("#!")?.lines().next()?;
+    let mut words = line.split_whitespace();
+    let mut program = words.next()?;
+    if program.ends_with("/env") {
+        program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+    }
+    // Whatever it is, it runs.
+    Some(programs::interpreter(program).unwrap_or(Language::Lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_names_are_told_apart() {
+        let words: Vec<String> = words_of("console.logLine_now").collect();
+        assert_eq!(words, ["console", "log", "line", "now"]);
+    }
+
+    #[test]
+    fn a_table_that_says_things_twice_is_refused() {
+        let rest = "otherwise: lines\nquoting: []\nshown: []\nwarnings: []\npackages: {}\n";
+        let twice =
+            format!("read: {{shell: {{extensions: [a]}}, perl: {{extensions: [a]}}}}\n{rest}");
+        assert!(FileTable::read(&twice).is_err());
+        let unknown = format!("read: {{cobol: {{extensions: [a]}}}}\n{rest}");
+        assert!(FileTable::read(&unknown).is_err());
+    }
+}
