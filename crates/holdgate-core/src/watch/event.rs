@@ -35,6 +35,8 @@ pub(super) enum Part<'a> {
     Text(Cow<'a, str>, Weight),
     /// A piece of a text that goes on in the next event.
     Piece(Cow<'a, str>),
+    /// A piece of the input of a call, likewise.
+    Input(Cow<'a, str>),
     Call(SeenCommand, Weight),
 }
 
@@ -150,17 +152,47 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
         Json::Object(members) => {
             let voice = voice.within(value);
             let call = call(value);
-            let piece = piece(value);
+            let input = if call.is_none() {
+                input_piece(value)
+            } else {
+                None
+            };
+            let piece = if input.is_none() { piece(value) } else { None };
+            let taken = [
+                call.as_ref().map(|(key, _)| *key),
+                input.map(|(key, _)| key),
+                piece.map(|(key, _)| key),
+            ];
             for (key, member) in members {
-                match (&call, &piece) {
-                    (Some((input, _)), _) if key == input => {}
-                    (_, Some((name, _))) if key == name => {}
-                    _ => collect(member, nested, voice, parts),
+                if !taken.contains(&Some(&**key)) {
+                    collect(member, nested, voice, parts);
                 }
             }
+            parts.extend(input.map(|(_, text)| Part::Input(Cow::Borrowed(text))));
             parts.extend(piece.map(|(_, text)| Part::Piece(Cow::Borrowed(text))));
             parts.extend(call.map(|(_, said)| Part::Call(said, voice.of_call())));
         }
+    }
+}
+
+/// The piece of a call's input that an object adds to the previous pieces, and its member.
+fn input_piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
+    if let Some(delta) = object.get("delta") {
+        if let Some(json) = delta.get_str("partial_json") {
+            return Some(("delta", json));
+        }
+        let of_call = |kind: &str| kind.contains("arguments");
+        return match delta {
+            Json::String(json) if object.get_str("type").is_some_and(of_call) => {
+                Some(("delta", json))
+            }
+            _ => None,
+        };
+    }
+    let json = object.get("function")?.get("arguments")?;
+    match arguments(json) {
+        Some(_) => None,
+        None => Some(("function", json.as_str()?)),
     }
 }
 
@@ -184,9 +216,20 @@ impl Part<'_> {
         match self {
             Part::Text(text, weight) => Part::Text(Cow::Owned(text.into_owned()), weight),
             Part::Piece(text) => Part::Piece(Cow::Owned(text.into_owned())),
+            Part::Input(text) => Part::Input(Cow::Owned(text.into_owned())),
             Part::Call(said, weight) => Part::Call(said, weight),
         }
     }
+}
+
+/// The call whose JSON this is, or whose input.
+pub(super) fn logged(text: &str) -> Option<SeenCommand> {
+    let json = read(text.as_bytes())?;
+    if let Some((_, call)) = call(&json) {
+        return Some(call);
+    }
+    COMMANDS.iter().find_map(|key| json.get(key))?;
+    Some(SeenCommand::new("Bash", json.into_owned()))
 }
 
 /// The call that an object is, and the member that holds its input.
@@ -241,6 +284,7 @@ mod tests {
             match part {
                 Part::Text(text, _) => said.push(text.into_owned()),
                 Part::Piece(text) => said.push(format!("+{text}")),
+                Part::Input(text) => said.push(format!("({text}")),
                 Part::Call(call, _) => found.push(format!("{}: {}", call.tool, call.text)),
             }
         }
@@ -314,12 +358,31 @@ mod tests {
     }
 
     #[test]
+    fn pieces_of_inputs() {
+        check(
+            r#"{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"c"}}"#,
+            &[],
+            &["content_block_delta", "({\"c"],
+        );
+        check(
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"c"}}]}}]}"#,
+            &[],
+            &["({\"c"],
+        );
+        check(
+            r#"{"type":"response.function_call_arguments.delta","delta":"{\"c"}"#,
+            &[],
+            &["response.function_call_arguments.delta", "({\"c"],
+        );
+    }
+
+    #[test]
     fn what_a_call_in_an_event_is_worth() {
         let weight = |line: &str| {
             let event = read(line.as_bytes()).unwrap();
             let calls = parts(&event).into_iter().filter_map(|part| match part {
                 Part::Call(_, weight) => Some(weight),
-                Part::Text(..) | Part::Piece(_) => None,
+                Part::Text(..) | Part::Piece(_) | Part::Input(_) => None,
             });
             calls.collect::<Vec<_>>()
         };

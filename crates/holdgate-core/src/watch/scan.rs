@@ -1,15 +1,17 @@
 //! One remarkable line, with all patterns.
 
-use super::command::{Commands, Judged, SeenCommand};
+use super::command::{Commands, SeenCommand};
 use super::escapes::escapes_resolved;
 use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
 use super::find::{find, hit_of, is_quoted, matched};
+use super::judged::Judged;
 use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
 use super::reported::Reported;
+use super::typed::Typed;
 use super::{CONTEXT, Hit, Weight};
 use holdgate_effects::json::Json;
 use holdgate_effects::text;
@@ -19,6 +21,8 @@ use std::borrow::Cow;
 const EVIDENCE: usize = 300;
 /// Bytes of each of two lines that are read as one.
 const JOINED: usize = 400;
+/// Bytes of a line that does not end what came before it.
+const SHORT: usize = 24;
 /// Bytes of a text in pieces that are kept while its line has not ended.
 const MAX_SAID: usize = 16 << 10;
 
@@ -31,12 +35,15 @@ const DRAWN: [char; 18] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) listing: Listing,
+    pub(super) typed: Typed,
     /// The end of the previous line, as text; `None` if it was not examined.
     pub(super) previous: Option<String>,
     /// The previous line had a word of a pattern, so a match may continue in the next line.
     pub(super) warm: bool,
     /// The unfinished line of a text that comes in pieces, one an event.
     pub(super) said: String,
+    /// The input of a call that comes in pieces, as far as it has come.
+    input: String,
 }
 
 /// What comes before a line.
@@ -70,7 +77,7 @@ impl Scan<'_> {
     pub(super) fn line(&mut self, line: &[u8], reading: &mut Reading) {
         if let Some(event) = event::read(line) {
             reading.leave_text();
-            self.event(&event, &mut reading.said);
+            self.event(&event, reading);
             return;
         }
         self.said(&mut reading.said);
@@ -89,9 +96,13 @@ impl Scan<'_> {
         }
     }
 
-    fn event(&mut self, event: &Json<'_>, said: &mut String) {
+    fn event(&mut self, event: &Json<'_>, reading: &mut Reading) {
         let parts = event::parts(event);
+        let said = &mut reading.said;
         let more = |part: &Part<'_>| matches!(part, Part::Piece(_));
+        if !parts.iter().any(|part| matches!(part, Part::Input(_))) {
+            reading.input.clear();
+        }
         if !said.is_empty() && !parts.iter().any(more) {
             self.said(said);
         }
@@ -114,6 +125,11 @@ impl Scan<'_> {
                     if said.len() > MAX_SAID {
                         self.document(said, "", true, Weight::Done);
                         *said = last(said, JOINED).to_owned();
+                    }
+                }
+                Part::Input(more) => {
+                    if let Some(call) = input_with(&mut reading.input, more) {
+                        self.command(&call, Before::default(), &call.text, Weight::Done);
                     }
                 }
                 Part::Call(call, weight) => {
@@ -155,7 +171,7 @@ impl Scan<'_> {
         let mut reading = Reading::unrelated();
         let mut done = 0;
         while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
-            let near = if reading.warm {
+            let near = if reading.goes_on() {
                 0
             } else {
                 match self.patterns.next_remarkable(rest.as_bytes(), 0) {
@@ -170,9 +186,7 @@ impl Scan<'_> {
             let (quiet, rest) = rest.split_at_checked(start).unwrap_or((rest, ""));
             if !quiet.is_empty() {
                 reading.listing.pass_quiet(quiet.as_bytes());
-                let ended = quiet.strip_suffix('\n').unwrap_or(quiet);
-                let before = ended.rsplit_once('\n').map_or(ended, |(_, line)| line);
-                reading.remember(before.as_bytes());
+                reading.remember(quiet.strip_suffix('\n').unwrap_or(quiet).as_bytes());
             }
             let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
             let before = Before {
@@ -198,8 +212,11 @@ impl Scan<'_> {
     ) {
         for line in text.split('\n') {
             if commands
-                && let Some((said, worth)) =
-                    self.patterns.shapes.command_in(line, &mut reading.listing)
+                && let Some((said, worth)) = self.patterns.shapes.command_in(
+                    line,
+                    &mut reading.listing,
+                    &mut reading.typed,
+                )
                 // A flood of what others say must not hide what the agent does.
                 && (worth.min(weight) == Weight::Done || self.judged.has_room(self.at))
             {
@@ -262,7 +279,7 @@ impl Scan<'_> {
             }
         }
         reading.warm = has_word;
-        reading.previous = Some(last(&looks, JOINED).to_owned());
+        reading.pass_line(&looks);
     }
 
     /// Finds of all patterns for text, as far as they reach over `edge`, if there is one.
@@ -323,11 +340,12 @@ impl Scan<'_> {
 impl Reading {
     /// Whether the next line must be examined because of what came before it.
     pub(super) fn goes_on(&self) -> bool {
-        self.warm || !self.said.is_empty()
+        self.warm || self.typed.is_open() || !self.said.is_empty()
     }
 
     /// A line that is not text: the next one does not continue it.
     fn leave_text(&mut self) {
+        self.typed.leave();
         self.listing.pass_quiet(b"\n");
         self.warm = false;
         self.previous = Some(String::new());
@@ -341,12 +359,47 @@ impl Reading {
         }
     }
 
-    /// Notes the previous line, which was quiet.
-    pub(super) fn remember(&mut self, line: &[u8]) {
-        let plain = plain(line);
-        let looks = text::as_it_looks(undrawn(&plain.shown)).into_owned();
-        self.previous = Some(last(&looks, JOINED).to_owned());
+    /// Notes the last of the previous lines, which were quiet.
+    pub(super) fn remember(&mut self, lines: &[u8]) {
+        self.previous = None;
+        let mut recent = lines.rsplit(|b| *b == b'\n');
+        let mut recent = [recent.next(), recent.next(), recent.next()];
+        recent.reverse();
+        for line in recent.into_iter().flatten() {
+            let start = line.len().saturating_sub(4 * JOINED);
+            let plain = plain(line.get(start..).unwrap_or_default());
+            self.pass_line(&text::as_it_looks(undrawn(&plain.shown)));
+        }
     }
+
+    /// Notes a line as the previous one. A short one does not end what came before it: text that
+    /// is wrapped to be missed has a word on each line.
+    fn pass_line(&mut self, looks: &str) {
+        let before = self.previous.take().unwrap_or_default();
+        let line = if looks.len() < SHORT && !looks.is_empty() && before.len() < JOINED {
+            Cow::Owned(format!("{before} {looks}"))
+        } else {
+            Cow::Borrowed(looks)
+        };
+        self.previous = Some(last(line.trim_start(), JOINED).to_owned());
+    }
+}
+
+/// The call whose input is complete with this piece.
+fn input_with(input: &mut String, more: &str) -> Option<SeenCommand> {
+    if input.len() + more.len() > MAX_SAID {
+        input.clear();
+        return None;
+    }
+    input.push_str(more);
+    let call = more
+        .trim_end()
+        .ends_with('}')
+        .then(|| event::logged(input))?;
+    if call.is_some() {
+        input.clear();
+    }
+    call
 }
 
 /// Without frames, marks and the numbers of lines around it.
