@@ -44,9 +44,9 @@ const REMARKABLE: &[&str] = &[
     r"\\u[0-9A-Fa-f]{4}",
     r#""(?:command|cmd|input|arguments|parameters|args|delta)""#,
     // A prompt, a trace, a call on the screen.
-    r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] |^PS |^/ # )| \$ |@[^\n]*[#%>$] ",
+    r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] |^(?:PS )?[A-Z]:\\|^/ # |^\[[0-9:.T Z-]+\] \$)| \$ |\]> |@[^\n]*[#%>$] ",
     r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",
-    r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_|[Ss]pawn|[Ss]pawning|[Ll]aunching|running|executing)\b)",
+    r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?|[0-9][0-9T:.,Z+-]+ +)?(?:(?:INFO|DEBUG|TRACE|NOTICE|WARN) *:? +)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_|[Ss]pawn|[Ss]pawning|[Ll]aunching|running|executing)\b)",
     r"(?m:^[ \t>|*]{0,8}(?:run_|exec_|execute_))",
     r"(?i:(?:i'll|i will|going to|let me|let's|about to) [^\n]*(?:run|execute|try|use)[ :])",
     // Where listings begin and end.

@@ -22,7 +22,7 @@ const EVIDENCE: usize = 300;
 /// Bytes of each of two lines that are read as one.
 const JOINED: usize = 400;
 /// Bytes of a line that does not end what came before it.
-const SHORT: usize = 24;
+const SHORT: usize = 32;
 /// Bytes of a text in pieces that are kept while its line has not ended.
 const MAX_SAID: usize = 16 << 10;
 
@@ -38,6 +38,8 @@ pub(super) struct Reading {
     pub(super) typed: Typed,
     /// The end of the previous line, as text; `None` if it was not examined.
     pub(super) previous: Option<String>,
+    /// It was short.
+    short: bool,
     /// The previous line had a word of a pattern, so a match may continue in the next line.
     pub(super) warm: bool,
     /// The unfinished line of a text that comes in pieces, one an event.
@@ -81,6 +83,7 @@ impl Scan<'_> {
             return;
         }
         self.said(&mut reading.said);
+        reading.input.clear();
         let plain = plain(line);
         match escapes_resolved(&plain.shown) {
             Cow::Borrowed(text) => {
@@ -340,7 +343,7 @@ impl Scan<'_> {
 impl Reading {
     /// Whether the next line must be examined because of what came before it.
     pub(super) fn goes_on(&self) -> bool {
-        self.warm || self.typed.is_open() || !self.said.is_empty()
+        self.warm || self.typed.is_open() || !self.said.is_empty() || !self.input.is_empty()
     }
 
     /// A line that is not text: the next one does not continue it.
@@ -362,6 +365,7 @@ impl Reading {
     /// Notes the last of the previous lines, which were quiet.
     pub(super) fn remember(&mut self, lines: &[u8]) {
         self.previous = None;
+        self.short = true;
         let mut recent = lines.rsplit(|b| *b == b'\n');
         let mut recent = [recent.next(), recent.next(), recent.next()];
         recent.reverse();
@@ -376,7 +380,9 @@ impl Reading {
     /// is wrapped to be missed has a word on each line.
     fn pass_line(&mut self, looks: &str) {
         let before = self.previous.take().unwrap_or_default();
-        let line = if looks.len() < SHORT && !looks.is_empty() && before.len() < JOINED {
+        let is_short = looks.len() < SHORT && !looks.is_empty();
+        let goes_on = std::mem::replace(&mut self.short, is_short) && is_short;
+        let line = if goes_on && before.len() < JOINED {
             Cow::Owned(format!("{before} {looks}"))
         } else {
             Cow::Borrowed(looks)

@@ -14,13 +14,13 @@ const MAX_COMMAND: usize = 16 << 10;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\([A-Za-z0-9_.+-]+\) ?)?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]*(?: ?[$❯%]| #)|PS [A-Z/~][^>\n]{0,80}>|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯>])|(?P<root>#))\s+(?P<typed>\S.*)$";
+const PROMPT: &str = r"^(?:\s*[⎿└]\s+)?(?:\([A-Za-z0-9_.+-]+\) ?|\[[0-9:.T Z-]+\] )?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]*(?: ?[$❯%]| #)|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯>%▶])|(?P<root>#))\s+(?P<typed>\S.*)$";
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<traced>\S.*)$";
 /// The prompt of a database's console, then a statement.
 const CONSOLE: &str = r"^(?:(?P<mysql>mysql|MariaDB \[[^\]\n]{0,60}\])>|(?P<sqlite>sqlite)>|(?P<database>[A-Za-z0-9_-]{1,60})[=(-][#>])\s+(?P<sql>\S.*)$";
 /// A program that says what it runs.
-const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[A-Za-z0-9_ :.-]+\]\s*)*(?:(?:Running|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec|[Ss]pawn(?:ing)?|[Ll]aunching|running|executing)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
+const SAID: &str = r"^[\s⏺●•○◦▶►→>*]*(?:\[[A-Za-z0-9_ :.-]+\]\s*|[0-9][0-9T:.,Z+-]+\s+|(?:INFO|DEBUG|TRACE|NOTICE|WARN)\s*:?\s+)*(?:(?:[Rr]unning|Executing|Ran|Run|Exec|Invoking|Execute)(?: (?:the )?(?:following )?(?:shell |bash )?command)?|(?:Shell |Bash )?[Cc]ommand|[Ss]hell|[Bb]ash|cmd|exec|[Ss]pawn(?:ing)?|[Ll]aunching|executing)\s?(?::|\s[`]|\$)\s*(?P<command>\S.*)$";
 /// The same with a mark and no colon.
 const MARKED: &str = r"^\s*[⏺●•]\s(?:Running|Ran|Executing)\s(?P<command>\S.*)$";
 /// An agent that says what it is about to run.
