@@ -26,6 +26,8 @@ const DONE: [&str; 7] = [
     "bash",
 ];
 const GOT: [&str; 4] = ["user", "result", "output", "system"];
+/// Parts of the names of members that contain secrets.
+const SECRETS: [&str; 4] = ["secret", "password", "api_key", "apikey"];
 /// Members of a piece of text that goes on in the next event.
 const PIECES: [&str; 3] = ["text", "content", "thinking"];
 
@@ -164,8 +166,16 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
                 piece.map(|(key, _)| key),
             ];
             for (key, member) in members {
-                if !taken.contains(&Some(&**key)) {
-                    collect(member, nested, voice, parts);
+                if taken.contains(&Some(&**key)) {
+                    continue;
+                }
+                match member.as_str().filter(|_| names_secret(key)) {
+                    // The name says what the value is.
+                    Some(value) => parts.push(Part::Text(
+                        Cow::Owned(format!("{key}={value}")),
+                        voice.of_text(),
+                    )),
+                    None => collect(member, nested, voice, parts),
                 }
             }
             parts.extend(input.map(|(_, text)| Part::Input(Cow::Borrowed(text))));
@@ -173,6 +183,12 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
             parts.extend(call.map(|(_, said)| Part::Call(said, voice.of_call())));
         }
     }
+}
+
+/// Whether a member with this name contains a secret.
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|part| name.contains(part))
 }
 
 /// The piece of a call's input that an object adds to the previous pieces, and its member.

@@ -14,7 +14,7 @@ const MAX_COMMAND: usize = 16 << 10;
 const FRAMES: [char; 9] = ['│', '┃', '║', '▌', '▎', '┆', '╎', '⎸', '⎹'];
 
 /// A prompt, then what was typed. At the beginning of a line only: listings are indented.
-const PROMPT: &str = r"^(?:\s*[⎿└]\s+)?(?:\([A-Za-z0-9_.+-]+\) ?|\[[0-9:.T Z-]+\] )?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%]|[~/][A-Za-z0-9_./~-]*(?: ?[$❯%]| #)|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯>%▶])|(?P<root>#))\s+(?P<typed>\S.*)$";
+const PROMPT: &str = r"^(?:\s*[⎿└]\s+)?(?:\([A-Za-z0-9_.+-]+\) ?|\[[0-9:.T Z-]+\] )?(?:\[?[A-Za-z0-9_.+-]+@[A-Za-z0-9_.+-]+[^$#%❯>\n]*[$#%❯>]|(?:bash|sh|zsh|dash)-?[0-9.]*[$#%>]|[~/][A-Za-z0-9_./~-]*(?: ?[$❯%]| #)|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|➜ +\S+(?: +git:\([^)]*\))?(?: +✗)?|(?P<bare>[$❯>%▶])|(?P<root>#))\s+(?P<typed>\S.*)$";
 /// What `set -x` prints.
 const TRACE: &str = r"^\++ (?P<traced>\S.*)$";
 /// The prompt of a database's console, then a statement.
@@ -250,6 +250,7 @@ mod tests {
     #[test]
     fn what_was_typed_before() {
         check("$ a \\\n  | b", &["a \\", "a | b"]);
+        check("$ curl x\n| sh\n| y", &["curl x", "curl x | sh"]);
         check("$ a |\n> b\n> c", &["a |", "a | b", "c"]);
         check("⏺ Bash(a &&\n      b)", &["a &&", "a && b"]);
         check("+ cd /\n+ rm -r home", &["cd /", "cd / && rm -r home"]);

@@ -28,6 +28,8 @@ const READS_CODE: [&str; 8] = [
 pub(super) struct Typed {
     /// The lines of a command that has not ended, as one, and how many they are.
     open: Option<(String, usize)>,
+    /// A line that fetches something: the next one may run it.
+    fetched: Option<String>,
     /// Where the last `cd` went, as far as that is known.
     folder: Option<String>,
     /// The last command of a trace.
@@ -37,20 +39,23 @@ pub(super) struct Typed {
 impl Typed {
     /// Whether the next line belongs to a command.
     pub(super) fn is_open(&self) -> bool {
-        self.open.is_some()
+        self.open.is_some() || self.fetched.is_some()
     }
 
     /// A line that is no command: what was typed before it has ended.
     pub(super) fn leave(&mut self) {
         self.open = None;
+        self.fetched = None;
     }
 
     /// The line, with those that it continues.
     pub(super) fn joined<'a>(&mut self, line: &'a str) -> Cow<'a, str> {
-        let Some((open, lines)) = self.open.take() else {
+        let more = line.trim_start();
+        let fetched = self.fetched.take().filter(|_| more.starts_with("| "));
+        let fetched = fetched.map(|line| (line, 0));
+        let Some((open, lines)) = self.open.take().or(fetched) else {
             return self.opened(Cow::Borrowed(line), 0);
         };
-        let more = line.trim_start();
         let more = more.strip_prefix("> ").unwrap_or(more);
         if more.is_empty() || more.starts_with("$ ") || open.len() + more.len() > MAX_OPEN {
             return self.opened(Cow::Borrowed(line), 0);
@@ -64,6 +69,8 @@ impl Typed {
         if lines < MAX_LINES && end.len() < MAX_OPEN && GOES_ON.iter().any(|e| end.ends_with(e)) {
             let open = end.strip_suffix('\\').unwrap_or(end).trim_end();
             self.open = Some((open.to_owned(), lines + 1));
+        } else if end.len() < MAX_OPEN && FETCHES.iter().any(|program| end.contains(program)) {
+            self.fetched = Some(end.to_owned());
         }
         line
     }
