@@ -17,6 +17,7 @@ mod listing;
 mod mask;
 mod patterns;
 mod plain;
+mod reading;
 mod reported;
 mod scan;
 mod shape;
@@ -31,8 +32,9 @@ pub use spec::Example;
 use holdgate_effects::worded;
 use judged::Judged;
 use memchr::{memchr, memrchr};
+use reading::Reading;
 use reported::Reported;
-use scan::{Reading, Scan};
+use scan::Scan;
 use std::sync::Arc;
 
 /// Characters of context.

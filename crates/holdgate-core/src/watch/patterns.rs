@@ -49,6 +49,7 @@ const REMARKABLE: &[&str] = &[
     r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?|[0-9][0-9T:.,Z+-]+ +)?(?:(?:INFO|DEBUG|TRACE|NOTICE|WARN) *:? +)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_|[Ss]pawn|[Ss]pawning|[Ll]aunching|running|executing)\b)",
     r"(?m:^[ \t>|*]{0,8}(?:run_|exec_|execute_))",
     r"(?i:(?:i'll|i will|going to|let me|let's|about to) [^\n]*(?:run|execute|try|use)[ :])",
+    r"\xe2(?:\x9c[\x93-\x97]|\x8a\xb7) {1,4}(?:Shell|Bash|run_)|(?m:^\? {1,4}Shell )",
     // Where listings begin and end.
     r"(?m:^[ \t>]*(?:```|~~~))",
     r"(?m:^@@ -)",

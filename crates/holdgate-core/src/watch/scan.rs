@@ -6,12 +6,11 @@ use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
 use super::find::{find, hit_of, is_quoted, matched};
 use super::judged::Judged;
-use super::listing::Listing;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
+use super::reading::{JOINED, Reading, undrawn};
 use super::reported::Reported;
-use super::typed::Typed;
 use super::{CONTEXT, Hit, Weight};
 use holdgate_effects::json::Json;
 use holdgate_effects::text;
@@ -19,34 +18,8 @@ use std::borrow::Cow;
 
 /// Characters of evidence.
 const EVIDENCE: usize = 300;
-/// Bytes of each of two lines that are read as one.
-const JOINED: usize = 400;
-/// Bytes of a line that does not end what came before it.
-const SHORT: usize = 32;
 /// Bytes of a text in pieces that are kept while its line has not ended.
 const MAX_SAID: usize = 16 << 10;
-
-/// Frames and marks that programs draw around text.
-const DRAWN: [char; 18] = [
-    '│', '┃', '║', '▌', '▎', '┆', '╎', '|', '>', '⎿', '└', '⏺', '●', '•', '*', '#', '─', '━',
-];
-
-/// How far a text has been read.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reading {
-    pub(super) listing: Listing,
-    pub(super) typed: Typed,
-    /// The end of the previous line, as text; `None` if it was not examined.
-    pub(super) previous: Option<String>,
-    /// It was short.
-    short: bool,
-    /// The previous line had a word of a pattern, so a match may continue in the next line.
-    pub(super) warm: bool,
-    /// The unfinished line of a text that comes in pieces, one an event.
-    pub(super) said: String,
-    /// The input of a call that comes in pieces, as far as it has come.
-    input: String,
-}
 
 /// What comes before a line.
 #[derive(Clone, Copy, Default)]
@@ -101,13 +74,13 @@ impl Scan<'_> {
 
     fn event(&mut self, event: &Json<'_>, reading: &mut Reading) {
         let parts = event::parts(event);
-        let said = &mut reading.said;
+        let mut said = std::mem::take(&mut reading.said);
         let more = |part: &Part<'_>| matches!(part, Part::Piece(_));
         if !parts.iter().any(|part| matches!(part, Part::Input(_))) {
             reading.input.clear();
         }
         if !said.is_empty() && !parts.iter().any(more) {
-            self.said(said);
+            self.said(&mut said);
         }
         let mut earlier = "";
         for part in &parts {
@@ -122,16 +95,16 @@ impl Scan<'_> {
                         && let Some(end) = said.rfind('\n')
                     {
                         let rest = said.split_off(end + 1);
-                        self.said(said);
-                        *said = rest;
+                        self.said(&mut said);
+                        said = rest;
                     }
                     if said.len() > MAX_SAID {
-                        self.document(said, "", true, Weight::Done);
-                        *said = last(said, JOINED).to_owned();
+                        self.document(&said, "", true, Weight::Done);
+                        said = last(&said, JOINED).to_owned();
                     }
                 }
                 Part::Input(more) => {
-                    if let Some(call) = input_with(&mut reading.input, more) {
+                    if let Some(call) = reading.input_with(more) {
                         self.command(&call, Before::default(), &call.text, Weight::Done);
                     }
                 }
@@ -142,6 +115,7 @@ impl Scan<'_> {
                 }
             }
         }
+        reading.said = said;
     }
 
     /// What was said in pieces, as far as it is complete.
@@ -337,84 +311,5 @@ impl Scan<'_> {
             context: last(&masked(&context, self.patterns), CONTEXT).to_owned(),
             ..hit
         });
-    }
-}
-
-impl Reading {
-    /// Whether the next line must be examined because of what came before it.
-    pub(super) fn goes_on(&self) -> bool {
-        self.warm || self.typed.is_open() || !self.said.is_empty() || !self.input.is_empty()
-    }
-
-    /// A line that is not text: the next one does not continue it.
-    fn leave_text(&mut self) {
-        self.typed.leave();
-        self.listing.pass_quiet(b"\n");
-        self.warm = false;
-        self.previous = Some(String::new());
-    }
-
-    /// A text that has nothing to do with what was before it.
-    fn unrelated() -> Reading {
-        Reading {
-            previous: Some(String::new()),
-            ..Reading::default()
-        }
-    }
-
-    /// Notes the last of the previous lines, which were quiet.
-    pub(super) fn remember(&mut self, lines: &[u8]) {
-        self.previous = None;
-        self.short = true;
-        let mut recent = lines.rsplit(|b| *b == b'\n');
-        let mut recent = [recent.next(), recent.next(), recent.next()];
-        recent.reverse();
-        for line in recent.into_iter().flatten() {
-            let start = line.len().saturating_sub(4 * JOINED);
-            let plain = plain(line.get(start..).unwrap_or_default());
-            self.pass_line(&text::as_it_looks(undrawn(&plain.shown)));
-        }
-    }
-
-    /// Notes a line as the previous one. A short one does not end what came before it: text that
-    /// is wrapped to be missed has a word on each line.
-    fn pass_line(&mut self, looks: &str) {
-        let before = self.previous.take().unwrap_or_default();
-        let is_short = looks.len() < SHORT && !looks.is_empty();
-        let goes_on = std::mem::replace(&mut self.short, is_short) && is_short;
-        let line = if goes_on && before.len() < JOINED {
-            Cow::Owned(format!("{before} {looks}"))
-        } else {
-            Cow::Borrowed(looks)
-        };
-        self.previous = Some(last(line.trim_start(), JOINED).to_owned());
-    }
-}
-
-/// The call whose input is complete with this piece.
-fn input_with(input: &mut String, more: &str) -> Option<SeenCommand> {
-    if input.len() + more.len() > MAX_SAID {
-        input.clear();
-        return None;
-    }
-    input.push_str(more);
-    let call = more
-        .trim_end()
-        .ends_with('}')
-        .then(|| event::logged(input))?;
-    if call.is_some() {
-        input.clear();
-    }
-    call
-}
-
-/// Without frames, marks and the numbers of lines around it.
-fn undrawn(line: &str) -> &str {
-    let drawn = |c: char| c.is_whitespace() || DRAWN.contains(&c);
-    let line = line.trim_matches(drawn);
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(['→', '\t']) {
-        Some(rest) if rest.len() < line.len() => rest.trim_start_matches(drawn),
-        _ => line,
     }
 }

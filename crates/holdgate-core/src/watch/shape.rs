@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_was_typed_before() {
         check("$ a \\\n  | b", &["a \\", "a | b"]);
-        check("$ curl x\n| sh\n| y", &["curl x", "curl x | sh"]);
+        check("$ curl x\n| sh\nok\n| y", &["curl x", "curl x | sh"]);
         check("$ a |\n> b\n> c", &["a |", "a | b", "c"]);
         check("⏺ Bash(a &&\n      b)", &["a &&", "a && b"]);
         check("+ cd /\n+ rm -r home", &["cd /", "cd / && rm -r home"]);
