@@ -198,12 +198,11 @@ fn input_piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
             return Some(("delta", json));
         }
         let of_call = |kind: &str| kind.contains("arguments");
-        return match delta {
-            Json::String(json) if object.get_str("type").is_some_and(of_call) => {
-                Some(("delta", json))
-            }
-            _ => None,
-        };
+        let json = delta.as_str()?;
+        return object
+            .get_str("type")
+            .is_some_and(of_call)
+            .then_some(("delta", json));
     }
     let json = object.get("function")?.get("arguments")?;
     match arguments(json) {

@@ -100,7 +100,8 @@ impl Scan<'_> {
                     }
                     if said.len() > MAX_SAID {
                         self.document(&said, "", true, Weight::Done);
-                        said = last(&said, JOINED).to_owned();
+                        let rest = last(&said, JOINED).to_owned();
+                        said = rest;
                     }
                 }
                 Part::Input(more) => {

@@ -81,12 +81,13 @@ impl Typed {
             self.enter(folder.trim());
         }
         let fetched = is_trace && reads_code(command) && starts_with_any(&self.traced, &FETCHES);
-        let mut text = match fetched {
-            true => format!("{} | {command}", self.traced),
-            false => command.to_owned(),
+        let mut text = if fetched {
+            format!("{} | {command}", self.traced)
+        } else {
+            command.to_owned()
         };
         if is_trace && command.len() <= MAX_TRACED {
-            self.traced = command.to_owned();
+            command.clone_into(&mut self.traced);
         }
         if let Some(folder) = self.system_folder().filter(|_| !command.starts_with("cd ")) {
             text = format!("cd {folder}/ && {text}");
