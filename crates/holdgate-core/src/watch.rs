@@ -3,7 +3,7 @@
 //! Most output is quiet and gets no further than one pass over its raw bytes ([`Patterns`]). A line
 //! that is remarkable is read as a terminal shows it (`plain.rs`) or as the event of an agent
 //! (`event.rs`), and looked at with all patterns (`scan.rs`); what looks like a command that runs
-//! (`command.rs`) is judged by what it does. A hit depends only on the bytes, not on how they were
+//! (`shape.rs`) is judged by what it does. A hit depends only on the bytes, not on how they were
 //! split: the unit is the line, and lines that are too long are split at fixed positions.
 
 mod command;
@@ -12,24 +12,29 @@ mod event;
 mod examples;
 mod excerpt;
 mod find;
+mod judged;
 mod listing;
 mod mask;
 mod patterns;
 mod plain;
+mod reading;
 mod reported;
 mod scan;
+mod shape;
 mod spec;
+mod typed;
 
 pub use command::Commands;
 pub use examples::{Tried, try_examples};
 pub use patterns::{Pattern, PatternFile, Patterns};
 pub use spec::Example;
 
-use command::Judged;
 use holdgate_effects::worded;
+use judged::Judged;
 use memchr::{memchr, memrchr};
+use reading::Reading;
 use reported::Reported;
-use scan::{Reading, Scan};
+use scan::Scan;
 use std::sync::Arc;
 
 /// Characters of context.
@@ -332,8 +337,7 @@ impl OutputWatch {
         let mut scan = self.scanner(unfinished, out);
         if reading.previous.is_none() {
             let ended = scan.history.strip_suffix(b"\n").unwrap_or(scan.history);
-            let start = memrchr(b'\n', ended).map_or(0, |end| end + 1);
-            reading.remember(ended.get(start..).unwrap_or_default());
+            reading.remember(ended);
         }
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if piece {

@@ -26,6 +26,8 @@ const DONE: [&str; 7] = [
     "bash",
 ];
 const GOT: [&str; 4] = ["user", "result", "output", "system"];
+/// Parts of the names of members that contain secrets.
+const SECRETS: [&str; 4] = ["secret", "password", "api_key", "apikey"];
 /// Members of a piece of text that goes on in the next event.
 const PIECES: [&str; 3] = ["text", "content", "thinking"];
 
@@ -35,6 +37,8 @@ pub(super) enum Part<'a> {
     Text(Cow<'a, str>, Weight),
     /// A piece of a text that goes on in the next event.
     Piece(Cow<'a, str>),
+    /// A piece of the input of a call, likewise.
+    Input(Cow<'a, str>),
     Call(SeenCommand, Weight),
 }
 
@@ -150,17 +154,60 @@ fn collect<'a>(value: &'a Json<'a>, nested: usize, voice: Voice, parts: &mut Vec
         Json::Object(members) => {
             let voice = voice.within(value);
             let call = call(value);
-            let piece = piece(value);
+            let input = if call.is_none() {
+                input_piece(value)
+            } else {
+                None
+            };
+            let piece = if input.is_none() { piece(value) } else { None };
+            let taken = [
+                call.as_ref().map(|(key, _)| *key),
+                input.map(|(key, _)| key),
+                piece.map(|(key, _)| key),
+            ];
             for (key, member) in members {
-                match (&call, &piece) {
-                    (Some((input, _)), _) if key == input => {}
-                    (_, Some((name, _))) if key == name => {}
-                    _ => collect(member, nested, voice, parts),
+                if taken.contains(&Some(&**key)) {
+                    continue;
+                }
+                match member.as_str().filter(|_| names_secret(key)) {
+                    // The name says what the value is.
+                    Some(value) => parts.push(Part::Text(
+                        Cow::Owned(format!("{key}={value}")),
+                        voice.of_text(),
+                    )),
+                    None => collect(member, nested, voice, parts),
                 }
             }
+            parts.extend(input.map(|(_, text)| Part::Input(Cow::Borrowed(text))));
             parts.extend(piece.map(|(_, text)| Part::Piece(Cow::Borrowed(text))));
             parts.extend(call.map(|(_, said)| Part::Call(said, voice.of_call())));
         }
+    }
+}
+
+/// Whether a member with this name contains a secret.
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|part| name.contains(part))
+}
+
+/// The piece of a call's input that an object adds to the previous pieces, and its member.
+fn input_piece<'a>(object: &'a Json<'a>) -> Option<(&'static str, &'a str)> {
+    if let Some(delta) = object.get("delta") {
+        if let Some(json) = delta.get_str("partial_json") {
+            return Some(("delta", json));
+        }
+        let of_call = |kind: &str| kind.contains("arguments");
+        let json = delta.as_str()?;
+        return object
+            .get_str("type")
+            .is_some_and(of_call)
+            .then_some(("delta", json));
+    }
+    let json = object.get("function")?.get("arguments")?;
+    match arguments(json) {
+        Some(_) => None,
+        None => Some(("function", json.as_str()?)),
     }
 }
 
@@ -184,9 +231,20 @@ impl Part<'_> {
         match self {
             Part::Text(text, weight) => Part::Text(Cow::Owned(text.into_owned()), weight),
             Part::Piece(text) => Part::Piece(Cow::Owned(text.into_owned())),
+            Part::Input(text) => Part::Input(Cow::Owned(text.into_owned())),
             Part::Call(said, weight) => Part::Call(said, weight),
         }
     }
+}
+
+/// The call whose JSON this is, or whose input.
+pub(super) fn logged(text: &str) -> Option<SeenCommand> {
+    let json = read(text.as_bytes())?;
+    if let Some((_, call)) = call(&json) {
+        return Some(call);
+    }
+    COMMANDS.iter().find_map(|key| json.get(key))?;
+    Some(SeenCommand::new("Bash", json.into_owned()))
 }
 
 /// The call that an object is, and the member that holds its input.
@@ -231,114 +289,4 @@ fn arguments(value: &Json<'_>) -> Option<Json<'static>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(line: &str, calls: &[&str], texts: &[&str]) {
-        let event = read(line.as_bytes()).unwrap();
-        let (mut found, mut said) = (Vec::new(), Vec::new());
-        for part in parts(&event) {
-            match part {
-                Part::Text(text, _) => said.push(text.into_owned()),
-                Part::Piece(text) => said.push(format!("+{text}")),
-                Part::Call(call, _) => found.push(format!("{}: {}", call.tool, call.text)),
-            }
-        }
-        assert_eq!(
-            (found, said),
-            (
-                calls.iter().map(ToString::to_string).collect(),
-                texts.iter().map(ToString::to_string).collect()
-            ),
-            "{line}"
-        );
-    }
-
-    #[test]
-    fn the_events_of_agents() {
-        check(
-            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a\u0062c"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}"#,
-            &["Bash: ls"],
-            &["assistant", "text", "abc", "tool_use", "t", "Bash"],
-        );
-        check(
-            r#"{"type":"item.started","item":{"id":"i","type":"command_execution","command":"bash -lc 'ls'","status":"in_progress"}}"#,
-            &["Bash: bash -lc 'ls'"],
-            &["item.started", "i", "command_execution", "in_progress"],
-        );
-        check(
-            r#"{"msg":{"type":"exec_command_begin","command":["bash","-lc","ls"]}}"#,
-            &["shell: bash -lc ls"],
-            &["exec_command_begin"],
-        );
-        check(
-            r#"{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}"}"#,
-            &["shell: ls"],
-            &["function_call", "shell"],
-        );
-        check(
-            r#"{"type":"tool_use","tool_name":"run_shell_command","parameters":{"command":"ls"}}"#,
-            &["run_shell_command: ls"],
-            &["tool_use", "run_shell_command"],
-        );
-        check(
-            r#"{"part":{"tool":"bash","state":{"input":{"command":"ls"}}}}"#,
-            &["bash: ls"],
-            &["bash", "ls"],
-        );
-        check(r#"{"content":"{\"a\":\"x\\u0079\"}"}"#, &[], &["xy"]);
-        check(
-            r#"{"name":"Bash","description":"runs"}"#,
-            &[],
-            &["Bash", "runs"],
-        );
-    }
-
-    #[test]
-    fn pieces_of_texts() {
-        check(
-            r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"a b"}}}"#,
-            &[],
-            &["stream_event", "content_block_delta", "+a b"],
-        );
-        check(
-            r#"{"type":"message","role":"assistant","content":"a","delta":true}"#,
-            &[],
-            &["message", "assistant", "+a"],
-        );
-        check(
-            r#"{"type":"response.output_text.delta","delta":"a"}"#,
-            &[],
-            &["response.output_text.delta", "+a"],
-        );
-    }
-
-    #[test]
-    fn what_a_call_in_an_event_is_worth() {
-        let weight = |line: &str| {
-            let event = read(line.as_bytes()).unwrap();
-            let calls = parts(&event).into_iter().filter_map(|part| match part {
-                Part::Call(_, weight) => Some(weight),
-                Part::Text(..) | Part::Piece(_) => None,
-            });
-            calls.collect::<Vec<_>>()
-        };
-        let call = r#"{"type":"tool_use","name":"Bash","input":{"command":"ls"}}"#;
-        let own = format!(r#"{{"type":"assistant","message":{{"content":[{call}]}}}}"#);
-        assert_eq!(weight(&own), [Weight::Done]);
-        assert_eq!(weight(call), [Weight::Done]);
-        let codex = r#"{"msg":{"type":"exec_command_begin","command":["ls"]}}"#;
-        assert_eq!(weight(codex), [Weight::Done]);
-        let data = r#"{"id":"1","call":{"tool":"Bash","input":{"command":"ls"}}}"#;
-        assert_eq!(weight(data), [Weight::Shown]);
-        let result = format!(
-            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{call}]}}]}}}}"#
-        );
-        assert_eq!(weight(&result), [Weight::Shown]);
-        let printed = Json::object([
-            ("type", "assistant".to_owned().into()),
-            ("text", own.into()),
-        ]);
-        assert_eq!(weight(&printed.text()), [Weight::Shown]);
-    }
-}
+mod tests;

@@ -1,8 +1,10 @@
 //! What a pattern matches, and how much that weighs.
 
-use super::command::{Commands, Matched, SeenCommand};
+use super::command::{Commands, SeenCommand};
+use super::judged::Matched;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::{Hit, Severity, Weight};
+use crate::verdict::{Finding, Verdict};
 use holdgate_effects::text;
 use regex::Regex;
 use std::ops::Range;
@@ -16,7 +18,7 @@ const MAX_TRIED: usize = 8;
 
 /// The patterns for commands that match a call.
 pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenCommand) -> Matched {
-    let denied = commands.denied(said);
+    let judged = commands.judged(said);
     let looks = text::as_it_looks(&said.text);
     let others = said.input.as_object().is_some_and(|o| o.len() > 1);
     let input = if others {
@@ -24,6 +26,7 @@ pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenComma
     } else {
         String::new()
     };
+    let why = |finding: &Finding| format!("{}: {}", finding.rule, finding.reason);
     let because = |pattern: &Pattern| {
         if pattern.known_safe.iter().any(|safe| safe.is_match(&looks)) {
             return None;
@@ -33,10 +36,16 @@ pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenComma
             Looks::Command(regex) => find(pattern, regex, &looks, None)
                 .or_else(|| find(pattern, regex, &input, None))
                 .map(|_| pattern.because.to_string()),
-            Looks::Denied(rules) => {
-                let counts = |rule: &str| rules.is_empty() || rules.iter().any(|r| r == rule);
-                let finding = denied.iter().find(|f| counts(&f.rule))?;
-                Some(format!("{}: {}", finding.rule, finding.reason))
+            Looks::Denied => judged
+                .iter()
+                .find(|finding| finding.verdict >= Verdict::Block)
+                .map(why),
+            Looks::Judged { rules, regex } => {
+                if regex.as_ref().is_some_and(|regex| !regex.is_match(&looks)) {
+                    return None;
+                }
+                let named = |finding: &&Finding| rules.iter().any(|rule| *rule == finding.rule);
+                judged.iter().find(named).map(why)
             }
         }
     };

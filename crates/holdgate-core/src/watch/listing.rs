@@ -52,6 +52,11 @@ impl Listing {
         self.line += memchr_iter(b'\n', rest).count() as u64;
     }
 
+    /// Whether the line that was passed last is the first one of the text.
+    pub(super) fn is_first(&self) -> bool {
+        self.line == 1
+    }
+
     fn in_patch(&self) -> bool {
         self.old > 0 || self.new > 0
     }

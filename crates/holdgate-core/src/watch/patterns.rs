@@ -25,6 +25,7 @@ files! {
     "sandbox-escape.yaml"
     "guard-tampering.yaml"
     "harm-in-progress.yaml"
+    "languages.yaml"
 }
 
 /// Raw bytes that make a line worth reading, besides the patterns' own words. Everything else is
@@ -43,11 +44,12 @@ const REMARKABLE: &[&str] = &[
     r"\\u[0-9A-Fa-f]{4}",
     r#""(?:command|cmd|input|arguments|parameters|args|delta)""#,
     // A prompt, a trace, a call on the screen.
-    r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] )| \$ |@[^\n]*[#%>$] ",
+    r"(?m:^\$ |^\++ |^[^\n ]*[$#%>] |^(?:PS )?[A-Z]:\\|^/ # |^\[[0-9:.T Z-]+\] \$)| \$ |\]> |@[^\n]*[#%>$] ",
     r"\xe2(?:\x8f\xba|\x97\x8f|\x80\xa2|\x9d\xaf|\x9e\x9c|\x8e\xbf|\x94[\x82\x83\x94\x95]|\x95\x91)",
-    r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_)\b)",
+    r"(?m:^[ \t>|*]{0,8}(?:\[[^\n]*\] ?|[0-9][0-9T:.,Z+-]+ +)?(?:(?:INFO|DEBUG|TRACE|NOTICE|WARN) *:? +)?(?:Running|Executing|Ran|Exec|Invoking|Command|exec|Shell|Bash|shell|bash|cmd|Run|Execute|execute|Terminal|run_|exec_|[Ss]pawn|[Ss]pawning|[Ll]aunching|running|executing)\b)",
     r"(?m:^[ \t>|*]{0,8}(?:run_|exec_|execute_))",
     r"(?i:(?:i'll|i will|going to|let me|let's|about to) [^\n]*(?:run|execute|try|use)[ :])",
+    r"\xe2(?:\x9c[\x93-\x97]|\x8a\xb7) {1,4}(?:Shell|Bash|run_)|(?m:^\? {1,4}Shell )",
     // Where listings begin and end.
     r"(?m:^[ \t>]*(?:```|~~~))",
     r"(?m:^@@ -)",
@@ -95,8 +97,13 @@ pub(super) enum Looks {
     },
     /// A command that is about to run.
     Command(Regex),
-    /// A command that the gate's rules deny, or these of them.
-    Denied(Vec<String>),
+    /// A command that the gate's rules deny.
+    Denied,
+    /// A command that these rules deny or ask about; with an expression, one that matches it.
+    Judged {
+        rules: Vec<String>,
+        regex: Option<Regex>,
+    },
 }
 
 /// All patterns.
@@ -111,7 +118,7 @@ pub struct Patterns {
     of_each: bytes::RegexSet,
     /// Where in the list these are.
     for_text: Vec<usize>,
-    pub(super) shapes: super::command::Shapes,
+    pub(super) shapes: super::shape::Shapes,
 }
 
 impl Patterns {
@@ -195,7 +202,7 @@ impl Patterns {
             for_text,
             remarkable: compile(&format!("{words}|{}", REMARKABLE.join("|")))?,
             words: compile(&words)?,
-            shapes: super::command::Shapes::new()?,
+            shapes: super::shape::Shapes::new()?,
         })
     }
 

@@ -1,14 +1,15 @@
 //! One remarkable line, with all patterns.
 
-use super::command::{Commands, Judged, SeenCommand};
+use super::command::{Commands, SeenCommand};
 use super::escapes::escapes_resolved;
 use super::event::{self, Part};
 use super::excerpt::{around, first, history_text, last, whole};
 use super::find::{find, hit_of, is_quoted, matched};
-use super::listing::Listing;
+use super::judged::Judged;
 use super::mask::masked;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::plain::plain;
+use super::reading::{JOINED, Reading, undrawn};
 use super::reported::Reported;
 use super::{CONTEXT, Hit, Weight};
 use holdgate_effects::json::Json;
@@ -17,27 +18,8 @@ use std::borrow::Cow;
 
 /// Characters of evidence.
 const EVIDENCE: usize = 300;
-/// Bytes of each of two lines that are read as one.
-const JOINED: usize = 400;
 /// Bytes of a text in pieces that are kept while its line has not ended.
 const MAX_SAID: usize = 16 << 10;
-
-/// Frames and marks that programs draw around text.
-const DRAWN: [char; 18] = [
-    '│', '┃', '║', '▌', '▎', '┆', '╎', '|', '>', '⎿', '└', '⏺', '●', '•', '*', '#', '─', '━',
-];
-
-/// How far a text has been read.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reading {
-    pub(super) listing: Listing,
-    /// The end of the previous line, as text; `None` if it was not examined.
-    pub(super) previous: Option<String>,
-    /// The previous line had a word of a pattern, so a match may continue in the next line.
-    pub(super) warm: bool,
-    /// The unfinished line of a text that comes in pieces, one an event.
-    pub(super) said: String,
-}
 
 /// What comes before a line.
 #[derive(Clone, Copy, Default)]
@@ -70,10 +52,11 @@ impl Scan<'_> {
     pub(super) fn line(&mut self, line: &[u8], reading: &mut Reading) {
         if let Some(event) = event::read(line) {
             reading.leave_text();
-            self.event(&event, &mut reading.said);
+            self.event(&event, reading);
             return;
         }
         self.said(&mut reading.said);
+        reading.input.clear();
         let plain = plain(line);
         match escapes_resolved(&plain.shown) {
             Cow::Borrowed(text) => {
@@ -89,11 +72,15 @@ impl Scan<'_> {
         }
     }
 
-    fn event(&mut self, event: &Json<'_>, said: &mut String) {
+    fn event(&mut self, event: &Json<'_>, reading: &mut Reading) {
         let parts = event::parts(event);
+        let mut said = std::mem::take(&mut reading.said);
         let more = |part: &Part<'_>| matches!(part, Part::Piece(_));
+        if !parts.iter().any(|part| matches!(part, Part::Input(_))) {
+            reading.input.clear();
+        }
         if !said.is_empty() && !parts.iter().any(more) {
-            self.said(said);
+            self.said(&mut said);
         }
         let mut earlier = "";
         for part in &parts {
@@ -108,12 +95,18 @@ impl Scan<'_> {
                         && let Some(end) = said.rfind('\n')
                     {
                         let rest = said.split_off(end + 1);
-                        self.said(said);
-                        *said = rest;
+                        self.said(&mut said);
+                        said = rest;
                     }
                     if said.len() > MAX_SAID {
-                        self.document(said, "", true, Weight::Done);
-                        *said = last(said, JOINED).to_owned();
+                        self.document(&said, "", true, Weight::Done);
+                        let rest = last(&said, JOINED).to_owned();
+                        said = rest;
+                    }
+                }
+                Part::Input(more) => {
+                    if let Some(call) = reading.input_with(more) {
+                        self.command(&call, Before::default(), &call.text, Weight::Done);
                     }
                 }
                 Part::Call(call, weight) => {
@@ -123,6 +116,7 @@ impl Scan<'_> {
                 }
             }
         }
+        reading.said = said;
     }
 
     /// What was said in pieces, as far as it is complete.
@@ -155,7 +149,7 @@ impl Scan<'_> {
         let mut reading = Reading::unrelated();
         let mut done = 0;
         while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
-            let near = if reading.warm {
+            let near = if reading.goes_on() {
                 0
             } else {
                 match self.patterns.next_remarkable(rest.as_bytes(), 0) {
@@ -170,9 +164,7 @@ impl Scan<'_> {
             let (quiet, rest) = rest.split_at_checked(start).unwrap_or((rest, ""));
             if !quiet.is_empty() {
                 reading.listing.pass_quiet(quiet.as_bytes());
-                let ended = quiet.strip_suffix('\n').unwrap_or(quiet);
-                let before = ended.rsplit_once('\n').map_or(ended, |(_, line)| line);
-                reading.remember(before.as_bytes());
+                reading.remember(quiet.strip_suffix('\n').unwrap_or(quiet).as_bytes());
             }
             let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
             let before = Before {
@@ -198,8 +190,11 @@ impl Scan<'_> {
     ) {
         for line in text.split('\n') {
             if commands
-                && let Some((said, worth)) =
-                    self.patterns.shapes.command_in(line, &mut reading.listing)
+                && let Some((said, worth)) = self.patterns.shapes.command_in(
+                    line,
+                    &mut reading.listing,
+                    &mut reading.typed,
+                )
                 // A flood of what others say must not hide what the agent does.
                 && (worth.min(weight) == Weight::Done || self.judged.has_room(self.at))
             {
@@ -262,7 +257,7 @@ impl Scan<'_> {
             }
         }
         reading.warm = has_word;
-        reading.previous = Some(last(&looks, JOINED).to_owned());
+        reading.pass_line(&looks);
     }
 
     /// Finds of all patterns for text, as far as they reach over `edge`, if there is one.
@@ -317,45 +312,5 @@ impl Scan<'_> {
             context: last(&masked(&context, self.patterns), CONTEXT).to_owned(),
             ..hit
         });
-    }
-}
-
-impl Reading {
-    /// Whether the next line must be examined because of what came before it.
-    pub(super) fn goes_on(&self) -> bool {
-        self.warm || !self.said.is_empty()
-    }
-
-    /// A line that is not text: the next one does not continue it.
-    fn leave_text(&mut self) {
-        self.listing.pass_quiet(b"\n");
-        self.warm = false;
-        self.previous = Some(String::new());
-    }
-
-    /// A text that has nothing to do with what was before it.
-    fn unrelated() -> Reading {
-        Reading {
-            previous: Some(String::new()),
-            ..Reading::default()
-        }
-    }
-
-    /// Notes the previous line, which was quiet.
-    pub(super) fn remember(&mut self, line: &[u8]) {
-        let plain = plain(line);
-        let looks = text::as_it_looks(undrawn(&plain.shown)).into_owned();
-        self.previous = Some(last(&looks, JOINED).to_owned());
-    }
-}
-
-/// Without frames, marks and the numbers of lines around it.
-fn undrawn(line: &str) -> &str {
-    let drawn = |c: char| c.is_whitespace() || DRAWN.contains(&c);
-    let line = line.trim_matches(drawn);
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(['→', '\t']) {
-        Some(rest) if rest.len() < line.len() => rest.trim_start_matches(drawn),
-        _ => line,
     }
 }

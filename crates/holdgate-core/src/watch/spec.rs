@@ -164,16 +164,16 @@ impl Reader {
             if let Some(word) = spec.words.first() {
                 self.error(word.referenced, "`words` are for text, not for commands");
             }
-            if let (Some(regex), Some(rule)) = (&spec.regex, spec.rules.first()) {
-                let what = "a command is matched by `regex` or by `rules`, not by both";
-                self.error(rule.referenced, what);
-                return self.regex(regex).map(Looks::Command);
-            }
-            if let Some(regex) = &spec.regex {
-                return self.regex(regex).map(Looks::Command);
-            }
-            let rules = spec.rules.iter().map(|rule| rule.value.clone());
-            return Some(Looks::Denied(rules.collect()));
+            let regex = match &spec.regex {
+                Some(regex) => Some(self.regex(regex)?),
+                None => None,
+            };
+            let rules: Vec<_> = spec.rules.iter().map(|rule| rule.value.clone()).collect();
+            return Some(match regex {
+                Some(regex) if rules.is_empty() => Looks::Command(regex),
+                None if rules.is_empty() => Looks::Denied,
+                regex => Looks::Judged { rules, regex },
+            });
         }
         if let Some(rule) = spec.rules.first() {
             self.error(

@@ -284,18 +284,21 @@ fn a_text_that_comes_in_pieces_is_joined() {
 }
 
 #[test]
-fn a_call_that_comes_in_pieces_is_read_from_the_event_that_has_all_of_it() {
+fn a_call_that_comes_in_pieces_is_joined() {
     let piece = |json: &str| {
         format!(
             r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":1,"delta":{{"type":"input_json_delta","partial_json":"{json}"}}}}}}"#
         )
     };
-    let mut text = [r#"{\"command\":\"rm -r"#, r#"f ~\"}"#]
-        .map(piece)
-        .join("\n");
-    assert!(hits(&text).is_empty());
-    text.push_str("\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"Bash\",\"input\":{\"command\":\"rm -rf ~\"}}]}}\n");
+    let pieces = [r#"{\"command\":\"rm -r"#, r#"f ~\"}"#].map(piece);
+    assert_eq!(ids(&hits(&pieces.join("\n"))), ["dangerous-command"]);
+    // The event that has all of it says nothing new.
+    let whole = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"rm -rf ~"}}]}}"#;
+    let text = format!("{}\n{whole}\n", pieces.join("\n"));
     assert_eq!(ids(&hits(&text)), ["dangerous-command"]);
+    // Pieces of different calls are not joined.
+    let stop = r#"{"type":"stream_event","event":{"type":"content_block_stop","index":1}}"#;
+    assert!(hits(&pieces.join(&format!("\n{stop}\n"))).is_empty());
 }
 
 #[test]
