@@ -157,6 +157,8 @@ impl RuleSet {
             RuleLayer::Policy => self.not_allowed(Cow::Borrowed(effects), None, fuel)?,
         };
         let present = Kinds::of(effects.iter().map(|effect| effect.kind));
+        let is_doubtful = |effect: &Effect| DOUBTS.iter().any(|mark| effect.is(*mark));
+        let doubtful = effects.iter().any(is_doubtful);
         let mut findings = Vec::new();
         for at in self.index.candidates(layer, effects) {
             let Some(rule) = self.rules.get(at) else {
@@ -177,25 +179,18 @@ impl RuleSet {
                 _ => visible,
             };
             fuel.spend(1 + visible.len() as u64 / 16)?;
-            // First what is done, then what words of the call name, then what others are told.
-            let readings = [
-                (&DOUBTS[..], verdict),
-                (&ORDERED[..], verdict),
-                (&[][..], Verdict::Ask),
-            ];
-            let mut tried = None;
-            for (doubts, verdict) in readings {
-                let seen = without(&visible, doubts);
-                if tried == Some(seen.len()) {
-                    continue;
-                }
-                tried = Some(seen.len());
-                if let Met::Yes(effect) = rule.met(&seen, history, fuel)? {
-                    findings.push(rule.finding(verdict, effect));
-                    break;
-                }
-                if verdict < Verdict::Block {
-                    break;
+            if let Met::Yes(effect) =
+                rule.met(&without(&visible, doubtful, &DOUBTS), history, fuel)?
+            {
+                findings.push(rule.finding(verdict, effect));
+            } else if doubtful && verdict >= Verdict::Block {
+                // Then what words of the call name, and last what others are told.
+                for (doubts, verdict) in [(&ORDERED[..], verdict), (&[][..], Verdict::Ask)] {
+                    let seen = without(&visible, true, doubts);
+                    if let Met::Yes(effect) = rule.met(&seen, history, fuel)? {
+                        findings.push(rule.finding(verdict, effect));
+                        break;
+                    }
                 }
             }
         }
@@ -238,10 +233,10 @@ impl RuleSet {
 const DOUBTS: [Tag; 2] = [Tag::Ordered, Tag::Suspect];
 const ORDERED: [Tag; 1] = [Tag::Ordered];
 
-/// The effects without those of these marks.
-fn without<'e>(effects: &'e [Effect], marks: &[Tag]) -> Cow<'e, [Effect]> {
+/// The effects without those of these marks, if any of them has one.
+fn without<'e>(effects: &'e [Effect], any: bool, marks: &[Tag]) -> Cow<'e, [Effect]> {
     let is_seen = |effect: &&Effect| !marks.iter().any(|mark| effect.is(*mark));
-    if effects.iter().all(|effect| is_seen(&effect)) {
+    if !any || effects.iter().all(|effect| is_seen(&effect)) {
         return Cow::Borrowed(effects);
     }
     Cow::Owned(effects.iter().filter(is_seen).cloned().collect())

@@ -54,8 +54,16 @@ pub(crate) fn is_meant(text: &str) -> bool {
             .unwrap_or("");
         is_cmdlet(word) || ALIASES.contains(&word) || part.starts_with("$env:")
     };
+    // Most command lines have nothing of it.
+    let bytes = text.as_bytes().windows(2);
+    let has_cmdlet = |mut pairs: std::slice::Windows<'_, u8>| {
+        pairs.any(|pair| matches!(pair, [b'-', noun] if noun.is_ascii_uppercase()))
+    };
+    let may_be = has_cmdlet(bytes)
+        || text.contains("$env:")
+        || ALIASES.iter().any(|alias| text.contains(alias));
     let mut statements = statements(text).into_iter();
-    statements.any(|s| s.split(['|', '(', '=']).any(|part| begins(&part)))
+    may_be && statements.any(|s| s.split(['|', '(', '=']).any(|part| begins(&part)))
 }
 
 /// What `-EncodedCommand` was given: UTF-16 in base64. `None` for anything else.

@@ -7,6 +7,7 @@ use crate::language::Language;
 use crate::tag::Tag;
 use crate::text;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(crate) use meaning::ToolKind;
@@ -69,7 +70,7 @@ impl ToolTable {
         let mut tools = HashMap::new();
         for (does, names) in file.does {
             for name in names {
-                if let Some(other) = tools.insert(plain(&name), does)
+                if let Some(other) = tools.insert(plain(&name).into_owned(), does)
                     && other != does
                 {
                     return Err(format!("tools.yaml: the tool `{name}` is in two lists"));
@@ -79,7 +80,11 @@ impl ToolTable {
         let mut languages = HashMap::new();
         for (word, names) in file.languages {
             let language = Language::read(&word).map_err(|e| format!("tools.yaml: {e}"))?;
-            languages.extend(names.iter().map(|name| (plain(name), language)));
+            languages.extend(
+                names
+                    .iter()
+                    .map(|name| (plain(name).into_owned(), language)),
+            );
         }
         let mut verbs: HashMap<String, Vec<Verb>> = HashMap::new();
         for (verb, names) in file.verbs {
@@ -105,11 +110,11 @@ impl ToolTable {
 
     /// What the tool of this name does, if it is known.
     pub(crate) fn does(&self, name: &str) -> Option<ToolKind> {
-        if let Some(does) = self.tools.get(&plain(name)) {
+        if let Some(does) = self.tools.get(&*plain(name)) {
             return Some(*does);
         }
         let last = last_part(name)?;
-        let does = self.tools.get(&plain(last)).copied()?;
+        let does = self.tools.get(&*plain(last)).copied()?;
         // Another's server may call anything a plan or a question: only what acts is believed.
         let acts = !matches!(
             does,
@@ -125,19 +130,19 @@ impl ToolTable {
 
     /// The language of a tool whose code is always of one.
     pub fn language(&self, name: &str) -> Option<Language> {
-        let found = self.languages.get(&plain(name));
+        let found = self.languages.get(&*plain(name));
         found
-            .or_else(|| self.languages.get(&plain(last_part(name)?)))
+            .or_else(|| self.languages.get(&*plain(last_part(name)?)))
             .copied()
     }
 
     pub(crate) fn roles(&self, key: &str) -> Roles {
-        self.roles.get(&plain(key)).copied().unwrap_or_default()
+        self.roles.get(&*plain(key)).copied().unwrap_or_default()
     }
 
     /// The roles of an argument, by its name or, if that is not listed, by the words of it.
     pub(crate) fn roles_or_guess(&self, key: &str) -> Roles {
-        if let Some(roles) = self.roles.get(&plain(key)) {
+        if let Some(roles) = self.roles.get(&*plain(key)) {
             return *roles;
         }
         // `pathInProject`, `cmdString`: what stands at the end says less.
@@ -205,7 +210,7 @@ fn by_name(lists: BTreeMap<Role, Vec<String>>) -> HashMap<String, Roles> {
     let mut roles: HashMap<String, Roles> = HashMap::new();
     for (role, names) in lists {
         for name in names {
-            roles.entry(plain(&name)).or_default().0 |= Roles::of(&[role]).0;
+            roles.entry(plain(&name).into_owned()).or_default().0 |= Roles::of(&[role]).0;
         }
     }
     roles
@@ -242,10 +247,20 @@ pub(crate) fn last_part(name: &str) -> Option<&str> {
 }
 
 /// A name without what clients spell differently.
-pub(crate) fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> Cow<'_, str> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    if name.is_ascii() {
+        let mut plain = name.to_ascii_lowercase();
+        plain.retain(|c| c.is_ascii_alphanumeric());
+        return Cow::Owned(plain);
+    }
     text::as_it_looks(name)
         .chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
-        .collect()
+        .collect::<String>()
+        .into()
 }

@@ -19,6 +19,9 @@ pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
         joined = unix_form(&joined);
     }
     let rooted = joined.starts_with('/');
+    if rooted && !joined.contains("//") && !joined.contains("/.") && !joined.ends_with('/') {
+        return joined;
+    }
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {
         match part {

@@ -205,7 +205,7 @@ pub(super) fn program(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fu
     for (key, value) in call.input.as_object().unwrap_or_default() {
         let roles = table.roles_or_guess(key);
         let order = table.operands.iter().position(|k| *k == plain(key));
-        if let Some(option) = table.options.get(&plain(key)) {
+        if let Some(option) = table.options.get(&*plain(key)) {
             push_option(&mut line, option, value);
         } else if roles.has(Role::Command) || roles.has(Role::Arguments) {
             let words = list_of_words(value).unwrap_or_else(|| {
