@@ -43,9 +43,12 @@ pub(super) fn with_dashes(words: &[Value]) -> Option<Vec<Value>> {
         letter.is_some_and(|letter| letter.chars().all(|c| c.is_ascii_alphabetic()))
     };
     words.iter().any(is_option).then(|| {
-        let dashed = |word: &Value| match is_option(word) {
-            true => word.map(word.text.replace('/', "-")),
-            false => word.clone(),
+        let dashed = |word: &Value| {
+            if is_option(word) {
+                word.map(word.text.replace('/', "-"))
+            } else {
+                word.clone()
+            }
         };
         words.iter().map(dashed).collect()
     })

@@ -128,10 +128,9 @@ impl FileTable {
             Some(language) => language,
             None => by_first_line(content).unwrap_or(self.otherwise),
         };
-        let language = match language {
-            Language::Data if is_manifest(content) => Language::Embedded,
-            language => language,
-        };
+        if language == Language::Data && is_manifest(content) {
+            return Some(Language::Embedded);
+        }
         (language != Language::Document).then_some(language)
     }
 
