@@ -219,7 +219,7 @@ mod tests {
         };
         let world = place.world(&know);
         assert_eq!(world.project.as_deref(), Some("/home/nobody-here/code/x"));
-        assert_eq!(world.home, "/home/nobody-here/code");
+        assert_eq!(world.home, "/home/nobody-here");
         assert!(world.facts.is_none());
     }
 

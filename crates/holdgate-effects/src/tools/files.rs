@@ -134,7 +134,16 @@ fn change(
     let verb = fields.text(Role::Action).unwrap_or_default();
     let deletes = ["delete", "remove"].iter().any(|v| verb.starts_with(v));
     let content = decoded(fields, content);
+    // An edit that takes the guard's program out of somebody's settings.
+    let own = scene.know.own.program.clone();
+    let had_own = || fields.texts(Role::Label).iter().any(|t| t.contains(&*own));
+    let removes_own = !own.is_empty() && !content.contains(&*own) && had_own();
     for path in paths {
+        let settings = [PathClass::AgentSettings, PathClass::Hook, PathClass::Startup];
+        if removes_own && settings.iter().any(|class| scene.place(path).is(*class)) {
+            let effect = actor.does(Kind::Guard).tagged(Tag::Removes);
+            scene.emit(effect.about(&path.text))?;
+        }
         if deletes && content.is_empty() {
             scene.delete(actor, path)?;
         } else {

@@ -48,7 +48,9 @@ fn is_clear_refusal(answer: &Answer) -> bool {
     answer.status == StatusCode::SERVICE_UNAVAILABLE
         && answer.headers.contains_key("retry-after")
         && body["error"]["type"] == "overloaded_error"
-        && answer.text().contains("(rule memory-budget)")
+        && ["(rule memory-budget)", "(rule connection-limit)"]
+            .iter()
+            .any(|rule| answer.text().contains(rule))
 }
 
 #[tokio::test(flavor = "multi_thread")]
