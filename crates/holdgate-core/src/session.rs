@@ -81,6 +81,8 @@ struct Pending {
     /// Their ids, each with how many results for it had come before: ids can be used again.
     calls: Vec<(String, usize)>,
     traces: Arc<Traces>,
+    /// Whether all of them have run.
+    ran: bool,
     /// When the last one was cleared.
     since: Duration,
     /// The history that it was last compared with: where it lies, and its length.
@@ -221,12 +223,16 @@ impl Session {
         Arc::new(world)
     }
 
-    /// Forgets the traces of calls whose results the conversation shows: the disk shows them too.
+    /// Forgets the traces of calls whose results the conversation shows, as far as the disk shows
+    /// them too.
     pub(crate) fn settle(&mut self, history: &History, now: Duration) {
         let pending = &mut self.pending;
         // For each response there is one history.
         let this = (std::ptr::from_ref(history).addr(), history.len());
-        if pending.traces.is_empty() || pending.settled_by.replace(this) == Some(this) {
+        if pending.ran
+            || pending.traces.is_empty()
+            || pending.settled_by.replace(this) == Some(this)
+        {
             return;
         }
         pending
@@ -234,21 +240,31 @@ impl Session {
             .retain(|(id, before)| results(history, id) <= *before);
         let old = now.saturating_sub(pending.since) > MAX_PENDING;
         if pending.calls.is_empty() || old {
-            *pending = Pending::default();
+            *pending = Pending {
+                traces: Arc::new(pending.traces.ran()),
+                ran: true,
+                ..Pending::default()
+            };
         }
     }
 
     /// Remembers what a call will leave behind when it runs; `results` have come before for its id.
     pub(crate) fn note_traces(&mut self, id: &str, results: usize, traces: Traces, now: Duration) {
-        if traces.is_empty() {
+        let pending = &mut self.pending;
+        if traces.is_empty() && (!pending.ran || pending.traces.is_empty()) {
             return;
         }
-        let pending = &mut self.pending;
-        Arc::make_mut(&mut pending.traces).add(traces);
+        if pending.ran {
+            // All that was written has been written: what it held before is gone.
+            pending.traces = Arc::new(traces.after(&pending.traces));
+        } else {
+            Arc::make_mut(&mut pending.traces).add(traces);
+        }
         pending.calls.push((id.to_owned(), results));
         let old = pending.calls.len().saturating_sub(MAX_PENDING_CALLS);
         pending.calls.drain(..old);
         pending.since = now;
+        pending.ran = false;
     }
 
     /// A recorded call does not run: a person has denied it.

@@ -19,8 +19,8 @@ use crate::path::{PathClass, Place, World};
 use crate::syntax::Node;
 use crate::tag::Tag;
 use crate::traces::Traces;
-use crate::value::Value;
-use std::collections::HashMap;
+use crate::value::{Origins, Value};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Effects of one call. Real scripts have tens.
@@ -74,6 +74,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What the call itself has written, by absolute path.
     pub(crate) files: HashMap<String, Value>,
+    /// Those of them of which only a piece is known.
+    pub(crate) pieces: HashSet<String>,
+    /// Files of earlier calls that the call reads.
+    pub(crate) seen: HashSet<String>,
     /// Names that lead to another file: symbolic links and copies of programs.
     pub(crate) links: Vec<(String, String)>,
     /// There were more of them than are kept.
@@ -122,6 +126,9 @@ impl<'a> Scene<'a> {
             links,
             lost_links,
             files,
+            pieces,
+            // The session keeps their order.
+            lasting: _,
             hook_folders,
             remotes,
             fetched_folders,
@@ -138,6 +145,8 @@ impl<'a> Scene<'a> {
             cwd: world.cwd.clone(),
             variables: HashMap::new(),
             files,
+            pieces,
+            seen: HashSet::new(),
             links,
             lost_links,
             functions: HashMap::new(),
@@ -160,16 +169,25 @@ impl<'a> Scene<'a> {
     }
 
     /// What was done, and what is left behind for later calls.
-    pub(crate) fn end(self) -> (Vec<Effect>, Traces) {
+    pub(crate) fn end(mut self) -> (Vec<Effect>, Traces) {
+        // What was downloaded and then read is no longer what nobody has seen.
+        for path in &self.seen {
+            let earlier = |content: &Value| content.origins.any(Origins::FILE);
+            if self.files.get(path).is_some_and(earlier) {
+                self.files.remove(path);
+            }
+        }
         let traces = Traces {
             links: self.links,
             lost_links: self.lost_links,
             files: self.files,
+            pieces: self.pieces,
             hook_folders: self.hook_folders,
             remotes: self.remotes,
             fetched_folders: self.fetched_folders,
             unpacked: self.unpacked,
             variables: self.variables,
+            ..Traces::default()
         };
         (self.effects, traces)
     }

@@ -2,14 +2,17 @@
 //! show it yet.
 
 use super::value::{Origins, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Links that are kept: with more, nobody knows where any path leads.
 pub(crate) const MAX_LINKS: usize = 256;
 /// Files and variables that are kept, and bytes of all of them.
 const MAX_KEPT: usize = 128;
-const MAX_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 512 << 10;
+/// The same for what is kept when the calls have run.
+const MAX_LASTING: usize = 96;
+const MAX_LASTING_BYTES: usize = 256 << 10;
 /// Folders that are kept.
 const MAX_FOLDERS: usize = 64;
 
@@ -25,6 +28,10 @@ pub struct Traces {
     pub(crate) lost_links: bool,
     /// What was written, by absolute path.
     pub(crate) files: HashMap<String, Value>,
+    /// Those of them of which only a piece is known.
+    pub(crate) pieces: HashSet<String>,
+    /// Those of them that earlier calls wrote, the oldest first.
+    pub(crate) lasting: Vec<String>,
     /// Folders whose files git runs as hooks, because a setting says so.
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that were set.
@@ -76,6 +83,11 @@ impl Traces {
                 continue;
             };
             if self.files.len() < MAX_KEPT || self.files.contains_key(&path) {
+                if later.pieces.contains(&path) {
+                    self.pieces.insert(path.clone());
+                } else {
+                    self.pieces.remove(&path);
+                }
                 self.files.insert(path, content);
             }
         }
@@ -104,6 +116,52 @@ impl Traces {
         add_folders(&mut self.unpacked, later.unpacked);
     }
 
+    /// What still counts when the calls have run. Links can be seen on the disk then, but nobody reads
+    /// there what files hold or where remotes lead.
+    #[must_use]
+    pub fn ran(&self) -> Traces {
+        let mut traces = Traces {
+            files: self.files.clone(),
+            remotes: self.remotes.clone(),
+            fetched_folders: self.fetched_folders.clone(),
+            unpacked: self.unpacked.clone(),
+            lasting: self.lasting.clone(),
+            ..Traces::default()
+        };
+        // How a piece fits into its file is not known.
+        traces
+            .files
+            .retain(|path, content| loose(content) || !self.pieces.contains(path));
+        let files = &traces.files;
+        traces.lasting.retain(|path| files.contains_key(path));
+        let known: HashSet<&String> = traces.lasting.iter().collect();
+        let mut new: Vec<String> = files
+            .keys()
+            .filter(|path| !known.contains(path))
+            .cloned()
+            .collect();
+        new.sort_unstable();
+        traces.lasting.append(&mut new);
+        let mut bytes = traces.text_bytes();
+        let mut count = traces.lasting.len();
+        traces.lasting.retain(|path| {
+            if bytes <= MAX_LASTING_BYTES && count <= MAX_LASTING {
+                return true;
+            }
+            count -= 1;
+            bytes = bytes.saturating_sub(traces.files.remove(path).map_or(0, |c| c.text.len()));
+            false
+        });
+        traces
+    }
+
+    /// What a call has left that knew all that was left `before` it.
+    #[must_use]
+    pub fn after(mut self, before: &Traces) -> Traces {
+        self.lasting.clone_from(&before.lasting);
+        self
+    }
+
     /// The same for a call that is not of those which left it: they may fail, and a file that they
     /// write may hold what it held before.
     pub(crate) fn before(&self) -> Traces {
@@ -124,6 +182,7 @@ impl Traces {
         let names = names.chain(self.variables.keys()).chain(&self.hook_folders);
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
+        let names = names.chain(&self.pieces).chain(&self.lasting);
         links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()
     }
 

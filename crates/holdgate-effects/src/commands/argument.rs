@@ -2,11 +2,11 @@
 
 use super::args::Parsed;
 use super::role::Role;
+use super::scripts::{patch, script};
 use super::units::Run;
 use super::{Gathered, git, network, packages, processes, special, sql, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -194,6 +194,7 @@ impl Gathered {
             }
             Role::Source => {
                 let code = scene.read(actor, value)?;
+                scene.grant_known(value);
                 let loose = Origins::FETCHED | Origins::DECODED | Origins::OUTPUT;
                 if code.is_known() || code.origins.any(loose) {
                     self.output = Some(scene.shell(actor, &code)?);
@@ -341,39 +342,6 @@ fn awk_variables(parsed: &Parsed, code: &Value) -> Value {
     }
     all.push(code);
     all
-}
-
-/// A script by its file. Returns what it prints.
-fn script(
-    scene: &mut Scene<'_>,
-    run: Run<'_>,
-    language: Language,
-    value: &Value,
-) -> Fueled<Option<Value>> {
-    let Run { call, actor, .. } = run;
-    if value.text == "-" {
-        let code = call
-            .stdin
-            .map(|code| scene.interpret(actor, language, code));
-        return code.transpose();
-    }
-    // What is no code is shown in errors, or as it is.
-    let strange = language != Language::Shell && scene.place(value).is(PathClass::Secret);
-    if actor.is(Tag::ShowsSource) || strange {
-        scene.read(actor, value)?;
-    }
-    scene.script(actor, language, value).map(Some)
-}
-
-/// A patch, or the file that holds one.
-fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
-    let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
-    if is_file && value.is_known() {
-        scene.read(actor, value)?;
-    } else if value.is_known() && !value.text.trim().is_empty() {
-        crate::patch::apply(scene, actor, value)?;
-    }
-    Ok(())
 }
 
 /// The containers of a manifest: given as it is, in a file that the call wrote, or as input.

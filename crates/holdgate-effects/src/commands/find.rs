@@ -106,6 +106,96 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     Ok(output.marked(Origins::OUTPUT))
 }
 
+/// Options of `fd` with a value.
+const FD_VALUES: [&str; 17] = [
+    "-t",
+    "--type",
+    "-S",
+    "--size",
+    "-o",
+    "--owner",
+    "--changed-within",
+    "--changed-before",
+    "-d",
+    "--max-depth",
+    "-E",
+    "--exclude",
+    "-j",
+    "--threads",
+    "-c",
+    "--color",
+    "--ignore-file",
+];
+
+/// `fd PATTERN FOLDER… -x COMMAND`: the command runs with what is found, as that of `find` does.
+pub(super) fn fd(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
+    let runs = |w: &Value| matches!(w.text.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
+    let Some(at) = call.words.iter().position(runs) else {
+        return Ok(());
+    };
+    let (search, command) = call.words.split_at(at);
+    let command = command.get(1..).unwrap_or(&[]);
+    let end = command.iter().position(|w| w.text == ";");
+    let (command, after) = command.split_at(end.unwrap_or(command.len()));
+    let mut operands = Vec::new();
+    let mut roots = Vec::new();
+    let mut name = None;
+    let mut words = search.iter().skip(1).chain(after.iter().skip(1));
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "-e" | "--extension" => {
+                let ending = words.next().map(|w| w.map(format!("*.{}", w.text)));
+                name = ending.or(name);
+            }
+            "--search-path" | "--base-directory" | "-C" => roots.extend(words.next().cloned()),
+            option if FD_VALUES.contains(&option) => {
+                words.next();
+            }
+            option if option.starts_with('-') && option.len() > 1 => {}
+            _ => operands.push(word.clone()),
+        }
+    }
+    let mut operands = operands.into_iter();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    match operands.next() {
+        Some(p) if !matches!(p.text.as_str(), "" | "." | ".*" | "*") => {
+            let known = p.text.chars().all(plain);
+            let pattern = if known { &p.text } else { "" };
+            name = name.or_else(|| Some(p.map(format!("*{pattern}*"))));
+        }
+        _ => {}
+    }
+    roots.extend(operands);
+    if roots.is_empty() {
+        roots.push(Value::known("."));
+    }
+    let mut find = vec![Value::known("find")];
+    find.append(&mut roots);
+    if let Some(name) = name {
+        find.extend([Value::known("-name"), name]);
+    }
+    find.push(Value::known("-exec"));
+    let mut placed = false;
+    for word in command {
+        let mut text = word.text.clone();
+        for part in ["{/.}", "{//}", "{/}", "{.}"] {
+            text = text.replace(part, "{}");
+        }
+        placed |= text.contains("{}");
+        find.push(word.map(text));
+    }
+    if !placed {
+        find.push(Value::known("{}"));
+    }
+    scene.fuel.spend(16 + find.len() as u64)?;
+    let call = Call {
+        program: "find",
+        words: &find,
+        stdin: None,
+    };
+    run(scene, &call, actor).map(|_| ())
+}
+
 /// Whatever deletes one file deletes all that are found, where files of people and of the system are.
 fn deletes_all(scene: &mut Scene<'_>, before: usize, filtered: bool) {
     const KEPT: [PathClass; 4] = [

@@ -12,6 +12,7 @@ mod packages;
 mod printed;
 mod processes;
 mod reads;
+mod scripts;
 mod special;
 pub(crate) mod sql;
 mod target;

@@ -71,6 +71,7 @@ pub(super) fn before(
     match handler {
         Handler::ApplyPatch => special::apply_patch(scene, call, actor).map(Some),
         Handler::Find => find::run(scene, call, actor).map(Some),
+        Handler::Fd => find::fd(scene, call, actor).map(|()| None),
         Handler::Env => special::env(scene, run).map(Some),
         Handler::Socat => transfer::socat(scene, call, actor).map(Some),
         Handler::Tmux => special::commands_of_tmux(scene, call),

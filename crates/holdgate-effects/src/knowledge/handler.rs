@@ -19,6 +19,7 @@ worded! {
         Editor = "editor": "The arguments may hold commands that open files.",
         Emacs = "emacs": "The arguments may hold code that opens files.",
         Env = "env": "Variables are set, then a program runs.",
+        Fd = "fd": "A program may run with what is found.",
         Filter = "filter": "It may pick processes from a list.",
         Find = "find": "Options are a program of their own: tests, deletions, commands.",
         Gdb = "gdb": "It may enter a process that runs.",

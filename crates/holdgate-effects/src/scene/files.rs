@@ -109,15 +109,16 @@ impl Scene<'_> {
         if place.text == "/dev/null" {
             return Ok(Value::default());
         }
-        let mut content = match self.files.get(&place.text) {
-            Some(content) => content.clone(),
-            None => Value::unknown(Origins::FILE),
-        };
+        let content = self.known(&place.text).cloned();
+        let mut content = content.unwrap_or_else(|| Value::unknown(Origins::FILE));
         if place.is(PathClass::Secret) {
             content.origins |= Origins::SECRET;
         }
         if place.short.ends_with("/environ") {
             content.origins |= Origins::ENVIRONMENT;
+        }
+        if content.is_blank() && content.origins.any(Origins::FETCHED) && !self.written {
+            self.seen.insert(place.text.clone());
         }
         content.add_source(&place.text);
         self.emit(actor.does(Kind::Read).at(place).of(path))?;
@@ -152,12 +153,21 @@ impl Scene<'_> {
                 Some(before) if append || actor.is(Tag::Link) => before,
                 _ => Value::default(),
             };
+            let piece = actor.is(Tag::Edit) || append && whole.text.is_empty();
             whole.push(content);
+            if piece {
+                self.pieces.insert(place.text.clone());
+            }
             self.files.insert(place.text.clone(), whole);
         }
         self.read_written(&place, content)?;
         if self.depth == 0 && !self.written && content.text.len() <= MAX_KEPT {
             // Written by a tool: only later calls can use it.
+            if actor.is(Tag::Edit) {
+                self.pieces.insert(place.text.clone());
+            } else {
+                self.pieces.remove(&place.text);
+            }
             self.files.insert(place.text, content.clone());
         }
         Ok(())
@@ -254,6 +264,29 @@ impl Scene<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What was written to the file at this absolute path. Code that is only written does not run what
+    /// earlier calls have downloaded: that is judged when it runs.
+    pub(super) fn known(&self, path: &str) -> Option<&Value> {
+        let content = self.files.get(path)?;
+        let idle = self.written
+            && content.origins.any(traces::LOOSE)
+            && content.origins.any(Origins::FILE);
+        (!idle).then_some(content)
+    }
+
+    /// A file that an earlier call wrote, and that runs now, may take as long to read as when it was
+    /// written.
+    pub(crate) fn grant_known(&mut self, path: &Value) {
+        if self.written || self.world.pending.files.is_empty() {
+            return;
+        }
+        let place = self.place(path);
+        let bytes = self.world.pending.files.get(&place.text);
+        if let Some(bytes) = bytes.map(|content| content.text.len()) {
+            self.grant(bytes);
+        }
     }
 
     /// A file that a tool writes may take longer to read than a command: nobody types it.

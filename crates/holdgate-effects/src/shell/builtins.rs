@@ -99,6 +99,7 @@ impl Shell<'_, '_> {
         if !self.scene.command.split_whitespace().any(shows) {
             actor.tags.push(Tag::Sourced);
         }
+        self.scene.grant_known(path);
         self.source(&actor, path)
     }
 

@@ -71,7 +71,10 @@ impl Shell<'_, '_> {
         }
         if by_path && self.scene.is_written(name) {
             if linked.is_none() {
-                return self.scene.script(&actor, Language::Shell, name);
+                self.scene.positional = words.to_vec();
+                let output = self.scene.script(&actor, Language::Shell, name);
+                self.scene.positional.clear();
+                return output;
             }
             // The link may have failed, because of what was there already.
             let content = self.scene.content(name);

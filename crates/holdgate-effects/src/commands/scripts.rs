@@ -1,0 +1,72 @@
+//! Files that programs run or apply: scripts with their arguments, and patches.
+
+use super::units::Run;
+use crate::effect::{Actor, Kind};
+use crate::language::Language;
+use crate::path::PathClass;
+use crate::scene::{ARGUMENTS, Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Words of a script that are kept for it.
+const MAX_WORDS: usize = 64;
+
+/// A script by its file. Returns what it prints.
+pub(super) fn script(
+    scene: &mut Scene<'_>,
+    run: Run<'_>,
+    language: Language,
+    value: &Value,
+) -> Fueled<Option<Value>> {
+    let Run { call, actor, .. } = run;
+    if value.text == "-" {
+        let code = call
+            .stdin
+            .map(|code| scene.interpret(actor, language, code));
+        return code.transpose();
+    }
+    // What is no code is shown in errors, or as it is.
+    let strange = language != Language::Shell && scene.place(value).is(PathClass::Secret);
+    if actor.is(Tag::ShowsSource) || strange {
+        scene.read(actor, value)?;
+    }
+    // The words after the script are its own.
+    let operands = run.parsed.operands.iter();
+    let words: Vec<Value> = operands
+        .skip_while(|word| *word != value)
+        .take(MAX_WORDS)
+        .cloned()
+        .collect();
+    let outer = scene.variables.get(ARGUMENTS).cloned();
+    let own = words.get(1..).unwrap_or(&[]).to_vec();
+    scene.variables.insert(ARGUMENTS.to_owned(), own);
+    if language == Language::Shell {
+        scene.positional = words;
+    }
+    let output = scene.script(actor, language, value)?;
+    scene.positional.clear();
+    scene.variables.remove(ARGUMENTS);
+    if let Some(outer) = outer {
+        scene.variables.insert(ARGUMENTS.to_owned(), outer);
+    }
+    Ok(Some(output))
+}
+
+/// A patch, or the file that holds one.
+pub(super) fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
+    let content = if is_file && value.is_known() {
+        scene.read(actor, value)?
+    } else {
+        value.clone()
+    };
+    if content.is_known() && !content.text.trim().is_empty() {
+        return crate::patch::apply(scene, actor, &content);
+    }
+    let here = Value::known(".");
+    if content.text.is_empty() || scene.place(&here).is(PathClass::Project) {
+        return Ok(());
+    }
+    // Whatever it changes, it is not the project's.
+    scene.touch(&actor.and(Tag::Edit), Kind::Write, &here)
+}
