@@ -37,9 +37,12 @@ impl Reader<'_, '_, '_> {
             let any = || AbstractValue::list(vec![AbstractValue::text("*")]);
             // Most of what is in a home is hidden, and a listing shows it, other than a glob.
             let hidden = self.scene.place(&folder).is(PathClass::HomeRoot);
-            let with_hidden = |shown: AbstractValue, hides: AbstractValue| match hidden {
-                true => AbstractValue::any(vec![shown, hides]),
-                false => shown,
+            let with_hidden = |shown: AbstractValue, hides: AbstractValue| {
+                if hidden {
+                    AbstractValue::any(vec![shown, hides])
+                } else {
+                    shown
+                }
             };
             entries.push(match call.act.role {
                 // With their types they are more than names.
