@@ -225,15 +225,12 @@ fn devices<'t>(tree: &'t Json<'_>) -> Vec<(&'t str, &'t str)> {
 
 /// Where a named volume that is a folder of the machine is mounted.
 fn device_mount(volume: &Json<'_>, devices: &[(&str, &str)]) -> Option<Mount> {
-    let (name, inside, options) = match volume {
-        Json::String(text) => {
-            let mut parts = text.split(':');
-            (parts.next()?, parts.next()?, parts.next().unwrap_or(""))
-        }
-        other => {
-            let text = |key: &str| other.get(key).and_then(Json::as_str);
-            (text("source")?, text("target")?, "")
-        }
+    let (name, inside, options) = if let Json::String(text) = volume {
+        let mut parts = text.split(':');
+        (parts.next()?, parts.next()?, parts.next().unwrap_or(""))
+    } else {
+        let text = |key: &str| volume.get(key).and_then(Json::as_str);
+        (text("source")?, text("target")?, "")
     };
     let (_, device) = devices.iter().find(|(known, _)| *known == name)?;
     Some(Mount {
@@ -252,13 +249,12 @@ fn with_defaults(text: &str) -> String {
             break;
         };
         out.push_str(before);
-        match inner.split_once(":-").or_else(|| inner.split_once('-')) {
-            Some((_, value)) => out.push_str(value),
-            None => {
-                out.push_str("${");
-                out.push_str(inner);
-                out.push('}');
-            }
+        if let Some((_, value)) = inner.split_once(":-").or_else(|| inner.split_once('-')) {
+            out.push_str(value);
+        } else {
+            out.push_str("${");
+            out.push_str(inner);
+            out.push('}');
         }
         rest = behind;
     }
