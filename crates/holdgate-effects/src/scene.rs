@@ -2,6 +2,7 @@
 //! says here what is done, and the effects gather.
 
 mod environment;
+pub(crate) use environment::is_secret;
 mod execution;
 mod files;
 mod network;

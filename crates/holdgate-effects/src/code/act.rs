@@ -7,6 +7,7 @@
 
 mod files;
 mod listing;
+mod modules;
 mod network;
 mod programs;
 mod values;
@@ -168,13 +169,7 @@ impl Reader<'_, '_, '_> {
             Role::Environment => Ok(AbstractValue::value(super::whole_environment())),
             Role::Print => self.prints(call),
             Role::Input => Ok(AbstractValue::value(self.standard_input())),
-            Role::Module => {
-                let name = self.value(call, 0)?;
-                if name.text.contains('/') && !self.scene.written {
-                    self.scene.touches(&call.actor, &name)?;
-                }
-                Ok(self.module(&name))
-            }
+            Role::Module => self.takes_module(call),
             Role::Member => self.takes_member(call),
             Role::Call => self.hands_over(call, false),
             Role::CallWith => self.hands_over(call, true),

@@ -20,6 +20,8 @@ use tree::Format;
 
 /// JSON nested deeper than this is nobody's settings.
 const MAX_DEPTH: usize = 64;
+/// Templates of one file that are looked at.
+const MAX_TEMPLATES: usize = 256;
 
 /// Says what the commands in a file do.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
@@ -98,8 +100,20 @@ impl Reader<'_, '_, '_> {
         let actor = Actor::new(program, &crate::json::shorten(&command.text, 200));
         super::act::heard("shell", std::slice::from_ref(&command));
         let before = self.scene.effects.len();
-        self.scene
-            .apart(|scene| scene.shell(&actor, &command).map(drop))?;
+        let secrets = match where_run {
+            Some(Tag::Ci) => secret_variables(&self.code.text),
+            _ => Vec::new(),
+        };
+        self.scene.apart(|scene| {
+            for (name, secret) in secrets {
+                // By its own name it is known for what it is.
+                if name != secret {
+                    let value = Value::unknown(Origins::ENVIRONMENT).with_source(&secret);
+                    scene.variables.insert(name.to_owned(), vec![value]);
+                }
+            }
+            scene.shell(&actor, &command).map(drop)
+        })?;
         self.tag_from(before, where_run);
         Ok(())
     }
@@ -233,6 +247,11 @@ fn templates_as_holes(text: &str) -> String {
             // For the shell they are what its environment is: all of them at once.
             let quoted = in_single_quotes(&out);
             out.push_str(if quoted { "'\"$(env)\"'" } else { "$(env)" });
+        } else if let Some(name) = secret_named(inner) {
+            // A secret of the repository is like a variable that holds one.
+            let quote = if in_single_quotes(&out) { "'\"" } else { "" };
+            let end = if quote.is_empty() { "" } else { "\"'" };
+            out.push_str(&format!("{quote}${{{name}}}{end}"));
         } else {
             out.push_str(HOLE_STR);
         }
@@ -240,6 +259,38 @@ fn templates_as_holes(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// `secrets.NAME`: the variable that stands for it.
+fn secret_named(template: &str) -> Option<String> {
+    let name = template.trim().strip_prefix("secrets.")?;
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(part) {
+        return None;
+    }
+    let tells = crate::scene::is_secret(name);
+    Some(if tells {
+        name.to_owned()
+    } else {
+        format!("{name}_SECRET")
+    })
+}
+
+/// Variables that a workflow fills with secrets: `T: ${{ secrets.NAME }}`.
+fn secret_variables(text: &str) -> Vec<(&str, String)> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    let mut before = "";
+    for piece in text.split("${{").take(MAX_TEMPLATES) {
+        let inner = piece.split_once("}}").map_or("", |(inner, _)| inner);
+        let key = before.trim_end().trim_end_matches(['"', '\'']).trim_end();
+        if let (Some(key), Some(secret)) = (key.strip_suffix(':'), secret_named(inner)) {
+            let from = key.rfind(|c: char| !part(c)).map_or(0, |at| at + 1);
+            found.extend(key.get(from..).map(|name| (name, secret)));
+        }
+        before = piece;
+    }
+    found
 }
 
 /// `toJSON(secrets)`: every secret of the repository.

@@ -23,6 +23,7 @@ mod names;
 mod operator;
 mod pass;
 mod pattern;
+mod peer;
 mod postfix;
 mod touch;
 mod types;
@@ -307,7 +308,7 @@ impl<'a> Reader<'_, '_, 'a> {
         use Language::{Compiled, JavaScript, Lua, Perl, Php, Python, Ruby};
         let followed_by_bracket = self.is_mark(self.at + 1, "(");
         match (self.language, word) {
-            (Python, "import" | "from") => self.python_import(end),
+            (Python, "import" | "from") => self.python_import(end)?,
             (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
                 self.javascript_import(end);
             }

@@ -44,6 +44,8 @@ pub(super) struct Object {
     pub(super) text: Value,
     /// What is read from it.
     pub(super) data: Value,
+    /// The address that an unknown function was given to make it: what its methods get goes there.
+    pub(super) peer: Option<Value>,
 }
 
 impl AbstractValue {
@@ -62,8 +64,23 @@ impl AbstractValue {
 
     /// An object from which `data` is read.
     pub(super) fn holding(kind: &str, text: Value, data: Value) -> AbstractValue {
+        AbstractValue::reaching(kind, text, data, None)
+    }
+
+    /// An object that an unknown function made for an address.
+    pub(super) fn reaching(
+        kind: &str,
+        text: Value,
+        data: Value,
+        peer: Option<Value>,
+    ) -> AbstractValue {
         let kind = kind.to_owned();
-        AbstractValue::Object(Rc::new(Object { kind, text, data }))
+        AbstractValue::Object(Rc::new(Object {
+            kind,
+            text,
+            data,
+            peer,
+        }))
     }
 
     /// One of these.

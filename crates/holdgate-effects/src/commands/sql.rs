@@ -210,8 +210,10 @@ fn tags_of(statement: &str) -> Vec<Tag> {
         "sysadmin",
         "replication",
     ];
+    // Without `on` it is a role that is given, with all its rights.
     let grants = words.first() == Some(&"grant")
-        && (has("all")
+        && (!has("on")
+            || has("all")
             || has("public")
             || has("anon")
             || has("admin")
@@ -242,6 +244,9 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
+        tags.push(Tag::Drop);
+    }
+    if runs_drop(written) {
         tags.push(Tag::Drop);
     }
     if has(&["deletemany({})", "remove({})", "delete_many({})"]) {
@@ -279,6 +284,20 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
         tags.push(Tag::Elevate);
     }
     tags
+}
+
+/// A statement that is put together and then executed: `execute 'dr' || 'op table ' || name`.
+fn runs_drop(text: &str) -> bool {
+    let lower: String = text.to_ascii_lowercase().split_whitespace().collect();
+    lower.split("execute").skip(1).any(|after| {
+        let statement = after.strip_prefix("format(").unwrap_or(after);
+        let whole = statement.replace("'||'", "");
+        let Some(whole) = whole.strip_prefix('\'') else {
+            return false;
+        };
+        let drops = ["droptable", "dropschema", "dropdatabase", "truncate"];
+        drops.iter().any(|start| whole.starts_with(start))
+    })
 }
 
 /// A library by its path: extensions that come with the database have names only.

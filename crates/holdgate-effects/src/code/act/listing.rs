@@ -6,6 +6,7 @@ use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
 use crate::language::Language;
+use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
@@ -34,10 +35,21 @@ impl Reader<'_, '_, '_> {
                 _ => AbstractValue::object("Entry", value),
             };
             let any = || AbstractValue::list(vec![AbstractValue::text("*")]);
+            // Most of what is in a home is hidden, and a listing shows it, other than a glob.
+            let hidden = self.scene.place(&folder).is(PathClass::HomeRoot);
+            let with_hidden = |shown: AbstractValue, hides: AbstractValue| {
+                if hidden {
+                    AbstractValue::any(vec![shown, hides])
+                } else {
+                    shown
+                }
+            };
             entries.push(match call.act.role {
                 // With their types they are more than names.
-                Role::Names if call.arguments.positional.len() > 1 => path(below("*")),
-                Role::Names => AbstractValue::text("*"),
+                Role::Names if call.arguments.positional.len() > 1 => {
+                    with_hidden(path(below("*")), path(below(".*")))
+                }
+                Role::Names => with_hidden(AbstractValue::text("*"), AbstractValue::text(".*")),
                 Role::Below if pattern.is_known() && !pattern.text.is_empty() => {
                     path(below(&format!("**/{}", pattern.text)))
                 }
@@ -48,7 +60,7 @@ impl Reader<'_, '_, '_> {
                 Role::Matches => path(folder.clone()),
                 // `Path.glob` has a pattern.
                 _ if pattern.is_known() && !pattern.text.is_empty() => path(below(&pattern.text)),
-                _ => path(below("*")),
+                _ => with_hidden(path(below("*")), path(below(".*"))),
             });
         }
         if entries.is_empty() {

@@ -1,12 +1,12 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
-use super::{Reader, constant, parent_of};
+use super::{Reader, constant, parent_of, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::scene::Fueled;
-use crate::value::Origins;
+use crate::value::{Origins, Value};
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -149,6 +149,10 @@ impl Reader<'_, '_, '_> {
         if self.language == Language::Ruby {
             return self.method(thing, member, Arguments::default(), start);
         }
+        // What makes a function makes others of texts.
+        if let (AbstractValue::Function(_), "constructor") = (thing, member) {
+            return Ok(AbstractValue::Name("Function".to_owned()));
+        }
         // `[].filter.constructor`, `''.__class__`: functions by way of their insides.
         if member == "constructor" || member.starts_with("__") {
             return Ok(AbstractValue::Name(format!("?.{member}")));
@@ -183,6 +187,9 @@ impl Reader<'_, '_, '_> {
                 if object.kind == "Path" && member == "parent" {
                     let parent = parent_of(&text.text);
                     return Ok(AbstractValue::object("Path", text.map(parent)));
+                }
+                if object.kind == "Entry" && matches!(member, "parentPath" | "name") {
+                    return Ok(AbstractValue::value(entry_part(text, member)));
                 }
                 if matches!(member, "name" | "path" | "as_posix" | "hostname")
                     && object.kind != "Answer"
@@ -269,6 +276,7 @@ impl Reader<'_, '_, '_> {
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
+        self.reaches_peer(last, &receiver, &arguments, start)?;
         self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {
             return Ok(made);
@@ -316,7 +324,8 @@ impl Reader<'_, '_, '_> {
             value.taint(&argument);
         }
         let kind = format!("{name}()");
-        Ok(AbstractValue::holding(&kind, value.clone(), value))
+        let peer = peer::of(receiver, arguments);
+        Ok(AbstractValue::reaching(&kind, value.clone(), value, peer))
     }
 
     /// Whether a function runs or deletes what it is given.
@@ -328,6 +337,15 @@ impl Reader<'_, '_, '_> {
     pub(in crate::code) fn knows(&self, name: &str) -> bool {
         self.acts(name).is_some()
             || matches!(self.variables.get(name), Some(AbstractValue::Function(_)))
+    }
+}
+
+/// The folder or the name of an entry of a listing.
+fn entry_part(path: &Value, member: &str) -> Value {
+    match path.text.rsplit_once('/') {
+        Some((folder, _)) if member == "parentPath" => path.map(folder),
+        Some((_, name)) => path.map(name),
+        None => path.clone(),
     }
 }
 

@@ -3,13 +3,14 @@
 use super::{Reader, names};
 use crate::code::lex::Kind;
 use crate::code::thing::AbstractValue;
+use crate::scene::Fueled;
 
 /// Modules whose names all stand in the code as they are.
 const MAX_STARS: usize = 8;
 
 impl Reader<'_, '_, '_> {
     /// `import a.b as c, d` and `from a import b as c`.
-    pub(super) fn python_import(&mut self, end: usize) {
+    pub(super) fn python_import(&mut self, end: usize) -> Fueled {
         let from = self.name_at(self.at) == Some("from");
         self.at += 1;
         let base = if from {
@@ -19,17 +20,20 @@ impl Reader<'_, '_, '_> {
         };
         if from {
             if self.name_at(self.at) != Some("import") {
-                return;
+                return Ok(());
             }
             self.at += 1;
             self.loose = self.is_mark(self.at, "(");
             self.at += usize::from(self.loose);
         }
         let base = names::module(self.language, &base);
+        if from {
+            self.runs_module(&base)?;
+        }
         if from && self.is_mark(self.at, "*") {
             self.at += 1;
             self.opens_module(base);
-            return;
+            return Ok(());
         }
         while let Some(token) = self.peek(end) {
             if token.kind != Kind::Name {
@@ -41,6 +45,9 @@ impl Reader<'_, '_, '_> {
             } else {
                 names::module(self.language, &name)
             };
+            if !from {
+                self.runs_module(&full)?;
+            }
             if self.name_at(self.at) == Some("as") {
                 if let Some(alias) = self.name_at(self.at + 1) {
                     self.variables
@@ -56,6 +63,7 @@ impl Reader<'_, '_, '_> {
             }
         }
         self.loose = false;
+        Ok(())
     }
 
     /// All names of a module stand in the code as they are from here on.

@@ -40,7 +40,7 @@ pub(super) fn files(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
     }
     // `lo_export(oid, 'x')`, `writefile('x', …)` with another argument before.
     for part in value.text.split("lo_export").skip(1).take(4) {
-        if let Some(path) = part.split('\'').nth(1) {
+        if let Some(path) = exported_to(part) {
             let data = Value::unknown(Origins::OUTPUT);
             scene.write(actor, &value.map(path), &data, false)?;
         }
@@ -55,6 +55,24 @@ pub(super) fn files(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
         }
     }
     Ok(())
+}
+
+/// The last text between the brackets that stand here.
+fn exported_to(call: &str) -> Option<&str> {
+    let mut depth = 0_u32;
+    let mut end = call.len();
+    for (at, byte) in call.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth <= 1 => {
+                end = at;
+                break;
+            }
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    call.get(..end)?.rsplit('\'').nth(1)
 }
 
 const READERS: [&str; 11] = [

@@ -1,0 +1,64 @@
+//! Modules that are loaded: from an address, from a text, or from a file that this call has written.
+
+use super::Call;
+use crate::code::read::Reader;
+use crate::code::thing::AbstractValue;
+use crate::effect::Actor;
+use crate::language::Language;
+use crate::scene::Fueled;
+use crate::value::{Origins, Value};
+
+impl Reader<'_, '_, '_> {
+    pub(super) fn takes_module(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let name = self.value(call, 0)?;
+        if let Some((kind, code)) = name.text.split_once(',')
+            && kind.starts_with("data:")
+        {
+            let code = if kind.ends_with(";base64") {
+                Value::unknown(name.origins).marked(Origins::DECODED)
+            } else {
+                name.map(code)
+            };
+            self.runs_code(call, &code)?;
+            return Ok(AbstractValue::Nothing);
+        }
+        // Pages load modules from addresses all the time; a program that is run now seldom does.
+        let from_address = name.text.starts_with("https://") || name.text.starts_with("http://");
+        if from_address && !self.scene.written {
+            let code = self.scene.fetch(&call.actor, &name)?;
+            self.runs_code(call, &code)?;
+            return Ok(AbstractValue::Nothing);
+        }
+        if name.text.contains('/') && !self.scene.written {
+            self.scene.touches(&call.actor, &name)?;
+        }
+        if let Some(known) = name.as_known() {
+            self.runs_module(known)?;
+        }
+        Ok(self.module(&name))
+    }
+
+    /// A module whose file this call has written runs what was written.
+    pub(in crate::code) fn runs_module(&mut self, name: &str) -> Fueled {
+        if self.scene.written || self.scene.files.is_empty() {
+            return Ok(());
+        }
+        let name = name.strip_suffix(".js").unwrap_or(name);
+        let file = match self.language {
+            Language::Python => format!("{}.py", name.split('.').next().unwrap_or(name)),
+            Language::JavaScript if name.starts_with(['.', '/']) => format!("{name}.js"),
+            Language::Lua => format!("{name}.lua"),
+            _ => return Ok(()),
+        };
+        let place = self.scene.place(&Value::known(file));
+        // What the call itself spells out was read when it was written.
+        let worth = Origins::FETCHED | Origins::DECODED;
+        if let Some(code) = self.scene.files.get(&place.text).cloned()
+            && code.origins.any(worth)
+        {
+            let actor = Actor::new("import", name);
+            self.scene.interpret(&actor, self.language, &code)?;
+        }
+        Ok(())
+    }
+}
