@@ -183,15 +183,18 @@ impl Reader<'_, '_, '_> {
             Role::Constant => Ok(named_constant(call)),
             Role::Decode => self.decodes(call),
             Role::Makes => self.makes(call),
-            Role::Nothing | Role::Text => {
-                let mut all = Value::unknown(Origins::NONE);
-                for thing in &call.arguments.positional {
-                    let value = self.value_of(thing)?;
-                    all.taint(&value);
-                }
-                Ok(AbstractValue::value(all))
-            }
+            Role::Nothing | Role::Text => self.passes_on(call),
         }
+    }
+
+    /// Nothing is done, but what is given may be in what comes back.
+    fn passes_on(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let mut all = Value::unknown(Origins::NONE);
+        for thing in &call.arguments.positional {
+            let value = self.value_of(thing)?;
+            all.taint(&value);
+        }
+        Ok(AbstractValue::value(all))
     }
 
     /// The text of the role's `index`-th argument.

@@ -192,14 +192,7 @@ impl Gathered {
             Role::Script(language) => {
                 self.output = script(scene, run, language, value)?.or(self.output.take());
             }
-            Role::Source => {
-                let code = scene.read(actor, value)?;
-                scene.grant_known(value);
-                let loose = Origins::FETCHED | Origins::DECODED | Origins::OUTPUT;
-                if code.is_known() || code.origins.any(loose) {
-                    self.output = Some(scene.shell(actor, &code)?);
-                }
-            }
+            Role::Source => self.source(scene, actor, value)?,
             Role::Env => special::environment(scene, actor, value)?,
             Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
@@ -224,6 +217,17 @@ impl Gathered {
                     scene.touches(actor, value)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A script runs in this very shell.
+    fn source(&mut self, scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+        let code = scene.read(actor, value)?;
+        scene.grant_known(value);
+        let loose = Origins::FETCHED | Origins::DECODED | Origins::OUTPUT;
+        if code.is_known() || code.origins.any(loose) {
+            self.output = Some(scene.shell(actor, &code)?);
         }
         Ok(())
     }

@@ -18,12 +18,7 @@ impl Shell<'_, '_> {
         let input = self.stdin.as_ref().map_or(0, |s| s.text.len());
         self.scene.fuel.spend_on(1024 + input)?;
         let stdin = self.stdin.clone();
-        let linked = if self.scene.links.is_empty() {
-            None
-        } else {
-            self.scene.linked(&self.scene.place(name).text)
-        };
-        let linked = linked.or_else(|| self.scene.linked_program(name));
+        let linked = self.linked(name);
         let full = linked.as_deref().unwrap_or(&name.text);
         let base = full.rsplit(['/', '\\']).next().unwrap_or("");
         let evidence = evidence(words);
@@ -38,12 +33,7 @@ impl Shell<'_, '_> {
                 .about(&name.text);
             self.scene.emit(effect)?;
         }
-        let arguments: String = words
-            .iter()
-            .skip(1)
-            .map(|w| w.text.as_str())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let arguments = joined(words.get(1..).unwrap_or(&[]));
         self.scene.fuel.spend_on(arguments.len())?;
         let mut run = actor.does(Kind::Run).about(&arguments);
         let interpreter = self
@@ -98,6 +88,13 @@ impl Shell<'_, '_> {
             stdin: stdin.as_ref(),
         };
         commands::run(self.scene, &call, &actor)
+    }
+
+    /// The program that a name leads to by a link.
+    fn linked(&self, name: &Value) -> Option<String> {
+        let scene = &self.scene;
+        let linked = (!scene.links.is_empty()).then(|| scene.linked(&scene.place(name).text));
+        linked.flatten().or_else(|| scene.linked_program(name))
     }
 
     /// A program whose name is not known until it runs.
@@ -155,4 +152,9 @@ fn is_bare(words: &[Value]) -> bool {
     words.iter().skip(1).all(|w| {
         w.text.starts_with('-') && !w.text.starts_with("--version") && !w.text.contains('c')
     })
+}
+
+fn joined(words: &[Value]) -> String {
+    let words: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+    words.join(" ")
 }

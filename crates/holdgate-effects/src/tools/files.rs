@@ -139,7 +139,11 @@ fn change(
     let had_own = || fields.texts(Role::Label).iter().any(|t| t.contains(&*own));
     let removes_own = !own.is_empty() && !content.contains(&*own) && had_own();
     for path in paths {
-        let settings = [PathClass::AgentSettings, PathClass::Hook, PathClass::Startup];
+        let settings = [
+            PathClass::AgentSettings,
+            PathClass::Hook,
+            PathClass::Startup,
+        ];
         if removes_own && settings.iter().any(|class| scene.place(path).is(*class)) {
             let effect = actor.does(Kind::Guard).tagged(Tag::Removes);
             scene.emit(effect.about(&path.text))?;

@@ -92,15 +92,7 @@ impl Reader<'_, '_, '_> {
                 }
             }
             "powershell" | "pwsh" | "cmd" => self.nested(&actor, rest)?,
-            "start-process" | "saps" | "start" => {
-                let words = operands(rest, &["-filepath", "-argumentlist"]);
-                if has(rest, "runas") {
-                    self.scene.emit(actor.does(Kind::Elevate))?;
-                }
-                if !words.is_empty() {
-                    self.scene.argv(&words, None)?;
-                }
-            }
+            "start-process" | "saps" | "start" => self.starts(&actor, rest)?,
             "set-location" | "cd" | "sl" | "push-location" | "pushd" => {
                 if let Some(folder) = operands(rest, &["-path"]).first() {
                     self.scene.enter(folder);
@@ -185,6 +177,17 @@ impl Reader<'_, '_, '_> {
         }
         for path in paths {
             self.scene.delete(&actor, &path)?;
+        }
+        Ok(())
+    }
+
+    fn starts(&mut self, actor: &Actor, rest: &[Word]) -> Fueled {
+        let words = operands(rest, &["-filepath", "-argumentlist"]);
+        if has(rest, "runas") {
+            self.scene.emit(actor.does(Kind::Elevate))?;
+        }
+        if !words.is_empty() {
+            self.scene.argv(&words, None)?;
         }
         Ok(())
     }

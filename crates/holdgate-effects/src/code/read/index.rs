@@ -112,18 +112,7 @@ impl Reader<'_, '_, '_> {
                 }
                 Ok(AbstractValue::Name(format!("{name}[]")))
             }
-            (AbstractValue::Any(_), _) => Ok(thing.map(|one| match (one, key) {
-                (AbstractValue::Map(_), key) => key
-                    .known()
-                    .and_then(|k| one.get(k))
-                    .cloned()
-                    .unwrap_or_default(),
-                (AbstractValue::List(items), AbstractValue::Number(at)) => usize::try_from(*at)
-                    .ok()
-                    .and_then(|at| items.get(at).cloned())
-                    .unwrap_or_default(),
-                _ => AbstractValue::Nothing,
-            })),
+            (AbstractValue::Any(_), _) => Ok(thing.map(|one| item_of_one(one, key))),
             // `globals()['x']`: a name by another way.
             (AbstractValue::Object(object), _)
                 if matches!(object.kind.as_str(), "globals()" | "locals()" | "vars()")
@@ -143,4 +132,16 @@ impl Reader<'_, '_, '_> {
             }
         }
     }
+}
+
+/// An item of one of the values that something may have.
+fn item_of_one(one: &AbstractValue, key: &AbstractValue) -> AbstractValue {
+    let found = match (one, key) {
+        (AbstractValue::Map(_), key) => key.known().and_then(|k| one.get(k)),
+        (AbstractValue::List(items), AbstractValue::Number(at)) => {
+            usize::try_from(*at).ok().and_then(|at| items.get(at))
+        }
+        _ => None,
+    };
+    found.cloned().unwrap_or_default()
 }

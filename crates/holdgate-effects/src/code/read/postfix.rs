@@ -80,6 +80,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => break,
             }
         }
+        self.called_by_name(thing, start)
+    }
+
+    /// Names that are calls where they stand alone.
+    fn called_by_name(&mut self, thing: AbstractValue, start: usize) -> Fueled<AbstractValue> {
         // `fork` alone is a call in these.
         if let (Language::Ruby | Language::Perl, AbstractValue::Name(name)) =
             (self.language, &thing)
