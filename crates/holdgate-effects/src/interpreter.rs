@@ -15,10 +15,14 @@ impl Interpreter for Readers {
         if !code::powershell::is_meant(&code.text) {
             return shell::run(scene, code);
         }
-        // The client's shell is not known: it may be either, unless this one cannot read it.
-        let output = code::run(scene, Language::PowerShell, code)?;
-        if shell::can_read(scene, code)? {
-            return shell::run(scene, code);
+        // The client's shell is not known: it may be either. Where this one would stop at an error, its
+        // pieces are still read, and only the error itself says nothing.
+        code::run(scene, Language::PowerShell, code)?;
+        let is_script = shell::can_read(scene, code)?;
+        let before = scene.effects.len();
+        let output = shell::run(scene, code)?;
+        if !is_script {
+            code::forget(scene, before, &[Kind::Unreadable]);
         }
         Ok(output)
     }

@@ -30,7 +30,7 @@ fn whole_environment() -> Value {
 }
 
 /// Takes back effects of these kinds that were noted since there were `before`.
-fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
+pub(crate) fn forget(scene: &mut Scene<'_>, before: usize, kinds: &[Kind]) {
     let later = scene.effects.split_off(before.min(scene.effects.len()));
     let kept = later.into_iter().filter(|e| !kinds.contains(&e.kind));
     scene.effects.extend(kept);
