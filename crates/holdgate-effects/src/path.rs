@@ -4,17 +4,18 @@
 //! [`Facts`], since the core does no I/O. Without facts the reading is lexical.
 
 mod class;
+mod globs;
 mod lexical;
 mod mount;
 mod table;
 
 pub use class::{Classes, PathClass};
+pub use globs::PathGlobs;
 pub(crate) use lexical::is_uri as is_address;
 pub use lexical::{absolute, is_under};
 pub(crate) use mount::{container_mount, is_engine_socket};
 pub(crate) use table::PathTable;
 pub(super) use table::SAMPLED;
-pub use table::glob;
 
 use super::traces::Traces;
 use std::fmt;

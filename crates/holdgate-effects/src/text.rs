@@ -19,8 +19,36 @@ pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut normal = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = first_foreign(rest) {
+        // The letter before may take on an accent.
+        let (plain, run) = rest
+            .split_at_checked(at.saturating_sub(1))
+            .unwrap_or_default();
+        let skipped = at - plain.len();
+        let native = run.bytes().skip(skipped).position(|b| b.is_ascii());
+        let end = native.map_or(run.len(), |native| skipped + native);
+        let (run, after) = run.split_at_checked(end).unwrap_or_default();
+        normal.push_str(plain);
+        normalise_run(run, &mut normal);
+        rest = after;
+    }
+    normal.push_str(rest);
+    if normal == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(normal)
+    }
+}
+
+/// The first byte of `text` that is not ASCII.
+fn first_foreign(text: &str) -> Option<usize> {
+    text.bytes().position(|b| !b.is_ascii())
+}
+
+fn normalise_run(run: &str, normal: &mut String) {
     let mut pending = String::new();
-    for c in text.chars() {
+    for c in run.chars() {
         if is_ignorable(c) {
             continue;
         }
@@ -33,11 +61,6 @@ pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
         }
     }
     normal.extend(pending.nfkc());
-    if normal == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(normal)
-    }
 }
 
 /// `text` without any [`HOLE`] of its own.
@@ -98,9 +121,13 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
     }
     let mut looks = String::with_capacity(normal.len());
     let mut rest = normal.as_ref();
-    while !rest.is_empty() {
-        let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    while let Some(at) = first_foreign(rest) {
+        let before = rest.get(..at).unwrap_or_default();
+        let start = before.rfind(|c| !in_word(c)).map_or(0, |last| last + 1);
+        let (plain, word) = rest.split_at_checked(start).unwrap_or_default();
+        let end = word.find(|c| !in_word(c)).unwrap_or(word.len());
+        let (word, after) = word.split_at_checked(end).unwrap_or_default();
+        looks.push_str(plain);
         match skeleton_ascii(word) {
             Some(ascii) => looks.push_str(&ascii),
             None => looks.push_str(word),
@@ -109,6 +136,7 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
         looks.extend(chars.next());
         rest = chars.as_str();
     }
+    looks.push_str(rest);
     if looks == text {
         Cow::Borrowed(text)
     } else {

@@ -253,21 +253,29 @@ fn structure_in(text: &str) -> Option<Json<'static>> {
     Some(json.into_owned())
 }
 
-/// A text whose lines end without white space, if some do not.
+/// A text whose lines end without white space, if that makes another script of it: a line is joined
+/// to the next one, or ends a here-document.
 fn trimmed(text: &str) -> Option<String> {
     // As JavaScript sees it.
     let space = |c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}';
     let ends_line = |c: char| c == '\n' || c == '\r';
+    let heredocs = text.contains("<<");
+    if !heredocs && !text.contains('\\') {
+        return None;
+    }
     let mut out = String::with_capacity(text.len());
+    let mut joins = false;
     for line in text.split_inclusive(ends_line) {
         let (line, end) = match line.char_indices().next_back() {
             Some((at, c)) if ends_line(c) => line.split_at_checked(at).unwrap_or((line, "")),
             _ => (line, ""),
         };
-        out.push_str(line.trim_end_matches(space));
+        let trimmed = line.trim_end_matches(space);
+        joins |= trimmed.len() < line.len() && trimmed.ends_with('\\');
+        out.push_str(trimmed);
         out.push_str(end);
     }
-    (out.len() < text.len()).then_some(out)
+    (out.len() < text.len() && (heredocs || joins)).then_some(out)
 }
 
 /// A command line as the client tidies it, if it does.

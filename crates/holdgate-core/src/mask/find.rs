@@ -22,7 +22,7 @@ const VALUE: &str = r#"(?: \\"((?:[^"\\]|\\\\\\"|\\\\[^"])*)\\"
   | \\*["'`]?([^\s"'`,;&|<>\\]+) )"#;
 
 /// Words of which one is in every name that counts.
-const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|\bpat)[A-Za-z0-9_-]*";
+const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|(?-u:\b)pat)[A-Za-z0-9_-]*";
 
 /// How often a changed text is searched again.
 const MAX_ROUNDS: usize = 4;
@@ -54,17 +54,17 @@ impl Finder {
             ))?,
             flag: Regex::new(&format!(r"(?xs) --?({NAME}) [\ \t]+ {VALUE}"))?,
             header: Regex::new(
-                r#"(?xi) \b(?:proxy-)?(?:authorization|cookie|set-cookie|(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|token))
+                r#"(?xi) (?-u:\b)(?:proxy-)?(?:authorization|cookie|set-cookie|(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|token))
                 \\*["'`]? \s*[:,]\s* \\*["'`]? ([^"'`\\\r\n]+)"#,
             )?,
-            bearer: Regex::new(r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{16,}=*)")?,
+            bearer: Regex::new(r"(?i)(?-u:\b)bearer\s+([A-Za-z0-9._~+/-]{16,}=*)")?,
             command: Regex::new(&format!(
-                r#"(?xs) \bsshpass\s+-p\s* {VALUE}
-                | \b(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;&]*?\s)?-p {VALUE}
-                | \b(?:curl|wget|https?|xh)\s(?:[^\n|;&]*?\s)?(?:-u|-U|--user|--proxy-user)[\ =]?\\*["']?[^\s:"'\\]+:([^\s"'\\]+)
-                | \blogin\s(?:[^\n|;&]*?\s)?-p\s+ {VALUE}
-                | \bredis-cli\s(?:[^\n|;&]*?\s)?(?:-a|--pass)\s+ {VALUE}
-                | \b(?:echo|printf)\s+ {VALUE} \s*\|\s*(?:sudo\s(?:[^\n|]*?\s)?-[A-Za-z]*S|[^\n|]*--password-stdin)"#
+                r#"(?xs) (?-u:\b)sshpass\s+-p\s* {VALUE}
+                | (?-u:\b)(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;&]*?\s)?-p {VALUE}
+                | (?-u:\b)(?:curl|wget|https?|xh)\s(?:[^\n|;&]*?\s)?(?:-u|-U|--user|--proxy-user)[\ =]?\\*["']?[^\s:"'\\]+:([^\s"'\\]+)
+                | (?-u:\b)login\s(?:[^\n|;&]*?\s)?-p\s+ {VALUE}
+                | (?-u:\b)redis-cli\s(?:[^\n|;&]*?\s)?(?:-a|--pass)\s+ {VALUE}
+                | (?-u:\b)(?:echo|printf)\s+ {VALUE} \s*\|\s*(?:sudo\s(?:[^\n|]*?\s)?-[A-Za-z]*S|[^\n|]*--password-stdin)"#
             ))?,
         })
     }

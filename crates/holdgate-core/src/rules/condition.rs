@@ -5,10 +5,10 @@ use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
 use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
-use holdgate_effects::path::{self, PathClass};
+use holdgate_effects::path::{PathClass, PathGlobs};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use serde_saphyr::Spanned;
@@ -173,8 +173,19 @@ impl Reader {
         }
     }
 
-    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<GlobSet> {
-        self.globs(each(words?), path::glob)
+    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<PathGlobs> {
+        let words = each(words?);
+        match PathGlobs::read(words.iter().map(|(pattern, _)| pattern.as_str())) {
+            Ok(globs) => Some(globs),
+            Err((at, error)) => {
+                let (pattern, at) = words.get(at)?;
+                self.error(
+                    *at,
+                    format!("`{pattern}` is not a valid glob: {}", error.kind()),
+                );
+                None
+            }
+        }
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {
@@ -198,22 +209,17 @@ impl Reader {
         let (globs, exact): (Vec<_>, Vec<_>) = each(words)
             .into_iter()
             .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
-        let glob = |pattern: &str| GlobBuilder::new(pattern).build();
         Names {
             exact: exact.into_iter().map(|(name, _)| name).collect(),
-            globs: self.globs(globs, glob),
+            globs: self.globs(globs),
         }
     }
 
-    fn globs(
-        &mut self,
-        words: Vec<(String, Mark)>,
-        read: impl Fn(&str) -> Result<Glob, globset::Error>,
-    ) -> Option<GlobSet> {
+    fn globs(&mut self, words: Vec<(String, Mark)>) -> Option<GlobSet> {
         let at = words.first()?.1;
         let mut set = GlobSetBuilder::new();
         for (pattern, at) in words {
-            match read(&pattern) {
+            match Glob::new(&pattern) {
                 Ok(glob) => {
                     set.add(glob);
                 }

@@ -6,7 +6,7 @@ use globset::GlobSet;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::host::{Host, HostClass};
-use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::path::{PathClass, PathGlobs, Place};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 use regex::{Regex, RegexBuilder};
@@ -325,15 +325,15 @@ impl Names {
 pub(super) struct PathTest {
     pub(super) within: Vec<PathClass>,
     pub(super) outside: Vec<PathClass>,
-    pub(super) globs: Option<GlobSet>,
-    pub(super) not_globs: Option<GlobSet>,
+    pub(super) globs: Option<PathGlobs>,
+    pub(super) not_globs: Option<PathGlobs>,
     /// Paths that the globs match, for comparing with paths that do not name a single file.
     pub(super) samples: Vec<Sample>,
 }
 
 impl PathTest {
     fn holds(&self, effect: &Effect, place: &Place, path_match: PathMatch) -> bool {
-        let any = |globs: &GlobSet| globs.is_match(&place.short) || globs.is_match(&place.text);
+        let any = |globs: &PathGlobs| globs.is_match(&place.short) || globs.is_match(&place.text);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
         if path_match == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);

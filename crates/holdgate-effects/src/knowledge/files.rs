@@ -1,9 +1,8 @@
 //! `files.yaml`: which files hold code, and how each is read.
 
 use crate::language::{Language, programs};
-use crate::path;
+use crate::path::PathGlobs;
 use crate::pattern::Pattern;
-use globset::{GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -34,13 +33,13 @@ struct Shapes {
 
 /// `files.yaml`, ready to look up.
 pub struct FileTable {
-    places: GlobSet,
+    places: PathGlobs,
     languages: Vec<Language>,
     names: HashMap<String, Language>,
     named: Vec<(Pattern, Language)>,
     extensions: HashMap<String, Language>,
     otherwise: Language,
-    quoting: GlobSet,
+    quoting: PathGlobs,
     shown: HashSet<String>,
     warnings: Vec<String>,
     packages: Vec<(Pattern, Vec<String>)>,
@@ -57,7 +56,7 @@ impl FileTable {
     pub fn read(yaml: &str) -> Result<Self, String> {
         let table: Written =
             serde_saphyr::from_str(yaml).map_err(|e| format!("files.yaml: {e}"))?;
-        let mut places = GlobSetBuilder::new();
+        let mut places = Vec::new();
         let mut languages = Vec::new();
         let mut names = HashMap::new();
         let mut named = Vec::new();
@@ -65,7 +64,7 @@ impl FileTable {
         let twice = |word: &str| format!("files.yaml: `{word}` stands in it twice");
         for (language, shapes) in table.read {
             for place in shapes.places {
-                places.add(path::glob(&place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
+                places.push(place);
                 languages.push(language);
             }
             for name in shapes.names {
@@ -83,10 +82,6 @@ impl FileTable {
                 }
             }
         }
-        let mut quoting = GlobSetBuilder::new();
-        for place in &table.quoting {
-            quoting.add(path::glob(place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
-        }
         let mut packages = Vec::new();
         for (name, words) in table.packages {
             let pattern = Pattern::read(&name);
@@ -95,15 +90,18 @@ impl FileTable {
                 words,
             ));
         }
-        let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
+        let globs = |globs: &[String]| {
+            let read = PathGlobs::read(globs.iter().map(String::as_str));
+            read.map_err(|(_, e)| format!("files.yaml: {e}"))
+        };
         Ok(FileTable {
-            places: built(places)?,
+            places: globs(&places)?,
             languages,
             names,
             named,
             extensions,
             otherwise: table.otherwise,
-            quoting: built(quoting)?,
+            quoting: globs(&table.quoting)?,
             shown: table.shown.into_iter().collect(),
             warnings: table.warnings,
             packages,

@@ -1,11 +1,10 @@
 //! `paths.yaml`: what is kept where.
 
 use super::lexical::{absolute, is_under, is_uri, is_windows, joined, short_form, without_detours};
-use super::{Classes, PathClass, Place, Real, World};
+use super::{Classes, PathClass, PathGlobs, Place, Real, World};
 use crate::pattern::Pattern;
 use crate::text;
 use crate::value::{HOLE, Value};
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeMap;
 
 /// Bytes of a path.
@@ -25,7 +24,7 @@ pub(crate) const SAMPLED: [PathClass; 7] = [
 /// `paths.yaml`, ready to match.
 #[derive(Debug)]
 pub struct PathTable {
-    globs: GlobSet,
+    globs: PathGlobs,
     classes: Vec<(PathClass, bool)>,
     /// One path that each pattern of a sensitive class finds: what a glob in a command may mean.
     samples: Vec<(String, PathClass)>,
@@ -36,7 +35,7 @@ impl PathTable {
     pub fn read(yaml: &str) -> Result<Self, String> {
         let table: BTreeMap<PathClass, Vec<String>> =
             serde_saphyr::from_str(yaml).map_err(|e| format!("paths.yaml: {e}"))?;
-        let mut globs = GlobSetBuilder::new();
+        let mut globs = Vec::new();
         let mut classes = Vec::new();
         let mut samples = Vec::new();
         for (class, patterns) in table {
@@ -45,14 +44,15 @@ impl PathTable {
                     Some(rest) => (rest.to_owned(), false),
                     None => (pattern, true),
                 };
-                globs.add(glob(&pattern).map_err(|e| format!("paths.yaml: {class}: {e}"))?);
                 if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
                     samples.push((pattern.replace("**", "x").replace('*', "x"), class));
                 }
+                globs.push(pattern);
                 classes.push((class, is));
             }
         }
-        let globs = globs.build().map_err(|e| format!("paths.yaml: {e}"))?;
+        let globs = PathGlobs::read(globs.iter().map(String::as_str))
+            .map_err(|(_, e)| format!("paths.yaml: {e}"))?;
         Ok(PathTable {
             globs,
             classes,
@@ -161,7 +161,7 @@ impl PathTable {
         if !end.starts_with("/.") {
             return;
         }
-        let found = self.globs.matches(format!("~{end}"));
+        let found = self.globs.matches(&format!("~{end}"));
         let listed = |class, is| {
             found
                 .iter()
@@ -238,13 +238,4 @@ impl PathTable {
             .iter()
             .any(|at| self.classes.get(*at) == Some(&(class, true)))
     }
-}
-
-/// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
-pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
-    let pattern = match pattern.strip_suffix("/**") {
-        Some(folder) if !folder.is_empty() => format!("{{{folder},{pattern}}}"),
-        _ => pattern.to_owned(),
-    };
-    GlobBuilder::new(&pattern).literal_separator(true).build()
 }

@@ -1,0 +1,225 @@
+//! Many globs against one path. Nearly all globs of the tables name one file, a folder with all below
+//! it, or a name wherever it lies: those are looked up. Only the rest is matched.
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use std::collections::HashMap;
+
+/// Globs that one pattern with braces stands for; with more, it is matched as it is.
+const MAX_EXPANDED: usize = 64;
+
+/// The patterns that a key belongs to, by their position.
+type Lookup = HashMap<String, Vec<usize>>;
+
+/// Patterns of paths, ready to match.
+#[derive(Clone, Debug, Default)]
+pub struct PathGlobs {
+    /// `~/.netrc`
+    exact: Lookup,
+    /// `~/.ssh/**`, by the folder
+    below: Lookup,
+    /// Bytes of the longest of these folders.
+    longest: usize,
+    /// `**/.env`, by the name
+    named: Lookup,
+    /// `**/dist/**`, by the folder's name
+    inside: Lookup,
+    /// `**/*.log`, by the extension
+    extensions: Lookup,
+    /// All others.
+    others: GlobSet,
+    /// Their positions.
+    positions: Vec<usize>,
+}
+
+impl PathGlobs {
+    /// Reads the patterns. The error comes with the position of the pattern.
+    pub fn read<'p>(
+        patterns: impl IntoIterator<Item = &'p str>,
+    ) -> Result<Self, (usize, globset::Error)> {
+        let mut globs = PathGlobs::default();
+        let mut others = GlobSetBuilder::new();
+        let mut last = 0;
+        for (at, pattern) in patterns.into_iter().enumerate() {
+            last = at;
+            // What is wrong with a pattern, it says better than its parts.
+            let whole = glob(pattern).map_err(|error| (at, error))?;
+            let parts = expanded(pattern);
+            let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
+            else {
+                others.add(whole);
+                globs.positions.push(at);
+                continue;
+            };
+            for part in parts {
+                if let Some((lookup, key)) = globs.lookup(&part) {
+                    lookup.entry(key).or_default().push(at);
+                } else {
+                    others.add(glob(&part).map_err(|error| (at, error))?);
+                    globs.positions.push(at);
+                }
+            }
+        }
+        globs.others = others.build().map_err(|error| (last, error))?;
+        Ok(globs)
+    }
+
+    /// Where a glob without braces is looked up, and under which key.
+    fn lookup(&mut self, glob: &str) -> Option<(&mut Lookup, String)> {
+        let is_plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}', '\\']);
+        let is_name = |text: &str| is_plain(text) && !text.contains('/') && !text.is_empty();
+        if is_plain(glob) {
+            return Some((&mut self.exact, glob.to_owned()));
+        }
+        let Some(rest) = glob.strip_prefix("**/") else {
+            let folder = glob.strip_suffix("/**")?;
+            let is_folder = is_plain(folder) && !folder.is_empty();
+            if is_folder {
+                self.longest = self.longest.max(folder.len());
+            }
+            return is_folder.then(|| (&mut self.below, folder.to_owned()));
+        };
+        if is_name(rest) {
+            return Some((&mut self.named, rest.to_owned()));
+        }
+        if let Some(folder) = rest.strip_suffix("/**") {
+            return is_name(folder).then(|| (&mut self.inside, folder.to_owned()));
+        }
+        let extension = rest.strip_prefix("*.")?;
+        let is_extension = is_name(extension) && !extension.contains('.');
+        is_extension.then(|| (&mut self.extensions, extension.to_owned()))
+    }
+
+    /// The positions of all patterns that match, some of them perhaps twice.
+    pub fn matches(&self, path: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.each_lookup(path, |at| {
+            found.extend_from_slice(at);
+            false
+        });
+        if !self.positions.is_empty() {
+            let others = self.others.matches(path);
+            found.extend(others.iter().filter_map(|at| self.positions.get(*at)));
+        }
+        found
+    }
+
+    /// Whether any pattern matches.
+    pub fn is_match(&self, path: &str) -> bool {
+        self.each_lookup(path, |_| true)
+            || (!self.positions.is_empty() && self.others.is_match(path))
+    }
+
+    /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.
+    fn each_lookup(&self, path: &str, mut enough: impl FnMut(&[usize]) -> bool) -> bool {
+        let mut finds = |lookup: &Lookup, key: &str| {
+            !lookup.is_empty() && lookup.get(key).is_some_and(|found| enough(found))
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if finds(&self.exact, path) || finds(&self.named, name) {
+            return true;
+        }
+        if let Some((_, extension)) = name.rsplit_once('.')
+            && finds(&self.extensions, extension)
+        {
+            return true;
+        }
+        if !self.below.is_empty() {
+            let folders = path.match_indices('/').map(|(at, _)| at);
+            let folders = folders.chain([path.len()]);
+            for end in folders.take_while(|end| *end <= self.longest) {
+                if path.get(..end).is_some_and(|f| finds(&self.below, f)) {
+                    return true;
+                }
+            }
+        }
+        !self.inside.is_empty() && path.split('/').any(|part| finds(&self.inside, part))
+    }
+}
+
+/// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
+fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    let pattern = match pattern.strip_suffix("/**") {
+        Some(folder) if !folder.is_empty() => format!("{{{folder},{pattern}}}"),
+        _ => pattern.to_owned(),
+    };
+    GlobBuilder::new(&pattern).literal_separator(true).build()
+}
+
+/// What a pattern with braces stands for; `None` if that is too much.
+fn expanded(pattern: &str) -> Option<Vec<String>> {
+    let mut done = Vec::new();
+    let mut open = vec![pattern.to_owned()];
+    while let Some(pattern) = open.pop() {
+        if done.len() + open.len() >= MAX_EXPANDED {
+            return None;
+        }
+        let Some(start) = pattern.find('{') else {
+            done.push(pattern);
+            continue;
+        };
+        // A brace in brackets or behind a backslash is none.
+        if pattern.contains(['[', '\\']) {
+            return None;
+        }
+        let (before, rest) = pattern.split_at_checked(start)?;
+        let mut depth = 0;
+        let mut choices = vec![String::new()];
+        let mut after = "";
+        for (at, c) in rest.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            match (c, depth) {
+                ('{', 1) => {}
+                ('}', 0) => {
+                    after = rest.get(at + 1..)?;
+                    break;
+                }
+                (',', 1) => choices.push(String::new()),
+                _ => choices.last_mut()?.push(c),
+            }
+        }
+        open.extend(
+            choices
+                .iter()
+                .map(|choice| format!("{before}{choice}{after}")),
+        );
+    }
+    Some(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PathGlobs, glob};
+    use globset::GlobSetBuilder;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is looked up is what the glob library would match.
+        #[test]
+        fn lookups_find_what_globs_match(
+            patterns in prop::collection::vec("(\\*\\*/|~/|/)?(a|b|\\.c|\\*|\\{a,b\\}|\\{a,b/\\{c,d\\}\\}|a\\.log|\\*\\.log|\\[ab\\])(/(a|b|\\*|\\.c|x\\.log)){0,2}(/\\*\\*)?", 1..6),
+            path in "(~|/)?(/?(a|b|\\.c|c|d|x\\.log|\\.log|a\\.log)){1,4}/?",
+        ) {
+            let ours = PathGlobs::read(patterns.iter().map(String::as_str)).unwrap();
+            let mut theirs = GlobSetBuilder::new();
+            for pattern in &patterns {
+                theirs.add(glob(pattern).unwrap());
+            }
+            let theirs = theirs.build().unwrap();
+            let mut found = ours.matches(&path);
+            found.sort_unstable();
+            found.dedup();
+            prop_assert_eq!(&found, &theirs.matches(&path), "{:?} against {}", patterns, path);
+            prop_assert_eq!(ours.is_match(&path), theirs.is_match(&path));
+        }
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_named() {
+        let read = PathGlobs::read(["~/a", "~/[b"]);
+        assert_eq!(read.unwrap_err().0, 1);
+    }
+}
