@@ -1,12 +1,13 @@
 //! Which rules may match a call.
 
+use super::when::{Kinds, Tags};
 use super::{Rule, RuleLayer};
 use holdgate_effects::effect::Effect;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Finds the rules that may match a call by the programs that it runs: most rules are about a few
-/// programs, and most calls run one.
+/// Finds the rules that may match a call by the programs that it runs, and by the kinds and tags of
+/// its effects: most rules are about a few of them, and most calls have few.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     gate: Candidates,
@@ -16,8 +17,16 @@ pub(super) struct Index {
 
 #[derive(Debug, Default)]
 struct Candidates {
-    any_program: Vec<usize>,
+    any_program: Vec<Needs>,
     by_program: HashMap<String, Vec<usize>>,
+}
+
+/// What a call must have for a rule to match it. Most rules are never looked at beyond this.
+#[derive(Debug)]
+struct Needs {
+    kinds: Kinds,
+    tags: Option<Tags>,
+    at: usize,
 }
 
 impl Index {
@@ -38,7 +47,11 @@ impl Index {
                     }
                 }
             } else {
-                layer.any_program.push(at);
+                layer.any_program.push(Needs {
+                    kinds: rule.needs,
+                    tags: rule.when.tags(),
+                    at,
+                });
             }
         }
         index
@@ -50,7 +63,16 @@ impl Index {
             RuleLayer::Gate => &self.gate,
             RuleLayer::Policy => &self.policy,
         };
-        let mut found = layer.any_program.clone();
+        let kinds = Kinds::of(effects.iter().map(|effect| effect.kind));
+        let tags = effects
+            .iter()
+            .flat_map(|effect| effect.tags.iter().copied());
+        let tags = Tags::of(tags);
+        let may_match = |needs: &&Needs| {
+            needs.kinds.meets(kinds) && needs.tags.is_none_or(|needed| needed.meets(tags))
+        };
+        let any_program = layer.any_program.iter().filter(may_match);
+        let mut found: Vec<usize> = any_program.map(|needs| needs.at).collect();
         let mut last = "";
         for effect in effects {
             // The effects of one program are next to each other.

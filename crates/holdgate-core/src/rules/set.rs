@@ -159,6 +159,7 @@ impl RuleSet {
         let present = Kinds::of(effects.iter().map(|effect| effect.kind));
         let is_doubtful = |effect: &Effect| DOUBTS.iter().any(|mark| effect.is(*mark));
         let doubtful = effects.iter().any(is_doubtful);
+        let certain = without(&visible, doubtful, &DOUBTS);
         let mut findings = Vec::new();
         for at in self.index.candidates(layer, effects) {
             let Some(rule) = self.rules.get(at) else {
@@ -168,25 +169,27 @@ impl RuleSet {
             if verdict == Verdict::Allow || !rule.needs.meets(present) {
                 continue;
             }
-            let visible = match rule.tier {
-                Tier::BuiltIn | Tier::Operator => Cow::Borrowed(&*visible),
-                Tier::Project => Cow::Borrowed(effects),
-            };
-            let visible = match (rule.layer, rule.tier) {
+            let seen = match (rule.layer, rule.tier) {
+                (RuleLayer::Gate, Tier::BuiltIn | Tier::Operator) => Cow::Borrowed(&*visible),
                 (RuleLayer::Policy, Tier::BuiltIn | Tier::Operator) => {
-                    self.not_allowed(visible, Some(&rule.id), fuel)?
+                    self.not_allowed(Cow::Borrowed(&*visible), Some(&rule.id), fuel)?
                 }
-                _ => visible,
+                (_, Tier::Project) => Cow::Borrowed(effects),
             };
-            fuel.spend(1 + visible.len() as u64 / 16)?;
-            if let Met::Yes(effect) =
-                rule.met(&without(&visible, doubtful, &DOUBTS), history, fuel)?
-            {
+            // Nearly always there is nothing that only this rule does not see.
+            let is_usual = matches!(seen, Cow::Borrowed(_)) && rule.tier != Tier::Project;
+            let sure = if is_usual {
+                Cow::Borrowed(&*certain)
+            } else {
+                without(&seen, doubtful, &DOUBTS)
+            };
+            fuel.spend(1 + seen.len() as u64 / 16)?;
+            if let Met::Yes(effect) = rule.met(&sure, history, fuel)? {
                 findings.push(rule.finding(verdict, effect));
             } else if doubtful && verdict >= Verdict::Block {
                 // Then what words of the call name, and last what others are told.
                 for (doubts, verdict) in [(&ORDERED[..], verdict), (&[][..], Verdict::Ask)] {
-                    let seen = without(&visible, true, doubts);
+                    let seen = without(&seen, true, doubts);
                     if let Met::Yes(effect) = rule.met(&seen, history, fuel)? {
                         findings.push(rule.finding(verdict, effect));
                         break;

@@ -50,6 +50,42 @@ impl Kinds {
     }
 }
 
+/// Words of a set of tags.
+const TAG_WORDS: usize = 8;
+
+/// A set of tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tags([u64; TAG_WORDS]);
+
+const _: () = assert!(Tag::ALL.len() <= 64 * TAG_WORDS, "tags fit into the set");
+
+impl Tags {
+    pub(super) fn of(tags: impl Iterator<Item = Tag>) -> Self {
+        let mut set = Tags::default();
+        for tag in tags {
+            if let Some(word) = set.0.get_mut(tag as usize / 64) {
+                *word |= 1 << (tag as usize % 64);
+            }
+        }
+        set
+    }
+
+    fn or(self, other: Tags) -> Tags {
+        let mut set = self;
+        for (word, other) in set.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+        set
+    }
+
+    pub(super) fn meets(self, other: Tags) -> bool {
+        self.0
+            .iter()
+            .zip(other.0)
+            .any(|(word, other)| word & other != 0)
+    }
+}
+
 /// What must hold for a call.
 #[derive(Debug)]
 pub(super) enum Call {
@@ -81,6 +117,19 @@ impl Call {
             Call::Any(parts) => {
                 let needs: Option<Vec<Kinds>> = parts.iter().map(Call::needs).collect();
                 Some(needs?.into_iter().fold(Kinds::default(), Kinds::or))
+            }
+            Call::Not(_) => None,
+        }
+    }
+
+    /// The call must have an effect with one of these tags; `None` if it can hold without.
+    pub(super) fn tags(&self) -> Option<Tags> {
+        match self {
+            Call::Some(pattern) => pattern.tags(),
+            Call::All(parts) => parts.iter().find_map(Call::tags),
+            Call::Any(parts) => {
+                let each: Option<Vec<Tags>> = parts.iter().map(Call::tags).collect();
+                Some(each?.into_iter().fold(Tags::default(), Tags::or))
             }
             Call::Not(_) => None,
         }
@@ -176,6 +225,20 @@ impl Pattern {
         }
         let each: Option<Vec<_>> = self.any.iter().map(Pattern::programs).collect();
         Some(each?.concat())
+    }
+
+    fn tags(&self) -> Option<Tags> {
+        if let Some(tag) = self.is.first() {
+            return Some(Tags::of([*tag].into_iter()));
+        }
+        if !self.is_any.is_empty() {
+            return Some(Tags::of(self.is_any.iter().copied()));
+        }
+        if self.any.is_empty() {
+            return None;
+        }
+        let each: Option<Vec<Tags>> = self.any.iter().map(Pattern::tags).collect();
+        Some(each?.into_iter().fold(Tags::default(), Tags::or))
     }
 
     /// Whether `effect` matches.
