@@ -135,15 +135,19 @@ impl HostTable {
             && !self.lists(&self.sources, &host.name, "")
     }
 
-    /// Whether the name of a host begins like that of a well-known one: `pypi.org.evil.example`.
+    /// Whether the name of a host goes on after that of a well-known one: `pypi.org.evil.example`.
     pub fn is_impostor(&self, host: &Host) -> bool {
         let known = self.registry.iter().chain(&self.installer);
         let mut known = known.filter_map(|entry| entry.split('/').next());
         host.class == HostClass::External
             && known.any(|entry| {
                 let entry = entry.trim_start_matches("*.");
-                let rest = host.name.strip_prefix(entry);
-                entry.contains('.') && rest.is_some_and(|rest| rest.starts_with('.'))
+                let labels = |(at, _): (usize, &str)| {
+                    let rest = host.name.get(at + entry.len()..).unwrap_or("");
+                    let before = host.name.get(..at).unwrap_or("");
+                    rest.starts_with('.') && (before.is_empty() || before.ends_with('.'))
+                };
+                entry.contains('.') && host.name.match_indices(entry).any(labels)
             })
     }
 

@@ -153,7 +153,11 @@ impl Gathered {
         scene.fuel.spend(2)?;
         let Run { call, actor, .. } = run;
         match role {
-            Role::Data => scene.touches(actor, value)?,
+            Role::Data | Role::Index => scene.touches(actor, value)?,
+            Role::Content => {
+                self.input.push(value);
+                self.reads = true;
+            }
             Role::Text
             | Role::Key
             | Role::Cwd

@@ -7,7 +7,7 @@ use super::{Gathered, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE, Origins, Value};
+use crate::value::{ENDLESS, HOLE, Origins, Value};
 
 /// Carries out what has gathered. Returns what the program prints.
 pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) -> Fueled<Value> {
@@ -28,6 +28,9 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         connections,
         ..
     } = gathered;
+    if input.is_endless() && parsed.given(&["count", "-c", "--bytes", "-n", "--lines"]) {
+        input = input.without_end();
+    }
     if !commands.is_empty() {
         let code = Value::join(&commands, " ");
         output = Some(scene.shell(actor, &code)?);
@@ -68,6 +71,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Nothing => Value::default(),
+        Prints::Endless => Value::unknown(Origins::OUTPUT).with_source(ENDLESS),
         Prints::Environment => scene.environment(),
         Prints::Secret if shows_names(parsed) => Value::unknown(Origins::OUTPUT),
         Prints::Secret => {

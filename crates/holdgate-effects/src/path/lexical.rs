@@ -45,6 +45,9 @@ pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
 /// `path` as it is seen from `cwd`, nothing taken out.
 pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
     let path = file_of(path);
+    if let Some(rest) = path.strip_prefix("/proc/").and_then(of_own_folder) {
+        return format!("{}{rest}", cwd.trim_end_matches('/'));
+    }
     if is_uri(path) || path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
         path.to_owned()
     } else if path == "~" || path.starts_with("~/") {
@@ -57,6 +60,14 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
         }
         inside
     }
+}
+
+/// What follows the working folder in `self/cwd/…`, a path below `/proc`.
+fn of_own_folder(path: &str) -> Option<&str> {
+    let inner = path
+        .strip_prefix("self/cwd")
+        .or_else(|| path.strip_prefix("thread-self/cwd"))?;
+    (inner.is_empty() || inner.starts_with('/')).then_some(inner)
 }
 
 /// Whether it is an address and not a path: `https://…`, `s3://…`, `user@host:…`.

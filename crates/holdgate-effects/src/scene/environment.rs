@@ -36,6 +36,9 @@ impl Scene<'_> {
         }
         let text = format!("{name}={}", value.text);
         let mut effect = actor.does(Kind::Env).about(&text).of(value);
+        if let Some(tag) = self.doubt_of_variable(name, value) {
+            effect = effect.tagged(tag);
+        }
         if let Some(place) = injected {
             effect = effect.tagged(Tag::Injects).at(place);
         } else if value.text.starts_with('/') {
@@ -231,6 +234,14 @@ impl Scene<'_> {
     pub(crate) fn load(&mut self, path: &str) {
         if self.loaded.len() < MAX_LOADED && !self.loaded.iter().any(|p| p == path) {
             self.loaded.push(path.to_owned());
+        }
+    }
+
+    /// The same, if the file holds secrets.
+    pub(crate) fn load_secrets(&mut self, path: &Value) {
+        let place = self.place(path);
+        if place.is(PathClass::Secret) {
+            self.load(&place.text);
         }
     }
 
