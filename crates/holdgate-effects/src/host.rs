@@ -40,6 +40,8 @@ pub struct HostTable {
     drop: Vec<String>,
     /// Where archives of programs come from that people unpack and build.
     sources: Vec<String>,
+    /// Hosts whose names modules of Go begin with.
+    modules: Vec<String>,
     /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
     services: BTreeMap<String, Vec<String>>,
     /// Words in the names of databases, clusters and buckets that tell what they are for.
@@ -133,6 +135,12 @@ impl HostTable {
     pub fn is_unheard_of(&self, host: &Host) -> bool {
         matches!(host.class, HostClass::External | HostClass::Drop)
             && !self.lists(&self.sources, &host.name, "")
+    }
+
+    /// Whether nobody vouches for a module of this host.
+    pub(crate) fn is_strange_module(&self, host: &Host) -> bool {
+        matches!(host.class, HostClass::External | HostClass::Drop)
+            && !self.lists(&self.modules, &host.name, "")
     }
 
     /// Whether the name of a host goes on after that of a well-known one: `pypi.org.evil.example`.

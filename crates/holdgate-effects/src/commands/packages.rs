@@ -107,7 +107,7 @@ pub(super) fn modules(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> 
             continue;
         }
         let host = scene.know.hosts.host(&module.map(path));
-        let unheard_of = matches!(host.class, HostClass::External | HostClass::Drop);
+        let unheard_of = scene.know.hosts.is_strange_module(&host);
         if runs || unheard_of {
             let mut effect = actor.does(Kind::Install).about(&module.text);
             if unheard_of {

@@ -70,6 +70,12 @@ fn of_own_folder(path: &str) -> Option<&str> {
     (inner.is_empty() || inner.starts_with('/')).then_some(inner)
 }
 
+/// Whether it is a device that gives as much as anybody reads.
+pub(crate) fn is_endless(path: &str) -> bool {
+    let device = path.strip_prefix("/dev/");
+    device.is_some_and(|device| matches!(device, "zero" | "urandom" | "random" | "full"))
+}
+
 /// Whether it is an address and not a path: `https://…`, `s3://…`, `user@host:…`.
 pub(crate) fn is_uri(path: &str) -> bool {
     let Some((before, after)) = path.split_once(':') else {

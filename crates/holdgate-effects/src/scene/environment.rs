@@ -129,7 +129,9 @@ impl Scene<'_> {
     /// A value that begins with a program and its arguments is for somebody to run.
     fn begins_like_command(&mut self, actor: &Actor, value: &Value) -> Fueled {
         let (program, arguments) = value.text.split_once(' ').unwrap_or((&value.text, ""));
-        if programs::is_telling(program) && !arguments.trim().is_empty() {
+        // `VIMINIT='!command'`, `--bind 'start:execute(command)'`
+        let holds = value.text.contains(['!', '(']) && value.text.contains(' ');
+        if holds || programs::is_telling(program) && !arguments.trim().is_empty() {
             return self.touches(actor, value);
         }
         Ok(())

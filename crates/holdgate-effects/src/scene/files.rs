@@ -121,7 +121,7 @@ impl Scene<'_> {
             self.seen.insert(place.text.clone());
         }
         content.add_source(&place.text);
-        if place.text.starts_with("/dev/") && is_endless(&place.text) {
+        if path::is_endless(&place.text) {
             content.add_source(ENDLESS);
         }
         self.emit(actor.does(Kind::Read).at(place).of(path))?;
@@ -351,14 +351,6 @@ impl Scene<'_> {
     pub(crate) fn is_written(&self, path: &Value) -> bool {
         !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
     }
-}
-
-/// Devices that give as much as anybody reads.
-fn is_endless(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full"
-    )
 }
 
 /// Whether the reader of a language only looks for what may be commands.
