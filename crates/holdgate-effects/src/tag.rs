@@ -168,7 +168,7 @@ worded! {
         NetworkConfig = "network-config": "Addresses, routes or interfaces change.",
         Node = "node": "The effect is about a node of a cluster.",
         NoVerify = "no-verify": "Hooks or checks of version control are skipped.",
-        NpmConfig = "npm-config": "A setting of npm changes that decides what runs or where packages come from.",
+        NpmConfig = "npm-config": "A setting of a package manager changes that decides what runs or where packages come from.",
         OfGuard = "of-guard": "The process or service is Holdgate.",
         Open = "open": "Something is opened by the program that the desktop has for it.",
         Operator = "operator": "It is for the operator alone: an answer, the PIN, a seal.",

@@ -160,6 +160,7 @@ impl Gathered {
             }
             Role::Text
             | Role::Key
+            | Role::Variables
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
@@ -217,7 +218,7 @@ impl Gathered {
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {
                 scene.emit(actor.does(kind).about(&value.text).of(value))?;
-                if kind == Kind::Remote {
+                if matches!(kind, Kind::Remote | Kind::Agent) {
                     scene.touches(actor, value)?;
                 }
             }
@@ -313,7 +314,11 @@ impl Gathered {
         let words = run.parsed.operands.iter().filter(|word| *word != value);
         let words = words.take(MAX_WORDS).cloned().collect();
         scene.variables.insert(ARGUMENTS.to_owned(), words);
-        self.output = Some(scene.interpret(run.actor, language, &code)?);
+        let mut output = scene.interpret(run.actor, language, &code)?;
+        if !scene.loaded.is_empty() && output.sources.iter().any(|s| &**s == "environment") {
+            output.taint(&scene.environment());
+        }
+        self.output = Some(output);
         scene.variables.remove(ARGUMENTS);
         if let Some(outer) = outer {
             scene.variables.insert(ARGUMENTS.to_owned(), outer);

@@ -1,6 +1,7 @@
 //! Arguments with a small language of their own: `key=value …`, JSON, settings of package managers.
 
 use super::args::Parsed;
+use super::role::Role;
 use super::spec::Style;
 use super::special;
 use super::units::Run;
@@ -99,13 +100,18 @@ fn quoted_words(text: &str) -> Vec<String> {
     words
 }
 
-/// `npm config set key=value`, `yarn config set key value`: some settings say what runs, where
-/// packages come from, or whom to trust.
+/// `npm config set key=value`, `yarn config set key value`, `gem sources --add address`: some settings
+/// say what runs, where packages come from, or whom to trust.
 pub(super) fn package_settings(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
-    let mut operands = parsed.operands.iter().take(MAX_KEYS);
+    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let sources = values.filter(|(role, _)| *role == Role::Index);
+    let operands = sources.map(|(_, value)| value).chain(&parsed.operands);
+    let mut operands = operands.take(MAX_KEYS);
     while let Some(operand) = operands.next() {
         let setting = if operand.text.contains('=') {
             operand.clone()
+        } else if operand.text.starts_with("http") && operand.text.contains("://") {
+            operand.map(format!("registry={}", operand.text))
         } else if let Some(value) = operands.next() {
             let mut setting = operand.map(format!("{}=", operand.text));
             setting.push(value);
@@ -124,12 +130,15 @@ fn package_setting(scene: &mut Scene<'_>, actor: &Actor, setting: &Value) -> Fue
     let value = value.trim();
     let mut effect = actor.does(Kind::System).tagged(Tag::NpmConfig);
     let trust = key.replace(['-', '_'], "");
-    if trust.ends_with("strictssl") && matches!(value, "false" | "0") {
+    let off = matches!(value, "false" | "0" | "off");
+    let checks = ["strictssl", "sslverify", "gosumdb", "securehttp", "disabletls"];
+    if off && checks.iter().any(|check| trust.ends_with(check)) || trust == "goinsecure" {
         effect = effect.tagged(Tag::Weakens);
     }
-    if key.contains("registry")
-        && let Some(tag) = scene.doubt(&setting.map(value))
-    {
+    let address = value.contains("://").then(|| setting.map(value));
+    // What goes through a proxy is still from where it says.
+    let address = address.filter(|_| !trust.contains("proxy") || trust == "goproxy");
+    if let Some(tag) = address.as_ref().and_then(|url| scene.doubt(url)) {
         effect = effect.tagged(tag);
     }
     let runs = RUNS.contains(&key.as_str());
@@ -137,7 +146,8 @@ fn package_setting(scene: &mut Scene<'_>, actor: &Actor, setting: &Value) -> Fue
     if runs && !named && !value.is_empty() {
         effect = effect.tagged(Tag::RunsProgram);
     }
-    scene.emit(effect.about(&setting.text).of(setting))?;
+    let about = address.as_ref().unwrap_or(setting);
+    scene.emit(effect.about(&about.text).of(setting))?;
     special::setting(scene, actor, setting)
 }
 

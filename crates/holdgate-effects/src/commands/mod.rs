@@ -200,7 +200,7 @@ fn run_spec(
         return Ok((output.without_loaded(), false));
     }
     let runs = |(role, _): &(Role, bool)| matches!(role, Role::Argv | Role::ArgvAndInput);
-    let passes = parsed.spec.operands.last().is_some_and(runs);
+    let passes = actor.is(Tag::Interpreter) || parsed.spec.operands.last().is_some_and(runs);
     Ok((output, passes))
 }
 
@@ -216,10 +216,10 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
     }
     for given in &parsed.options {
         // Variables from a file go to the program, not to the screen: what it shows of them counts.
-        if given.name.contains("env-file") {
-            if let Some((_, path)) = &given.value {
-                scene.load_secrets(path);
-            }
+        if let Some((role, path)) = &given.value
+            && (*role == Role::Variables || given.name.contains("env-file"))
+        {
+            scene.load_secrets(path);
             continue;
         }
         if let Some((role, value)) = &given.value {

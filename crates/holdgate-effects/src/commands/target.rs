@@ -98,12 +98,18 @@ fn is_named_test(scene: &Scene<'_>, parsed: &Parsed) -> bool {
     let mut variables = VARIABLES.iter().filter_map(|name| scene.variable(name));
     let named = parsed.options.iter();
     let mut named = named.filter(|o| NAMES.contains(&o.name.as_str()));
+    // `rails db:drop RAILS_ENV=test`
+    let set = |operand: &&Value| {
+        let name = operand.text.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| VARIABLES.contains(&name))
+    };
     let names = match parsed.operands.as_slice() {
         // The first may say what kind of thing is meant.
         [_, names @ ..] if !names.is_empty() => names,
         all => all,
     };
     variables.any(|values| values.iter().any(is_test))
+        || parsed.operands.iter().filter(set).any(is_test)
         || named.any(|o| o.value.as_ref().is_some_and(|(_, value)| is_test(value)))
         || !names.is_empty() && names.iter().all(is_test)
         || is_database(parsed) && parsed.operands.first().is_some_and(is_test)

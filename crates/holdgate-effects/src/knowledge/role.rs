@@ -65,6 +65,8 @@ pub(crate) enum Role {
     Cwd,
     /// `NAME=value`
     Env,
+    /// A file of variables for what it runs.
+    Variables,
     /// `key=value` of git, some of which run programs.
     GitConfig,
     /// `exec=command` of tar.
