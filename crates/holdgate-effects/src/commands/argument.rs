@@ -158,6 +158,8 @@ impl Gathered {
                 self.input.push(value);
                 self.reads = true;
             }
+            // A title or comment with a secret in it: others read it.
+            Role::Text if is_message(run, value) => self.sent.push(value.clone()),
             Role::Text
             | Role::Key
             | Role::Variables
@@ -329,6 +331,13 @@ impl Gathered {
         }
         Ok(())
     }
+}
+
+/// Whether a text goes to a service, and holds what came from a variable or file of secrets.
+fn is_message(run: Run<'_>, text: &Value) -> bool {
+    let remote = |(kind, _): &(Kind, _)| *kind == Kind::Remote;
+    text.origins.any(Origins::ENVIRONMENT | Origins::SECRET)
+        && run.parsed.spec.does.iter().any(remote)
 }
 
 /// `node -p CODE` prints what the last expression yields.

@@ -293,6 +293,17 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     {
         note(Tag::Weakens, scene)?;
     }
+    if lower.starts_with("gc.") {
+        match last {
+            "pruneexpire" => note(Tag::PruneNow, scene)?,
+            "reflogexpire" | "reflogexpireunreachable" => {
+                let text = format!("{key}={}", content.text);
+                let effect = actor.does(Kind::Vcs).tagged(Tag::ReflogExpire);
+                scene.emit(effect.tagged(Tag::All).about(&text))?;
+            }
+            _ => {}
+        }
+    }
     if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof")
         || lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless()
     {

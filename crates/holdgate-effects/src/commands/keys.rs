@@ -131,7 +131,13 @@ fn package_setting(scene: &mut Scene<'_>, actor: &Actor, setting: &Value) -> Fue
     let mut effect = actor.does(Kind::System).tagged(Tag::NpmConfig);
     let trust = key.replace(['-', '_'], "");
     let off = matches!(value, "false" | "0" | "off");
-    let checks = ["strictssl", "sslverify", "gosumdb", "securehttp", "disabletls"];
+    let checks = [
+        "strictssl",
+        "sslverify",
+        "gosumdb",
+        "securehttp",
+        "disabletls",
+    ];
     if off && checks.iter().any(|check| trust.ends_with(check)) || trust == "goinsecure" {
         effect = effect.tagged(Tag::Weakens);
     }
