@@ -154,10 +154,7 @@ impl Gathered {
         let Run { call, actor, .. } = run;
         match role {
             Role::Data | Role::Index => scene.touches(actor, value)?,
-            Role::Content => {
-                self.input.push(value);
-                self.reads = true;
-            }
+            Role::Content => self.reads_text(value),
             // A title or comment with a secret in it: others read it.
             Role::Text if is_message(run, value) => self.sent.push(value.clone()),
             Role::Text
@@ -184,10 +181,11 @@ impl Gathered {
                 self.sent
                     .push(network::data_to_send(scene, actor, data, call.stdin)?);
             }
-            Role::SendFile if value.text == "-" => {
-                self.sent.push(call.stdin.cloned().unwrap_or_default());
+            Role::SendFile => {
+                let input = (value.text == "-").then(|| call.stdin.cloned().unwrap_or_default());
+                self.sent
+                    .push(input.map_or_else(|| scene.read(actor, value), Ok)?);
             }
-            Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
                 self.connections.push(value.clone());
                 scene.reaches(actor, Kind::Connect, value)?;
@@ -203,17 +201,12 @@ impl Gathered {
             Role::Env => special::environment(scene, actor, value)?,
             Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
-            Role::ExecAction => {
-                if let Some(command) = value.text.strip_prefix("exec=") {
-                    scene.shell(actor, &value.map(command))?;
-                }
-            }
+            Role::ExecAction => special::exec_action(scene, actor, value)?,
             Role::Patch => patch(scene, actor, value)?,
             Role::Mount => values::mount(scene, actor, value)?,
             Role::Manifest => {
                 let content = manifest(scene, run, value)?;
-                self.input.push(&content);
-                self.reads = true;
+                self.reads_text(&content);
             }
             Role::Sql => sql::run(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
@@ -226,6 +219,11 @@ impl Gathered {
             }
         }
         Ok(())
+    }
+
+    fn reads_text(&mut self, text: &Value) {
+        self.input.push(text);
+        self.reads = true;
     }
 
     /// A script runs in this very shell.

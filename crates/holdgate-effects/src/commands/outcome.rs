@@ -53,21 +53,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         _ => parsed.spec.prints,
     };
     let printed = match prints {
-        Prints::Input => {
-            if let Some(mut output) = output {
-                if output.text.is_empty() {
-                    output.text.push(HOLE);
-                }
-                output.taint(&input);
-                output
-            } else {
-                // What a program makes of its input is not known, but where it comes from is.
-                let known = input.origins | Origins::OUTPUT;
-                let mut made = Value::unknown(known);
-                made.taint(&input);
-                made
-            }
-        }
+        Prints::Input => made_of(&input, output),
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Nothing => Value::default(),
@@ -93,6 +79,17 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         scene.write(actor, path, content, *append)?;
     }
     Ok(printed)
+}
+
+/// What a program prints that has read `input`, and whose inner program prints `output`.
+fn made_of(input: &Value, output: Option<Value>) -> Value {
+    // What it makes of its input is not known, but where that comes from is.
+    let mut made = output.unwrap_or_else(|| Value::unknown(input.origins | Origins::OUTPUT));
+    if made.text.is_empty() {
+        made.text.push(HOLE);
+    }
+    made.taint(input);
+    made
 }
 
 /// `-o name`, `-o wide`: which secrets there are, and nothing of what they hold.
