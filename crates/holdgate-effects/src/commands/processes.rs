@@ -128,3 +128,31 @@ fn is_started_here(scene: &Scene<'_>, pattern: &str) -> bool {
     let mut started = scene.effects.iter().filter(|effect| runs(effect));
     started.any(|effect| named(&effect.program) && !matches!(&*effect.program, "pkill" | "killall"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::picks;
+
+    #[test]
+    fn patterns_are_tried_on_the_name_of_the_guard() {
+        for text in [
+            "-f h.ldgate",
+            "processes: aux /[h]oldgate/{print $2}",
+            "aux oldgat[e]",
+            "^hold.*te$",
+            "gate",
+        ] {
+            assert!(picks(text, "holdgate"), "{text}");
+        }
+        for text in [
+            "aux {print $2}",
+            "[n]ode server.js",
+            "-f .*",
+            "-eo pid,args",
+            "[a-z]*",
+            "",
+        ] {
+            assert!(!picks(text, "holdgate"), "{text}");
+        }
+    }
+}

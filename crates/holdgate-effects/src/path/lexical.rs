@@ -211,6 +211,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_working_folder_is_found_by_way_of_proc() {
+        let seen = |path: &str| absolute(path, "/home/dev/app", "/home/dev");
+        assert_eq!(seen("/proc/self/cwd/../.bashrc"), "/home/dev/.bashrc");
+        assert_eq!(seen("/proc/thread-self/cwd"), "/home/dev/app");
+        assert_eq!(seen("/proc/self/cwdx"), "/proc/self/cwdx");
+    }
+
+    #[test]
     fn a_drive_of_windows_has_one_form() {
         let seen = |path: &str| without_detours(&absolute(path, "/d/app", "/c/Users/me"));
         assert_eq!(seen(r"D:\app\src\main.rs"), "/d/app/src/main.rs");
