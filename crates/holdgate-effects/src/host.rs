@@ -40,6 +40,8 @@ pub struct HostTable {
     drop: Vec<String>,
     /// Where archives of programs come from that people unpack and build.
     sources: Vec<String>,
+    /// Hosts whose names modules of Go begin with.
+    modules: Vec<String>,
     /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
     services: BTreeMap<String, Vec<String>>,
     /// Words in the names of databases, clusters and buckets that tell what they are for.
@@ -135,15 +137,25 @@ impl HostTable {
             && !self.lists(&self.sources, &host.name, "")
     }
 
-    /// Whether the name of a host begins like that of a well-known one: `pypi.org.evil.example`.
+    /// Whether nobody vouches for a module of this host.
+    pub(crate) fn is_strange_module(&self, host: &Host) -> bool {
+        matches!(host.class, HostClass::External | HostClass::Drop)
+            && !self.lists(&self.modules, &host.name, "")
+    }
+
+    /// Whether the name of a host goes on after that of a well-known one: `pypi.org.evil.example`.
     pub fn is_impostor(&self, host: &Host) -> bool {
         let known = self.registry.iter().chain(&self.installer);
         let mut known = known.filter_map(|entry| entry.split('/').next());
         host.class == HostClass::External
             && known.any(|entry| {
                 let entry = entry.trim_start_matches("*.");
-                let rest = host.name.strip_prefix(entry);
-                entry.contains('.') && rest.is_some_and(|rest| rest.starts_with('.'))
+                let labels = |(at, _): (usize, &str)| {
+                    let rest = host.name.get(at + entry.len()..).unwrap_or("");
+                    let before = host.name.get(..at).unwrap_or("");
+                    rest.starts_with('.') && (before.is_empty() || before.ends_with('.'))
+                };
+                entry.contains('.') && host.name.match_indices(entry).any(labels)
             })
     }
 

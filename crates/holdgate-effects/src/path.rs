@@ -11,8 +11,8 @@ mod table;
 
 pub use class::{Classes, PathClass};
 pub use globs::PathGlobs;
-pub(crate) use lexical::is_uri as is_address;
 pub use lexical::{absolute, is_under};
+pub(crate) use lexical::{is_endless, is_uri as is_address};
 pub(crate) use mount::{container_mount, is_engine_socket};
 pub(crate) use table::PathTable;
 pub(super) use table::SAMPLED;

@@ -11,6 +11,8 @@ pub const HOLE: char = '\u{FFFC}';
 pub const HOLE_STR: &str = "\u{FFFC}";
 /// Before the path of a file of secrets whose variables a value may hold, among its sources.
 pub(crate) const LOADED: &str = "loaded:";
+/// The source of what goes on until somebody stops it.
+pub(crate) const ENDLESS: &str = "endless";
 /// A value longer than this is cut: what expands without end is not worth following.
 pub(crate) const MAX_VALUE: usize = 1 << 20;
 /// Sources that are remembered for one value.
@@ -187,6 +189,18 @@ impl Value {
     #[must_use]
     pub(crate) fn without_loaded(mut self) -> Self {
         self.sources.retain(|s| !s.starts_with(LOADED));
+        self
+    }
+
+    /// Whether it goes on until somebody stops it.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.sources.iter().any(|s| &**s == ENDLESS)
+    }
+
+    /// A part of it, which ends.
+    #[must_use]
+    pub(crate) fn without_end(mut self) -> Self {
+        self.sources.retain(|s| &**s != ENDLESS);
         self
     }
 

@@ -104,6 +104,10 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
                 Some((key, value)) => {
                     let meaning = find(&levels, key).unwrap_or_default();
                     note(&mut parsed, key, meaning, Some(word.map(value)));
+                    if !parsed.spec.when.is_empty() {
+                        // A `when` may be about this value alone.
+                        note(&mut parsed, text, Meaning::default(), None);
+                    }
                 }
                 None => parsed.operands.push(word.clone()),
             }

@@ -153,9 +153,13 @@ impl Gathered {
         scene.fuel.spend(2)?;
         let Run { call, actor, .. } = run;
         match role {
-            Role::Data => scene.touches(actor, value)?,
+            Role::Data | Role::Index => scene.touches(actor, value)?,
+            Role::Content => self.reads_text(value),
+            // A title or comment with a secret in it: others read it.
+            Role::Text if is_message(run, value) => self.sent.push(value.clone()),
             Role::Text
             | Role::Key
+            | Role::Variables
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
@@ -177,10 +181,11 @@ impl Gathered {
                 self.sent
                     .push(network::data_to_send(scene, actor, data, call.stdin)?);
             }
-            Role::SendFile if value.text == "-" => {
-                self.sent.push(call.stdin.cloned().unwrap_or_default());
+            Role::SendFile => {
+                let input = (value.text == "-").then(|| call.stdin.cloned().unwrap_or_default());
+                self.sent
+                    .push(input.map_or_else(|| scene.read(actor, value), Ok)?);
             }
-            Role::SendFile => self.sent.push(scene.read(actor, value)?),
             Role::Connect => {
                 self.connections.push(value.clone());
                 scene.reaches(actor, Kind::Connect, value)?;
@@ -196,29 +201,29 @@ impl Gathered {
             Role::Env => special::environment(scene, actor, value)?,
             Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
-            Role::ExecAction => {
-                if let Some(command) = value.text.strip_prefix("exec=") {
-                    scene.shell(actor, &value.map(command))?;
-                }
-            }
+            Role::ExecAction => special::exec_action(scene, actor, value)?,
             Role::Patch => patch(scene, actor, value)?,
             Role::Mount => values::mount(scene, actor, value)?,
             Role::Manifest => {
                 let content = manifest(scene, run, value)?;
-                self.input.push(&content);
-                self.reads = true;
+                self.reads_text(&content);
             }
             Role::Sql => sql::run(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {
                 scene.emit(actor.does(kind).about(&value.text).of(value))?;
-                if kind == Kind::Remote {
+                if matches!(kind, Kind::Remote | Kind::Agent) {
                     scene.touches(actor, value)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn reads_text(&mut self, text: &Value) {
+        self.input.push(text);
+        self.reads = true;
     }
 
     /// A script runs in this very shell.
@@ -309,7 +314,11 @@ impl Gathered {
         let words = run.parsed.operands.iter().filter(|word| *word != value);
         let words = words.take(MAX_WORDS).cloned().collect();
         scene.variables.insert(ARGUMENTS.to_owned(), words);
-        self.output = Some(scene.interpret(run.actor, language, &code)?);
+        let mut output = scene.interpret(run.actor, language, &code)?;
+        if !scene.loaded.is_empty() && output.sources.iter().any(|s| &**s == "environment") {
+            output.taint(&scene.environment());
+        }
+        self.output = Some(output);
         scene.variables.remove(ARGUMENTS);
         if let Some(outer) = outer {
             scene.variables.insert(ARGUMENTS.to_owned(), outer);
@@ -320,6 +329,13 @@ impl Gathered {
         }
         Ok(())
     }
+}
+
+/// Whether a text goes to a service, and holds what came from a variable or file of secrets.
+fn is_message(run: Run<'_>, text: &Value) -> bool {
+    let remote = |(kind, _): &(Kind, _)| *kind == Kind::Remote;
+    text.origins.any(Origins::ENVIRONMENT | Origins::SECRET)
+        && run.parsed.spec.does.iter().any(remote)
 }
 
 /// `node -p CODE` prints what the last expression yields.

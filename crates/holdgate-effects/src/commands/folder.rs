@@ -4,6 +4,7 @@ use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
+use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
@@ -51,4 +52,29 @@ pub(super) fn shell_of_make(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Acto
         }
     }
     Ok(())
+}
+
+/// An archive is unpacked right here: it may put files over what this folder holds.
+pub(super) fn unpacks_over(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    let is = |tag: Tag| parsed.tags.contains(&tag);
+    let elsewhere = parsed.given(&["-C", "--directory", "-d", "-O", "--to-stdout"]);
+    let shows = !is(Tag::Extract) && parsed.given(&["-p", "-c"]);
+    if elsewhere || shows || is(Tag::List) || is(Tag::Create) || is(Tag::Append) {
+        return Ok(());
+    }
+    let here = Value::known(".");
+    let place = scene.place(&here);
+    let holds = [
+        PathClass::HoldsHoldgate,
+        PathClass::HoldsSecrets,
+        PathClass::HomeRoot,
+        PathClass::Startup,
+        PathClass::Secret,
+        PathClass::Root,
+    ];
+    let inside = place.is(PathClass::Project) && !place.is(PathClass::HomeRoot);
+    if inside || !holds.iter().any(|class| place.is(*class)) {
+        return Ok(());
+    }
+    scene.touch(&actor.and(Tag::Extract), Kind::Write, &here)
 }

@@ -182,13 +182,15 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
     if actor.is(Tag::Push) && !actor.is(Tag::Stash) {
         let named = parsed.operands.first();
         let is_url = |o: &&Value| o.text.contains("://") || o.text.contains('@');
-        let known = scene
-            .remotes
-            .get(named.map_or("origin", |o| o.text.as_str()))
-            .cloned();
+        let name = named.map_or("origin", |o| o.text.as_str());
+        let known = scene.remotes.get(name).cloned();
+        // A remote of an earlier call was known when that was judged.
+        let earlier = known.is_some() && scene.world.pending.remotes.get(name) == known.as_ref();
         if let Some(url) = known.or_else(|| named.filter(is_url).cloned()) {
             let files = Value::unknown(Origins::FILE);
-            scene.send(&actor.and(Tag::Transfer), &url, &files)?;
+            let mut actor = actor.and(Tag::Transfer);
+            actor.tag((!earlier).then_some(Tag::GivenUrl));
+            scene.send(&actor, &url, &files)?;
         }
     }
     if (actor.is(Tag::Checkout) && (actor.is(Tag::Discards) || parsed.paths_from.is_some()))
@@ -286,10 +288,21 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         scene.shell(actor, &command)?;
     }
     if lower.starts_with("protocol.ext")
-        || lower == "core.hookspath" && content.text == "/dev/null"
+        || lower == "core.hookspath" && !is_hooks_folder(&content.text)
         || lower == "http.sslverify" && content.text == "false"
     {
         note(Tag::Weakens, scene)?;
+    }
+    if lower.starts_with("gc.") {
+        match last {
+            "pruneexpire" => note(Tag::PruneNow, scene)?,
+            "reflogexpire" | "reflogexpireunreachable" => {
+                let text = format!("{key}={}", content.text);
+                let effect = actor.does(Kind::Vcs).tagged(Tag::ReflogExpire);
+                scene.emit(effect.tagged(Tag::All).about(&text))?;
+            }
+            _ => {}
+        }
     }
     if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof")
         || lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless()
@@ -297,6 +310,33 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         note(Tag::Redirects, scene)?;
     }
     leads(scene, actor, key, content)
+}
+
+/// Whether a folder is one in which projects keep their hooks, by the names that people and tools use.
+fn is_hooks_folder(path: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "hooks",
+        ".hooks",
+        "git-hooks",
+        ".git-hooks",
+        "githooks",
+        ".githooks",
+        "git_hooks",
+        ".husky",
+        ".lefthook",
+    ];
+    const ABOVE: [&str; 12] = [
+        "", ".git", "scripts", "script", "tools", "dev", "contrib", "etc", "build", "config",
+        ".config", "git",
+    ];
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    let path = path.strip_suffix("/_").unwrap_or(path);
+    // What is not known, or lies elsewhere, is judged by what runs.
+    if path.is_empty() || path.contains(HOLE) || path.starts_with(['/', '~', '$']) {
+        return path != "/dev/null";
+    }
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    NAMES.contains(&name) && ABOVE.contains(&above)
 }
 
 /// Settings that say where git finds remotes and hooks, and one of ssh.

@@ -5,6 +5,7 @@ mod argument;
 mod find;
 mod folder;
 mod git;
+mod keys;
 mod network;
 mod outcome;
 mod own;
@@ -65,16 +66,17 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
-    let output = match spec {
+    let (output, passes) = match spec {
         Some(Ok(spec)) => run_spec(scene, spec, call, actor)?,
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
-            unknown(scene, call, actor)?
+            (unknown(scene, call, actor)?, false)
         }
-        None => unknown(scene, call, actor)?,
+        None => (unknown(scene, call, actor)?, false),
     };
     let output = printed::place(scene, call, output);
-    if actor.is(Tag::Interpreter) || printed::shows_input(call) {
+    let output = printed::ended(call, output);
+    if passes || actor.is(Tag::Interpreter) || printed::shows_input(call) {
         return Ok(output);
     }
     // What else is made of its input shows nothing of it.
@@ -124,12 +126,14 @@ fn is_key_option(option: &str) -> bool {
     ends.contains(&last) || ["tlskey", "tlscert", "sslkey", "sslcert", "privkey"].contains(&last)
 }
 
+/// Runs a program by its entry. Returns what it prints, and whether that is what an inner program
+/// prints.
 fn run_spec(
     scene: &mut Scene<'_>,
     spec: &Arc<Spec>,
     call: &Call<'_>,
     actor: &Actor,
-) -> Fueled<Value> {
+) -> Fueled<(Value, bool)> {
     let bundles = call.words.iter().filter(|w| w.text.starts_with('-'));
     let letters: usize = bundles.map(|w| w.text.len()).sum();
     scene.fuel.spend(3 * (call.words.len() + letters) as u64)?;
@@ -142,7 +146,7 @@ fn run_spec(
     if let [_, only] = call.words
         && shows_help(only)
     {
-        return Ok(Value::unknown(Origins::OUTPUT));
+        return Ok((Value::unknown(Origins::OUTPUT), false));
     }
     let words = spec.handler.and_then(|h| units::words(h, scene, call));
     let parsed = args::parse(spec, words.as_deref().unwrap_or(call.words));
@@ -162,7 +166,7 @@ fn run_spec(
             actor: &actor,
         };
         if let Some(output) = units::before(*handler, scene, run)? {
-            return Ok(output);
+            return Ok((output, false));
         }
     }
     actor.tag(chosen.iter().flat_map(|s| s.tags.iter().copied()));
@@ -185,15 +189,19 @@ fn run_spec(
     if parsed.inside == Some(Tag::Container) {
         values::enter_container(scene, &parsed);
     }
+    let loaded = scene.loaded.clone();
     let output = carry_out(scene, spec, run)?;
+    scene.loaded = loaded;
     scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;
     scene.marks.truncate(marks);
     if actor.is(Tag::List) {
         // Names, and nothing of what they stand for.
-        return Ok(output.without_loaded());
+        return Ok((output.without_loaded(), false));
     }
-    Ok(output)
+    let runs = |(role, _): &(Role, bool)| matches!(role, Role::Argv | Role::ArgvAndInput);
+    let passes = actor.is(Tag::Interpreter) || parsed.spec.operands.last().is_some_and(runs);
+    Ok((output, passes))
 }
 
 /// Goes through the arguments, then does what needs all of them.
@@ -207,8 +215,11 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
         }
     }
     for given in &parsed.options {
-        // Variables from a file go to the program, not to the screen.
-        if given.name.contains("env-file") {
+        // Variables from a file go to the program, not to the screen: what it shows of them counts.
+        if let Some((role, path)) = &given.value
+            && (*role == Role::Variables || given.name.contains("env-file"))
+        {
+            scene.load_secrets(path);
             continue;
         }
         if let Some((role, value)) = &given.value {

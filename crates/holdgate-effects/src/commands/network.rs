@@ -39,6 +39,25 @@ pub(super) fn downloads(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed
     }
 }
 
+/// The files of a release, by the names that are given or asked for.
+pub(super) fn release_files(scene: &mut Scene<'_>, parsed: &Parsed) {
+    let option = |names: &[&str]| parsed.value_of(names).map(|v| v.text.as_str());
+    let folder = option(&["-D", "--dir"]);
+    let name = option(&["-O", "--output"]).or_else(|| option(&["-p", "--pattern"]));
+    let Some(name) = name.filter(|name| *name != "-") else {
+        return;
+    };
+    let path = match folder {
+        Some(folder) => format!("{}/{name}", folder.trim_end_matches('/')),
+        None => name.to_owned(),
+    };
+    let source = option(&["-R", "--repo"]).unwrap_or("");
+    let content =
+        Value::unknown(Origins::FETCHED).with_source(&format!("https://github.com/{source}"));
+    let path = scene.place(&Value::known(path)).text;
+    scene.files.insert(path, content);
+}
+
 /// What follows the last `/` of an address.
 pub(super) fn last_part(url: &str) -> &str {
     url.trim_end_matches('/').rsplit('/').next().unwrap_or("")

@@ -7,7 +7,7 @@ use super::{Gathered, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE, Origins, Value};
+use crate::value::{ENDLESS, HOLE, Origins, Value};
 
 /// Carries out what has gathered. Returns what the program prints.
 pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) -> Fueled<Value> {
@@ -28,6 +28,9 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         connections,
         ..
     } = gathered;
+    if input.is_endless() && parsed.given(&["count", "-c", "--bytes", "-n", "--lines"]) {
+        input = input.without_end();
+    }
     if !commands.is_empty() {
         let code = Value::join(&commands, " ");
         output = Some(scene.shell(actor, &code)?);
@@ -50,24 +53,11 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         _ => parsed.spec.prints,
     };
     let printed = match prints {
-        Prints::Input => {
-            if let Some(mut output) = output {
-                if output.text.is_empty() {
-                    output.text.push(HOLE);
-                }
-                output.taint(&input);
-                output
-            } else {
-                // What a program makes of its input is not known, but where it comes from is.
-                let known = input.origins | Origins::OUTPUT;
-                let mut made = Value::unknown(known);
-                made.taint(&input);
-                made
-            }
-        }
+        Prints::Input => made_of(&input, output),
         Prints::Same => input.clone(),
         Prints::Report => Value::unknown(Origins::OUTPUT),
         Prints::Nothing => Value::default(),
+        Prints::Endless => Value::unknown(Origins::OUTPUT).with_source(ENDLESS),
         Prints::Environment => scene.environment(),
         Prints::Secret if shows_names(parsed) => Value::unknown(Origins::OUTPUT),
         Prints::Secret => {
@@ -89,6 +79,17 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         scene.write(actor, path, content, *append)?;
     }
     Ok(printed)
+}
+
+/// What a program prints that has read `input`, and whose inner program prints `output`.
+fn made_of(input: &Value, output: Option<Value>) -> Value {
+    // What it makes of its input is not known, but where that comes from is.
+    let mut made = output.unwrap_or_else(|| Value::unknown(input.origins | Origins::OUTPUT));
+    if made.text.is_empty() {
+        made.text.push(HOLE);
+    }
+    made.taint(input);
+    made
 }
 
 /// `-o name`, `-o wide`: which secrets there are, and nothing of what they hold.

@@ -1,6 +1,7 @@
 //! Packages: what is installed, and from where.
 
 use super::args::Parsed;
+use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
@@ -10,10 +11,15 @@ use crate::value::{Origins, Value};
 
 /// Packages from a registry that everybody uses are from no other index.
 pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor) {
+    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let by_address =
+        |(role, value): &(Role, Value)| *role == Role::Index && value.text.contains("://");
+    if values.clone().any(by_address) {
+        actor.tag([Tag::OtherIndex]);
+    }
     if !actor.is(Tag::OtherIndex) {
         return;
     }
-    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
     let mut urls = values
         .map(|(_, value)| value)
         .filter(|value| value.text.contains("://"))
@@ -27,18 +33,8 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
         actor.tags.retain(|tag| *tag != Tag::OtherIndex);
         return;
     }
-    let tags: Vec<Tag> = urls.filter_map(|url| doubt(scene, url)).collect();
+    let tags: Vec<Tag> = urls.filter_map(|url| scene.doubt(url)).collect();
     actor.tag(tags);
-}
-
-/// Why nobody should install anything from an address.
-fn doubt(scene: &Scene<'_>, url: &Value) -> Option<Tag> {
-    let host = scene.know.hosts.host(url);
-    if scene.know.hosts.is_impostor(&host) {
-        return Some(Tag::Impostor);
-    }
-    let outside = matches!(host.class, HostClass::External | HostClass::Drop);
-    (outside && url.text.starts_with("http://")).then_some(Tag::Insecure)
 }
 
 /// A package by name, by URL, or from here.
@@ -50,7 +46,7 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
         let url = url.rsplit_once(" @ ").map_or(url, |(_, url)| url);
         let url = value.map(url);
         effect = effect.tagged(Tag::FromUrl);
-        if let Some(tag) = doubt(scene, &url) {
+        if let Some(tag) = scene.doubt(&url) {
             effect = effect.tagged(tag);
         }
         effect = effect.with(scene.know.hosts.host(&url));
@@ -97,19 +93,30 @@ pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>, words: &[Value]) -> Fuel
     Ok(None)
 }
 
-/// `go run host/module@version`: it is fetched, built and run.
-pub(super) fn run_module(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
-    let module = parsed.operands.first().filter(|o| o.text.contains('@'));
-    let Some(module) = module.filter(|o| !o.text.starts_with(['.', '/'])) else {
-        return Ok(());
-    };
-    let path = module.text.split('@').next().unwrap_or("");
-    let host = scene.know.hosts.host(&module.map(path));
-    let mut effect = actor.does(Kind::Install).about(&module.text);
-    if matches!(host.class, HostClass::External | HostClass::Drop) {
-        effect = effect.tagged(Tag::FromUrl);
+/// `go run host/module@version`, `go install …`, `go get …`: modules are fetched and built from the host
+/// that their names begin with.
+pub(super) fn modules(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    const MAX_MODULES: usize = 16;
+    let runs = parsed.is_sub(&["run"]);
+    let count = if runs { 1 } else { MAX_MODULES };
+    for module in parsed.operands.iter().take(count) {
+        let (path, version) = module.text.split_once('@').unwrap_or((&module.text, ""));
+        let (host, _) = path.split_once('/').unwrap_or((path, ""));
+        let named = host.contains('.') && !host.starts_with('.') && path.contains('/');
+        if !named || runs && version.is_empty() {
+            continue;
+        }
+        let host = scene.know.hosts.host(&module.map(path));
+        let unheard_of = scene.know.hosts.is_strange_module(&host);
+        if runs || unheard_of {
+            let mut effect = actor.does(Kind::Install).about(&module.text);
+            if unheard_of {
+                effect = effect.tagged(Tag::FromUrl);
+            }
+            scene.emit(effect.with(host))?;
+        }
     }
-    scene.emit(effect.with(host))
+    Ok(())
 }
 
 /// `npm pkg set scripts.NAME=command`

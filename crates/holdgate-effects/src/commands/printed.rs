@@ -24,6 +24,17 @@ pub(super) fn shows_input(call: &Call<'_>) -> bool {
     SELECT.contains(&call.program) && selects(call) || SHOW.contains(&call.program)
 }
 
+/// Programs that go on as long as what they read.
+const GO_ON: [&str; 6] = ["cat", "tee", "pv", "tr", "yes", "base64"];
+
+/// What `call` prints: most programs end, whatever they read.
+pub(super) fn ended(call: &Call<'_>, output: Value) -> Value {
+    if output.sources.is_empty() || !output.is_endless() || GO_ON.contains(&call.program) {
+        return output;
+    }
+    output.without_end()
+}
+
 /// What `call` prints, if it is a place, or lines of which a part is known; otherwise `output`.
 pub(super) fn place(scene: &Scene<'_>, call: &Call<'_>, output: Value) -> Value {
     if let Some(named) = named(scene, call, &output) {

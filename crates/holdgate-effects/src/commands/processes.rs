@@ -3,6 +3,7 @@
 use super::handler::Handler;
 use super::{Call, evidence};
 use crate::effect::{Actor, Effect, Kind};
+use crate::pattern::Pattern;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -65,10 +66,59 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuele
         }
         effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
     }
+    if picks(&text, &scene.know.own.program) {
+        text.push(' ');
+        text.push_str(&scene.know.own.program);
+    }
     if effect.is(Tag::ByName) && is_started_here(scene, &value.text) {
         effect = effect.tagged(Tag::Own);
     }
     scene.emit(effect.about(&text))
+}
+
+/// Whether a pattern in `text` is about the process `name` and not about all: `[h]oldgate`, `h.ldg`.
+fn picks(text: &str, name: &str) -> bool {
+    const MAX_PATTERNS: usize = 32;
+    const MIN_LETTERS: usize = 3;
+    /// No process has such a name: a pattern that fits is about all.
+    const NO_NAME: &str = "xqzxqzxqzxqz";
+    let splits = |c: char| c.is_whitespace() || "/'\"|(){}!~;,=".contains(c);
+    let letters = |word: &str| word.chars().filter(char::is_ascii_alphabetic).count();
+    let words = text
+        .split(splits)
+        .filter(|word| letters(word) >= MIN_LETTERS);
+    !name.is_empty()
+        && words.take(MAX_PATTERNS).any(|word| {
+            let word = word.trim_start_matches('^').trim_end_matches('$');
+            let pattern = Pattern::read(&as_shell_pattern(word));
+            pattern.is_some_and(|p| p.matches(name) && !p.matches(NO_NAME))
+        })
+}
+
+/// A regular expression as a pattern of the shell that matches at least as much.
+fn as_shell_pattern(expression: &str) -> String {
+    let mut pattern = "*".to_owned();
+    let mut inside = false;
+    for char in expression.to_ascii_lowercase().chars() {
+        match char {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ => {}
+        }
+        match char {
+            '.' if !inside => pattern.push('?'),
+            // What stands before may come again, or not at all.
+            '*' | '+' | '?' if !inside => {
+                if char != '+' && !pattern.ends_with(']') {
+                    pattern.pop();
+                }
+                pattern.push('*');
+            }
+            char => pattern.push(char),
+        }
+    }
+    pattern.push('*');
+    pattern
 }
 
 /// Whether the call itself has started a program that a pattern of processes names.
@@ -77,4 +127,32 @@ fn is_started_here(scene: &Scene<'_>, pattern: &str) -> bool {
     let runs = |effect: &Effect| effect.kind == Kind::Run && !effect.is(Tag::Suspect);
     let mut started = scene.effects.iter().filter(|effect| runs(effect));
     started.any(|effect| named(&effect.program) && !matches!(&*effect.program, "pkill" | "killall"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::picks;
+
+    #[test]
+    fn patterns_are_tried_on_the_name_of_the_guard() {
+        for text in [
+            "-f h.ldgate",
+            "processes: aux /[h]oldgate/{print $2}",
+            "aux oldgat[e]",
+            "^hold.*te$",
+            "gate",
+        ] {
+            assert!(picks(text, "holdgate"), "{text}");
+        }
+        for text in [
+            "aux {print $2}",
+            "[n]ode server.js",
+            "-f .*",
+            "-eo pid,args",
+            "[a-z]*",
+            "",
+        ] {
+            assert!(!picks(text, "holdgate"), "{text}");
+        }
+    }
 }

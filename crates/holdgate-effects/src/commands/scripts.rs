@@ -19,7 +19,11 @@ pub(super) fn script(
     value: &Value,
 ) -> Fueled<Option<Value>> {
     let Run { call, actor, .. } = run;
-    if value.text == "-" {
+    let is_input = matches!(
+        value.text.as_str(),
+        "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
+    );
+    if is_input && (call.stdin.is_some() || value.text == "-") {
         let code = call
             .stdin
             .map(|code| scene.interpret(actor, language, code));

@@ -146,6 +146,13 @@ pub(super) fn environment(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -
     scene.set_environment(actor, name, &content)
 }
 
+/// `exec=command` of tar.
+pub(super) fn exec_action(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+    let command = value.text.strip_prefix("exec=");
+    let run = |command| scene.shell(actor, &value.map(command)).map(drop);
+    command.map_or(Ok(()), run)
+}
+
 /// `key=value` of a program, `build.rustc-wrapper="x"`: some settings name a program or a file to run.
 pub(super) fn setting(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let (key, content) = value.text.split_once('=').unwrap_or((&value.text, ""));

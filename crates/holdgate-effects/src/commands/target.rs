@@ -23,6 +23,46 @@ const HOSTS: [&str; 9] = [
     "--endpoint",
     "--endpoints",
 ];
+/// Options whose value names what is meant: a database, a cluster, an account, a stage, a file of
+/// resources.
+const NAMES: [&str; 36] = [
+    "-d",
+    "--dbname",
+    "--database",
+    "--db",
+    "--name",
+    "-n",
+    "--namespace",
+    "--context",
+    "--kube-context",
+    "--cluster",
+    "--cluster-name",
+    "--profile",
+    "--project",
+    "--stack",
+    "--stack-name",
+    "--env",
+    "--environment",
+    "--stage",
+    "--workspace",
+    "--bucket",
+    "--app",
+    "-a",
+    "--subscription",
+    "--resource-group",
+    "-g",
+    "--instance",
+    "--kubeconfig",
+    "--config",
+    "-f",
+    "--filename",
+    "-k",
+    "--kustomize",
+    "--table-name",
+    "-var-file",
+    "-target",
+    "-chdir",
+];
 /// Variables that say what is meant, for programs that are told so by nothing else.
 const VARIABLES: [&str; 16] = [
     "RAILS_ENV",
@@ -74,10 +114,70 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         return None;
     }
     let local = hosts.iter().any(is_local)
-        || words.iter().any(|w| targets.is_test(&w.text))
+        || is_named_test(scene, parsed)
         || numbered(parsed)
         || is_own_file(scene, parsed);
     local.then_some(Tag::TestTarget)
+}
+
+/// Whether what is meant is local or made for tests, by its own name: words that stand elsewhere in
+/// the call tell nothing.
+fn is_named_test(scene: &Scene<'_>, parsed: &Parsed) -> bool {
+    let targets = &scene.know.hosts.targets;
+    let is_test =
+        |value: &Value| !value.text.contains(char::is_whitespace) && targets.is_test(&value.text);
+    let mut variables = VARIABLES.iter().filter_map(|name| scene.variable(name));
+    let named = parsed.options.iter();
+    let mut named = named.filter(|o| NAMES.contains(&o.name.as_str()));
+    // `rails db:drop RAILS_ENV=test`
+    let set = |operand: &&Value| {
+        let name = operand.text.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| VARIABLES.contains(&name))
+    };
+    let names = match parsed.operands.as_slice() {
+        // The first may say what kind of thing is meant.
+        [_, names @ ..] if !names.is_empty() => names,
+        all => all,
+    };
+    variables.any(|values| values.iter().any(is_test))
+        || parsed.operands.iter().filter(set).any(is_test)
+        || named.any(|o| o.value.as_ref().is_some_and(|(_, value)| is_test(value)))
+        || !names.is_empty() && names.iter().all(is_test)
+        || is_database(parsed) && parsed.operands.first().is_some_and(is_test)
+        || statements_name_tests(scene, parsed)
+}
+
+/// `DROP DATABASE app_test`: whether all databases that statements name are made for tests.
+fn statements_name_tests(scene: &Scene<'_>, parsed: &Parsed) -> bool {
+    const MAX_WORDS: usize = 256;
+    let sql = |(role, _): &&(Role, Value)| *role == Role::Sql;
+    let options = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let mut found = false;
+    for (_, statement) in options.filter(sql) {
+        let ends = |c: char| c.is_whitespace() || ";`\"'".contains(c);
+        let words = statement.text.split(ends).filter(|word| !word.is_empty());
+        let mut named = false;
+        for word in words.take(MAX_WORDS) {
+            let lower = word.to_ascii_lowercase();
+            if named && !matches!(lower.as_str(), "if" | "exists" | "not") {
+                if !scene.know.hosts.targets.is_test(word) {
+                    return false;
+                }
+                found = true;
+                named = false;
+            }
+            named |= matches!(lower.as_str(), "database" | "schema");
+        }
+    }
+    found
+}
+
+fn is_database(parsed: &Parsed) -> bool {
+    let spec = &parsed.spec;
+    let sql = |role: Role| matches!(role, Role::Sql | Role::About(Kind::Database));
+    spec.operands.iter().any(|(role, _)| sql(*role))
+        || spec.stdin.is_some_and(sql)
+        || spec.options.values().filter_map(|m| m.value).any(sql)
 }
 
 /// Whether it acts on a database or on something remote.

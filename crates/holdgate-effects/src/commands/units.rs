@@ -9,7 +9,7 @@
 use super::args::Parsed;
 use super::handler::Handler;
 use super::spec::Spec;
-use super::{Call, Gathered, find, folder, git, network, own, packages, processes, reads};
+use super::{Call, Gathered, find, folder, git, keys, network, own, packages, processes, reads};
 use super::{special, transfer, values};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
@@ -90,9 +90,10 @@ pub(super) fn before(
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
         Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
-        Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
+        Handler::GoRun => packages::modules(scene, parsed, actor).map(|()| None),
         Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),
         Handler::GitConfig => git::config_command(scene, parsed, actor).map(|()| None),
+        Handler::NpmConfig => keys::package_settings(scene, parsed, actor).map(|()| None),
         Handler::PutLines => transfer::put_lines(scene, run).map(|()| None),
         _ => Ok(None),
     }
@@ -116,6 +117,7 @@ pub(super) fn after(
 ) -> Fueled {
     let Run { parsed, actor, .. } = run;
     match handler {
+        Handler::Ansible => keys::ansible(scene, run),
         Handler::Aria2 | Handler::Axel | Handler::Curl | Handler::Wget => {
             network::downloads(handler, scene, parsed, &gathered.urls);
             Ok(())
@@ -130,7 +132,7 @@ pub(super) fn after(
         Handler::NpmSet => packages::scripts(scene, parsed, actor),
         Handler::Unpack => {
             network::unpacks(scene, parsed, &gathered.input);
-            Ok(())
+            folder::unpacks_over(scene, parsed, actor)
         }
         _ => Ok(()),
     }
@@ -149,6 +151,10 @@ pub(super) fn finish(
             output
         }
         Handler::Jq => reads::printed_by_jq(run.parsed, output),
+        Handler::Release => {
+            network::release_files(scene, run.parsed);
+            output
+        }
         Handler::Ls => reads::listing(scene, run.parsed).unwrap_or(output),
         Handler::Awk
         | Handler::Cut

@@ -79,6 +79,8 @@ pub(crate) enum Prints {
     Decoded,
     /// Nothing at all.
     Nothing,
+    /// The same again and again, until somebody stops it.
+    Endless,
 }
 
 /// How options look.

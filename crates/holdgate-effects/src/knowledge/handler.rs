@@ -5,6 +5,7 @@ use crate::worded::worded;
 worded! {
     /// What an entry of `commands.yaml` names as its `handler`.
     pub(crate) enum Handler as "handler" {
+        Ansible = "ansible": "The arguments of a module are `key=value`; the module has an entry of its own.",
         AppleScript = "applescript": "The script may type in a person's place.",
         ApplyPatch = "apply-patch": "The argument or the input is a patch.",
         Aria2 = "aria2": "Files are saved under the names of their addresses, or the name given.",
@@ -37,11 +38,13 @@ worded! {
         Make = "make": "Variables may name the shell that runs the recipes.",
         Mount = "mount": "A folder that is bound is the folder under another name.",
         Move = "move": "What is moved stays what it was under its new name.",
+        NpmConfig = "npm-config": "Some settings say what runs and where packages come from.",
         NpmSet = "npm-set": "A script of the package may be set.",
         Ports = "ports": "The output tells who listens on which port.",
         Processes = "processes": "The output is a list of processes.",
         ProcessesByName = "processes-by-name": "The output is a list of processes, picked by name.",
         PutLines = "put-lines": "The input holds commands that send files.",
+        Release = "release": "Files of a release are saved under their names, or the name given.",
         Search = "search": "It may search all of this folder, or pick processes from a list.",
         Sed = "sed": "The script may show nothing but names; it may pick processes from a list.",
         Serves = "serves": "A folder is served to others.",

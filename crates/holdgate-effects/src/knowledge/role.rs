@@ -18,6 +18,10 @@ pub(crate) enum Role {
     /// `key=value` of a program that runs what some of its settings name.
     Setting,
     Read,
+    /// A text that it writes as it is.
+    Content,
+    /// Where packages come from: an address, or a name or folder that is known here.
+    Index,
     /// A file whose lines show, also where the program else tells only names and sizes.
     Shown,
     Write,
@@ -61,6 +65,8 @@ pub(crate) enum Role {
     Cwd,
     /// `NAME=value`
     Env,
+    /// A file of variables for what it runs.
+    Variables,
     /// `key=value` of git, some of which run programs.
     GitConfig,
     /// `exec=command` of tar.

@@ -45,6 +45,9 @@ pub fn absolute(path: &str, cwd: &str, home: &str) -> String {
 /// `path` as it is seen from `cwd`, nothing taken out.
 pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
     let path = file_of(path);
+    if let Some(rest) = path.strip_prefix("/proc/").and_then(of_own_folder) {
+        return format!("{}{rest}", cwd.trim_end_matches('/'));
+    }
     if is_uri(path) || path.starts_with('/') || path.starts_with(HOLE) || is_windows(path) {
         path.to_owned()
     } else if path == "~" || path.starts_with("~/") {
@@ -57,6 +60,20 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
         }
         inside
     }
+}
+
+/// What follows the working folder in `self/cwd/…`, a path below `/proc`.
+fn of_own_folder(path: &str) -> Option<&str> {
+    let inner = path
+        .strip_prefix("self/cwd")
+        .or_else(|| path.strip_prefix("thread-self/cwd"))?;
+    (inner.is_empty() || inner.starts_with('/')).then_some(inner)
+}
+
+/// Whether it is a device that gives as much as anybody reads.
+pub(crate) fn is_endless(path: &str) -> bool {
+    let device = path.strip_prefix("/dev/");
+    device.is_some_and(|device| matches!(device, "zero" | "urandom" | "random" | "full"))
 }
 
 /// Whether it is an address and not a path: `https://…`, `s3://…`, `user@host:…`.
@@ -192,6 +209,14 @@ pub(super) fn short_form(path: &str, home: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_working_folder_is_found_by_way_of_proc() {
+        let seen = |path: &str| absolute(path, "/home/dev/app", "/home/dev");
+        assert_eq!(seen("/proc/self/cwd/../.bashrc"), "/home/dev/.bashrc");
+        assert_eq!(seen("/proc/thread-self/cwd"), "/home/dev/app");
+        assert_eq!(seen("/proc/self/cwdx"), "/proc/self/cwdx");
+    }
 
     #[test]
     fn a_drive_of_windows_has_one_form() {

@@ -36,6 +36,9 @@ impl Scene<'_> {
         }
         let text = format!("{name}={}", value.text);
         let mut effect = actor.does(Kind::Env).about(&text).of(value);
+        if let Some(tag) = self.doubt_of_variable(name, value) {
+            effect = effect.tagged(tag);
+        }
         if let Some(place) = injected {
             effect = effect.tagged(Tag::Injects).at(place);
         } else if value.text.starts_with('/') {
@@ -126,7 +129,9 @@ impl Scene<'_> {
     /// A value that begins with a program and its arguments is for somebody to run.
     fn begins_like_command(&mut self, actor: &Actor, value: &Value) -> Fueled {
         let (program, arguments) = value.text.split_once(' ').unwrap_or((&value.text, ""));
-        if programs::is_telling(program) && !arguments.trim().is_empty() {
+        // `VIMINIT='!command'`, `--bind 'start:execute(command)'`
+        let holds = value.text.contains(['!', '(']) && value.text.contains(' ');
+        if holds || programs::is_telling(program) && !arguments.trim().is_empty() {
             return self.touches(actor, value);
         }
         Ok(())
@@ -231,6 +236,14 @@ impl Scene<'_> {
     pub(crate) fn load(&mut self, path: &str) {
         if self.loaded.len() < MAX_LOADED && !self.loaded.iter().any(|p| p == path) {
             self.loaded.push(path.to_owned());
+        }
+    }
+
+    /// The same, if the file holds secrets.
+    pub(crate) fn load_secrets(&mut self, path: &Value) {
+        let place = self.place(path);
+        if place.is(PathClass::Secret) {
+            self.load(&place.text);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::own;
 use crate::path::{self, PathClass, Place};
 use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
-use crate::value::{HOLE, Origins, Value};
+use crate::value::{ENDLESS, HOLE, Origins, Value};
 
 /// Fuel for all files that one call writes: about 50 ms.
 const MAX_GRANT: u64 = 1_000_000;
@@ -121,6 +121,9 @@ impl Scene<'_> {
             self.seen.insert(place.text.clone());
         }
         content.add_source(&place.text);
+        if path::is_endless(&place.text) {
+            content.add_source(ENDLESS);
+        }
         self.emit(actor.does(Kind::Read).at(place).of(path))?;
         Ok(content)
     }
@@ -142,6 +145,9 @@ impl Scene<'_> {
             effect = effect.tagged(Tag::Append);
         } else if self.replaces_file(actor, &place) {
             effect = effect.tagged(Tag::Overwrite);
+        }
+        if content.is_endless() && !place.is(PathClass::Stream) {
+            effect = effect.tagged(Tag::Endless);
         }
         if !content.text.is_empty() {
             effect = effect.about(&content.text);

@@ -2,6 +2,7 @@
 
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
+use crate::host::HostClass;
 use crate::path::Place;
 use crate::tag::Tag;
 use crate::value::Value;
@@ -21,6 +22,27 @@ const PAGES: [&str; 7] = [
 ];
 
 impl Scene<'_> {
+    /// Why nobody should install anything from an address.
+    pub(crate) fn doubt(&self, url: &Value) -> Option<Tag> {
+        let host = self.know.hosts.host(url);
+        if self.know.hosts.is_impostor(&host) {
+            return Some(Tag::Impostor);
+        }
+        let outside = matches!(host.class, HostClass::External | HostClass::Drop);
+        (outside && url.text.starts_with("http://")).then_some(Tag::Insecure)
+    }
+
+    /// The same for a variable that says where packages come from.
+    pub(super) fn doubt_of_variable(&self, name: &str, value: &Value) -> Option<Tag> {
+        const PARTS: [&str; 5] = ["INDEX", "REGISTRY", "GOPROXY", "GEM_SOURCE", "MIRROR"];
+        if !value.text.contains("://") {
+            return None;
+        }
+        let name = name.to_ascii_uppercase();
+        let named = PARTS.iter().any(|part| name.contains(part));
+        self.doubt(value).filter(|_| named)
+    }
+
     /// Notes the hosts that a written file takes packages from.
     pub(super) fn takes_packages(&mut self, place: &Place, content: &Value) -> Fueled {
         let name = place.short.rsplit('/').next().unwrap_or("");
@@ -45,7 +67,9 @@ impl Scene<'_> {
             let end = after
                 .find(['"', '\'', ' ', ',', ')', '}', '#'])
                 .unwrap_or(after.len());
-            let url = format!("https://{}", after.get(..end).unwrap_or(""));
+            let plain = before.ends_with("http") || before.ends_with("http\\");
+            let scheme = if plain { "http" } else { "https" };
+            let url = format!("{scheme}://{}", after.get(..end).unwrap_or(""));
             let host = self.know.hosts.host(&Value::known(url.as_str()));
             if !hosts.insert(host.name.clone()) || hosts.len() > MAX_HOSTS {
                 continue;
@@ -55,7 +79,8 @@ impl Scene<'_> {
             } else {
                 Tag::FromFile
             };
-            let actor = Actor::new(name, &crate::json::shorten(line, 200));
+            let mut actor = Actor::new(name, &crate::json::shorten(line, 200));
+            actor.tag(self.doubt(&Value::known(url.as_str())));
             let effect = actor.does(Kind::Install).with(host).about(&url);
             self.emit(effect.tagged(Tag::FromUrl).tagged(Tag::Written).tagged(tag))?;
         }

@@ -62,7 +62,8 @@ impl Scene<'_> {
         if word.text.contains("://") && !word.text.contains(char::is_whitespace) {
             self.fetch(actor, word)?;
         }
-        for command in commands_in(&word.text) {
+        let own = &self.know.own;
+        for command in commands_in(&word.text, |program| own.is_program(program)) {
             let command = word.map(command);
             // Nothing of it is left behind: perhaps nobody runs it.
             let (files, links) = (self.files.clone(), self.links.len());
@@ -121,7 +122,7 @@ fn paths_among_words(text: &str) -> Vec<&str> {
 
 /// What in a text may be a command: from a program that is worth a look, at the start or after
 /// something that could end what stands before it, to the end.
-fn commands_in(text: &str) -> Vec<&str> {
+fn commands_in(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<&str> {
     if !text.contains(' ') {
         return Vec::new();
     }
@@ -132,7 +133,8 @@ fn commands_in(text: &str) -> Vec<&str> {
         if at_start && char.is_ascii_alphabetic() || char == '/' {
             let rest = text.get(at..).unwrap_or_default();
             let (program, arguments) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-            if programs::is_telling(program) && !arguments.trim().is_empty() {
+            let telling = programs::is_telling(program) || is_own(program);
+            if telling && !arguments.trim().is_empty() {
                 found.push(up_to_quote(text, at));
             }
             if found.len() == MAX_COMMANDS {
@@ -172,9 +174,10 @@ mod tests {
 
     #[test]
     fn commands_are_found_where_one_can_begin() {
-        assert_eq!(commands_in("|bash -i >& x"), ["bash -i >& x"]);
-        assert_eq!(commands_in("x:;@rm -rf ~"), ["rm -rf ~"]);
-        assert_eq!(commands_in("the rm command"), [""; 0]);
-        assert_eq!(commands_in("[\"sh\",\"rm -rf ~\"]"), ["rm -rf ~"]);
+        let found = |text| commands_in(text, |_| false);
+        assert_eq!(found("|bash -i >& x"), ["bash -i >& x"]);
+        assert_eq!(found("x:;@rm -rf ~"), ["rm -rf ~"]);
+        assert_eq!(found("the rm command"), [""; 0]);
+        assert_eq!(found("[\"sh\",\"rm -rf ~\"]"), ["rm -rf ~"]);
     }
 }

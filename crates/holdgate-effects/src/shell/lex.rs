@@ -302,12 +302,23 @@ impl Parser<'_> {
         let mut block = Vec::new();
         match parser.deeper(|p| p.whole(&mut block)) {
             Ok(()) => Ok(block),
+            // As documents mark code: no shell runs anything of it, nor fails for the rest.
+            Err(_) if runs_nothing(inner.trim()) => Ok(Vec::new()),
             Err(mut error) => {
                 error.at = start;
                 Err(error)
             }
         }
     }
+}
+
+/// Whether a text that is no command has nothing in it that a shell could run: `;`, `name()`.
+fn runs_nothing(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    text.chars().all(|c| ";&|<>()".contains(c))
+        || text
+            .strip_suffix("()")
+            .is_some_and(|name| name.chars().all(is_name))
 }
 
 /// Bytes that mean nothing special here.
