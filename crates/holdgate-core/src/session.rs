@@ -254,6 +254,7 @@ impl Session {
         if traces.is_empty() && (!pending.ran || pending.traces.is_empty()) {
             return;
         }
+        let traces = traces.earlier();
         if pending.ran {
             // All that was written has been written: what it held before is gone.
             pending.traces = Arc::new(traces.after(&pending.traces));

@@ -47,6 +47,10 @@ impl Facts for Disk {
         OneCall::new(self).is_file(path)
     }
 
+    fn content(&self, path: &str, most: usize) -> Option<String> {
+        OneCall::new(self).content(path, most)
+    }
+
     fn for_one_call(&self) -> Option<Arc<dyn Facts>> {
         Some(Arc::new(OneCall::new(self)))
     }
@@ -97,12 +101,19 @@ impl Facts for OneCall {
     fn real(&self, path: &str) -> Real {
         match self.ask(About::Real, path) {
             Some(Said::Real(real)) => real,
-            Some(Said::Yes(_)) | None => Real::Unknown,
+            Some(Said::Yes(_) | Said::Text(_)) | None => Real::Unknown,
         }
     }
 
     fn is_file(&self, path: &str) -> bool {
         self.ask(About::IsFile, path) != Some(Said::Yes(false))
+    }
+
+    fn content(&self, path: &str, most: usize) -> Option<String> {
+        match self.ask(About::Content(most), path) {
+            Some(Said::Text(text)) => text,
+            Some(Said::Real(_) | Said::Yes(_)) | None => None,
+        }
     }
 }
 

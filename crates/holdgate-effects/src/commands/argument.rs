@@ -154,8 +154,8 @@ impl Gathered {
         let Run { call, actor, .. } = run;
         match role {
             Role::Data => scene.touches(actor, value)?,
-            Role::Text
-            | Role::Key
+            Role::Text => network::publishes(scene, run, value)?,
+            Role::Key
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
@@ -275,7 +275,12 @@ impl Gathered {
                 self.input.push(&scene.content(value));
                 scene.touch(actor, Kind::Move, value)?;
             }
-            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            Role::Mode => {
+                scene.touch(actor, Kind::Mode, value)?;
+                if actor.is(Tag::Executable) {
+                    scene.becomes_program(value)?;
+                }
+            }
             _ => {}
         }
         Ok(())

@@ -5,6 +5,7 @@ mod argument;
 mod find;
 mod folder;
 mod git;
+mod in_place;
 mod network;
 mod outcome;
 mod own;

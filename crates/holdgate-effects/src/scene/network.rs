@@ -13,6 +13,8 @@ use crate::value::{Origins, Value};
 const MAX_SEARCHED: usize = 64 << 10;
 /// A shorter part of an address holds no encoded key.
 const MIN_ENCODED: usize = 24;
+/// Words that are decoded.
+const MAX_WORDS: usize = 16;
 
 /// What a part of an address stands for, if it is base64 or hex of a text.
 fn encoded_text(part: &str) -> Option<String> {
@@ -20,6 +22,25 @@ fn encoded_text(part: &str) -> Option<String> {
     let bytes = decode::hex(&part).or_else(|| decode::base64(&part))?;
     let text = String::from_utf8(bytes).ok()?;
     (!text.contains(|c: char| c.is_control() && !c.is_whitespace())).then_some(text)
+}
+
+/// Whether words of a text hold a key: in base64, in hex, or written backwards.
+pub(crate) fn hides_secret(text: &str) -> bool {
+    if text.len() > MAX_SEARCHED {
+        return false;
+    }
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !"+/=_-%".contains(c);
+    let words = text.split(ends).filter(|word| word.len() >= MIN_ENCODED);
+    words.take(MAX_WORDS).any(hides)
+}
+
+fn hides(word: &str) -> bool {
+    let tells = |text: &str| {
+        let marks = secret::marks(text, true);
+        marks.iter().any(|mark| *mark != Mark::Start("eyJ"))
+    };
+    encoded_text(word).is_some_and(|text| tells(&text))
+        || tells(&word.chars().rev().collect::<String>())
 }
 
 impl Scene<'_> {
@@ -95,11 +116,10 @@ impl Scene<'_> {
         let mut found = secret::marks(&value.text, false).iter().any(is_stray);
         if address && !found {
             let parts = value.text.split(['/', '?', '&', '=', '#', '.', ':']);
-            let long = parts.filter(|part| part.len() >= MIN_ENCODED).take(16);
-            found = long.filter_map(encoded_text).any(|text| {
-                let marks = secret::marks(&text, true);
-                marks.iter().any(|mark| *mark != Mark::Start("eyJ"))
-            });
+            let long = parts.filter(|part| part.len() >= MIN_ENCODED);
+            found = long.take(MAX_WORDS).any(hides);
+        } else if !found {
+            found = hides_secret(&value.text);
         }
         if found {
             value = value.marked(Origins::SECRET);
