@@ -111,7 +111,7 @@ impl Session {
 
     /// How often a call has come in a row, this time included.
     fn times_in_a_row(&self, print: Option<Fingerprint>) -> u32 {
-        if print.is_some() && self.last == print {
+        if print.is_some_and(Fingerprint::counts) && self.last == print {
             self.in_a_row.saturating_add(1)
         } else {
             1

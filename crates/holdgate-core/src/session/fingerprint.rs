@@ -8,13 +8,26 @@ use holdgate_effects::tag::Tag;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint(u64);
 
+impl Fingerprint {
+    /// Of calls that do nothing more when they are repeated: no two of them are equal.
+    const IDLE: Fingerprint = Fingerprint(0);
+
+    /// Whether it is worth counting.
+    pub(super) fn counts(self) -> bool {
+        self != Fingerprint::IDLE
+    }
+}
+
 /// Commands are equal if they do the same, however they are written. A collision only counts a call
-/// as repeated, so speed matters more than strength. `None`: the call waits for something to happen,
-/// as often as it takes, or does nothing more when it is repeated.
+/// as repeated, so speed matters more than strength. `None`: the call only waits for something to
+/// happen, as often as it takes.
 pub(crate) fn fingerprint(call: &ToolCall, effects: &[Effect]) -> Option<Fingerprint> {
     let waits = |e: &Effect| e.is(Tag::Tool) && (e.is(Tag::Inert) || e.is(Tag::Typed));
-    if !effects.is_empty() && (effects.iter().all(waits) || only_looks_or_sets(effects)) {
+    if !effects.is_empty() && effects.iter().all(waits) {
         return None;
+    }
+    if !effects.is_empty() && only_looks_or_sets(effects) {
+        return Some(Fingerprint::IDLE);
     }
     let runs = |e: &&Effect| e.kind == Kind::Run && !e.is(Tag::Tool);
     let mut hash = mix_text(0, call.name.as_bytes());
