@@ -6,6 +6,7 @@ mod environment;
 pub(crate) use environment::is_secret;
 mod execution;
 mod files;
+mod leaks;
 mod network;
 pub(crate) use network::hides_secret;
 mod packages;

@@ -157,9 +157,8 @@ impl Traces {
         };
         // How a piece fits into its file is not known.
         if !self.pieces.is_empty() {
-            let kept = |path: &String, content: &mut Value| {
-                loose(content) || !self.pieces.contains(path)
-            };
+            let kept =
+                |path: &String, content: &mut Value| loose(content) || !self.pieces.contains(path);
             traces.files.retain(kept);
         }
         let files = &traces.files;

@@ -55,7 +55,8 @@ pub(super) fn publishes(scene: &mut Scene<'_>, run: Run<'_>, text: &Value) -> Fu
     let is_secret = text.origins.any(Origins::SECRET)
         || text.sources.iter().any(|source| &**source == "environment")
         || secret::marks(&text.text, false).iter().any(is_key)
-        || hides_secret(&text.text);
+        || hides_secret(&text.text)
+        || scene.leaks(&text.text, None);
     if is_secret {
         let data = text.clone().marked(Origins::SECRET);
         scene.send(&run.actor.and(Tag::Message), &Value::default(), &data)?;

@@ -24,7 +24,9 @@ impl Scene<'_> {
         }
         if let Some(content) = self.files.get(&place.text) {
             let whole = !self.pieces.contains(&place.text) && content.is_known();
-            return whole.then(|| content.clone()).filter(|c| !c.text.is_empty());
+            return whole
+                .then(|| content.clone())
+                .filter(|c| !c.text.is_empty());
         }
         let facts = self.world.facts.as_ref()?;
         let own = place.is(PathClass::Project) && !place.is(PathClass::Secret);
@@ -76,7 +78,11 @@ impl Scene<'_> {
         self.grant(before.text.len() + after.text.len());
         let (files, tried, start) = (self.files.clone(), self.tried, self.effects.len());
         self.read_written(place, &before)?;
-        let old: HashSet<EffectKey> = self.effects.drain(start..).map(|e| EffectKey::of(&e)).collect();
+        let old: HashSet<EffectKey> = self
+            .effects
+            .drain(start..)
+            .map(|e| EffectKey::of(&e))
+            .collect();
         self.tried = tried;
         self.read_written(place, &after)?;
         self.files = files;
@@ -166,7 +172,12 @@ impl Scene<'_> {
         let place = self.place(path);
         let folder = place.text.trim_end_matches(['*', '/']);
         let gone = |(at, _): &&(String, String)| path::is_under(at, folder);
-        let lost: Vec<String> = self.moved.iter().filter(gone).map(|m| m.1.clone()).collect();
+        let lost: Vec<String> = self
+            .moved
+            .iter()
+            .filter(gone)
+            .map(|m| m.1.clone())
+            .collect();
         self.moved.retain(|moved| !lost.contains(&moved.1));
         for from in lost {
             let from = Value::known(from);

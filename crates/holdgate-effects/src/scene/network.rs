@@ -24,14 +24,29 @@ fn encoded_text(part: &str) -> Option<String> {
     (!text.contains(|c: char| c.is_control() && !c.is_whitespace())).then_some(text)
 }
 
+/// Words of a text that may hold something encoded.
+fn long_words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !"+/=_-%".contains(c);
+    let words = text.split(ends).flat_map(|word| {
+        // In an address, a slash and an equals sign stand between words.
+        let parts = word
+            .split(['/', '='])
+            .filter(move |part| part.len() < word.len());
+        parts.chain([word])
+    });
+    words
+        .filter(|word| word.len() >= MIN_ENCODED)
+        .take(MAX_WORDS)
+}
+
+/// What is encoded in a text.
+pub(super) fn decoded_words(text: &str) -> impl Iterator<Item = String> {
+    long_words(text).filter_map(encoded_text)
+}
+
 /// Whether words of a text hold a key: in base64, in hex, or written backwards.
 pub(crate) fn hides_secret(text: &str) -> bool {
-    if text.len() > MAX_SEARCHED {
-        return false;
-    }
-    let ends = |c: char| !c.is_ascii_alphanumeric() && !"+/=_-%".contains(c);
-    let words = text.split(ends).filter(|word| word.len() >= MIN_ENCODED);
-    words.take(MAX_WORDS).any(hides)
+    text.len() <= MAX_SEARCHED && long_words(text).any(hides)
 }
 
 fn hides(word: &str) -> bool {
@@ -118,6 +133,9 @@ impl Scene<'_> {
             let parts = value.text.split(['/', '?', '&', '=', '#', '.', ':']);
             let long = parts.filter(|part| part.len() >= MIN_ENCODED);
             found = long.take(MAX_WORDS).any(hides);
+            // More than the host: there is room for something else.
+            let carries = value.text.len() > host.name.len() + MIN_ENCODED;
+            found |= carries && self.leaks(&value.text, Some(host));
         } else if !found {
             found = hides_secret(&value.text);
         }

@@ -64,9 +64,7 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Option<String> {
             Replacement::Text { hunk, all: true } if !hunk.old.is_empty() => {
                 text.replace(hunk.old.as_str(), &hunk.new)
             }
-            Replacement::Text { hunk, .. } => {
-                patch::changed(&text, std::slice::from_ref(hunk))?
-            }
+            Replacement::Text { hunk, .. } => patch::changed(&text, std::slice::from_ref(hunk))?,
             Replacement::Below(line, new) => below(&text, *line, new),
         };
         if text.len() > MAX_TEXT {
@@ -90,7 +88,12 @@ fn is_old(key: &str) -> bool {
 }
 
 fn replaces_all(input: &Json<'_>) -> bool {
-    let names = ["replace_all", "replaceAll", "allow_multiple", "AllowMultiple"];
+    let names = [
+        "replace_all",
+        "replaceAll",
+        "allow_multiple",
+        "AllowMultiple",
+    ];
     names
         .iter()
         .any(|name| input.get(name) == Some(&Json::Bool(true)))
@@ -111,8 +114,14 @@ mod tests {
     #[test]
     fn replacements_are_made_in_order() {
         let becomes = |edits: &[Replacement]| apply("a\nb\na\n", edits);
-        assert_eq!(becomes(&[text("a", "c", false)]).as_deref(), Some("c\nb\na\n"));
-        assert_eq!(becomes(&[text("a", "c", true)]).as_deref(), Some("c\nb\nc\n"));
+        assert_eq!(
+            becomes(&[text("a", "c", false)]).as_deref(),
+            Some("c\nb\na\n")
+        );
+        assert_eq!(
+            becomes(&[text("a", "c", true)]).as_deref(),
+            Some("c\nb\nc\n")
+        );
         let both = [text("a\nb", "x", false), text("x\na", "y", false)];
         assert_eq!(becomes(&both).as_deref(), Some("y\n"));
         assert_eq!(becomes(&[text("absent", "c", false)]), None);

@@ -95,7 +95,7 @@ fn holds_secret(scene: &Scene<'_>, leaf: &Leaf<'_>) -> Fueled<bool> {
         Mark::Start(start) => !start.contains('/'),
         Mark::Name(_) | Mark::Frame => true,
     });
-    Ok(plain || hides_secret(leaf.text))
+    Ok(plain || hides_secret(leaf.text) || scene.leaks(leaf.text, None))
 }
 
 /// Whether all the files are the project's.
