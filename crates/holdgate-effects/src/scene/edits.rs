@@ -93,6 +93,19 @@ impl Scene<'_> {
         Ok(())
     }
 
+    /// A file that an earlier call wrote, and that runs now, may take as long to read as when it was
+    /// written.
+    pub(crate) fn grant_known(&mut self, path: &Value) {
+        if self.written || self.world.pending.files.is_empty() {
+            return;
+        }
+        let place = self.place(path);
+        let bytes = self.world.pending.files.get(&place.text);
+        if let Some(bytes) = bytes.map(|content| content.text.len()) {
+            self.grant(bytes);
+        }
+    }
+
     /// A file becomes a program: what is known of it is a script, whatever its name says.
     pub(crate) fn becomes_program(&mut self, path: &Value) -> Fueled {
         if self.written || self.files.is_empty() {

@@ -288,19 +288,6 @@ impl Scene<'_> {
         (!idle).then_some(content)
     }
 
-    /// A file that an earlier call wrote, and that runs now, may take as long to read as when it was
-    /// written.
-    pub(crate) fn grant_known(&mut self, path: &Value) {
-        if self.written || self.world.pending.files.is_empty() {
-            return;
-        }
-        let place = self.place(path);
-        let bytes = self.world.pending.files.get(&place.text);
-        if let Some(bytes) = bytes.map(|content| content.text.len()) {
-            self.grant(bytes);
-        }
-    }
-
     /// A file that a tool writes may take longer to read than a command: nobody types it.
     pub(super) fn grant(&mut self, bytes: usize) {
         let flat = if self.granted == 0 { 200_000 } else { 0 };
