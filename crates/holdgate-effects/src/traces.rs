@@ -191,6 +191,18 @@ impl Traces {
         self
     }
 
+    /// What a call has moved that knew all that was left `before` it.
+    pub fn moved_after(&self, before: &Traces) -> Vec<(String, String)> {
+        let new = self.moved.iter();
+        let new = new.filter(|moved| !before.moved.contains(moved));
+        new.cloned().collect()
+    }
+
+    /// The same without these: they were not moved after all.
+    pub fn stays(&mut self, moved: &[(String, String)]) {
+        self.moved.retain(|known| !moved.contains(known));
+    }
+
     /// The same for calls that are not of those which left it: they may fail, and a file that they
     /// write may hold what it held before.
     #[must_use]
