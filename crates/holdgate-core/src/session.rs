@@ -46,7 +46,10 @@ struct Approved {
 impl Pending {
     fn bytes(&self) -> usize {
         let calls = self.calls.iter().map(|(id, _)| 64 + id.len());
-        calls.sum::<usize>() + self.traces.bytes()
+        // As long as what the traces hold of them.
+        let moves = self.moves.iter().flat_map(|(_, moved)| moved);
+        let moves = moves.map(|(to, from)| 128 + to.len() + from.len());
+        calls.chain(moves).sum::<usize>() + self.traces.bytes()
     }
 }
 
@@ -80,6 +83,8 @@ pub struct Session {
 struct Pending {
     /// Their ids, each with how many results for it had come before: ids can be used again.
     calls: Vec<(String, usize)>,
+    /// What they move, by their ids: a call that is denied moves nothing.
+    moves: Vec<(String, Vec<(String, String)>)>,
     traces: Arc<Traces>,
     /// Whether all of them have run.
     ran: bool,
@@ -111,7 +116,7 @@ impl Session {
 
     /// How often a call has come in a row, this time included.
     fn times_in_a_row(&self, print: Option<Fingerprint>) -> u32 {
-        if print.is_some() && self.last == print {
+        if print.is_some_and(Fingerprint::counts) && self.last == print {
             self.in_a_row.saturating_add(1)
         } else {
             1
@@ -254,6 +259,13 @@ impl Session {
         if traces.is_empty() && (!pending.ran || pending.traces.is_empty()) {
             return;
         }
+        let traces = traces.earlier();
+        let moved = traces.moved_after(&pending.traces);
+        if !moved.is_empty() {
+            pending.moves.push((id.to_owned(), moved));
+            let old = pending.moves.len().saturating_sub(MAX_PENDING_CALLS);
+            pending.moves.drain(..old);
+        }
         if pending.ran {
             // All that was written has been written: what it held before is gone.
             pending.traces = Arc::new(traces.after(&pending.traces));
@@ -269,7 +281,12 @@ impl Session {
 
     /// A recorded call does not run: a person has denied it.
     pub(crate) fn forget_traces(&mut self, id: &str) {
-        self.pending.calls.retain(|(known, _)| known != id);
+        let pending = &mut self.pending;
+        pending.calls.retain(|(known, _)| known != id);
+        let denied = pending.moves.extract_if(.., |(known, _)| known == id);
+        for (_, moved) in denied {
+            Arc::make_mut(&mut pending.traces).stays(&moved);
+        }
     }
 
     /// Remembers where a call may have left the shell.

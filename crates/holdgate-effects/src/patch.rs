@@ -15,12 +15,57 @@ pub(crate) const MAX_CONTENT: usize = 256 << 10;
 /// One thing that a patch does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Change {
-    /// A file gets this new text.
-    Write(String, String),
+    /// A file gets this new text, in place of these parts or, without any, as all that it holds.
+    Write(String, String, Vec<Hunk>),
     /// A file goes away.
     Delete(String),
     /// A file goes from here to there.
     Move(String, String),
+}
+
+/// A part of a file, as it was and as it becomes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+impl Hunk {
+    /// Takes a line of a diff with its mark; `false` if it has none.
+    fn takes(&mut self, line: &str) -> bool {
+        match line.chars().next() {
+            Some('+') => push_line(&mut self.new, line.get(1..).unwrap_or("")),
+            Some('-') => push_line(&mut self.old, line.get(1..).unwrap_or("")),
+            Some(' ') | None => {
+                let line = line.get(1..).unwrap_or("");
+                push_line(&mut self.old, line);
+                push_line(&mut self.new, line);
+            }
+            Some(_) => return false,
+        }
+        true
+    }
+}
+
+/// What a text becomes by these changes; `None` if they do not fit.
+pub(crate) fn changed(text: &str, hunks: &[Hunk]) -> Option<String> {
+    let mut text = text.to_owned();
+    for Hunk { old, new } in hunks {
+        if old.is_empty() {
+            return None;
+        }
+        if text.contains(old.as_str()) {
+            text = text.replacen(old.as_str(), new, 1);
+            continue;
+        }
+        // The last line of a file may have no end.
+        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+        if old.is_empty() || !text.contains(old) {
+            return None;
+        }
+        text = text.replacen(old, new, 1);
+    }
+    Some(text)
 }
 
 /// Says in `scene` what a patch does.
@@ -34,12 +79,16 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Fuel
                 .about("a patch that cannot be read"),
         );
     };
-    let editor = actor.and(Tag::Edit);
     for change in changes {
         match change {
-            Change::Write(path, added) => {
+            Change::Write(path, added, hunks) => {
                 let added = text::beginning(&added, MAX_CONTENT).to_owned();
-                scene.write(&editor, &patch.map(path), &patch.map(added), false)?;
+                let (path, added) = (patch.map(path), patch.map(added));
+                if hunks.is_empty() {
+                    scene.write(actor, &path, &added, false)?;
+                } else {
+                    scene.edit(actor, &path, &added, |text| changed(text, &hunks))?;
+                }
             }
             Change::Delete(path) => scene.delete(actor, &patch.map(path))?,
             Change::Move(from, to) => {
@@ -75,16 +124,44 @@ pub(crate) fn added_text(diff: &str) -> String {
     added
 }
 
+/// The parts that a diff of one file, or search-and-replace blocks, change.
+pub(crate) fn hunks(diff: &str) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    blocks(diff, &mut hunks);
+    if !hunks.is_empty() || !diff.lines().any(|line| line.starts_with("@@")) {
+        return hunks;
+    }
+    let mut hunk = Hunk::default();
+    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
+        if line.starts_with("@@") {
+            hunks.push(std::mem::take(&mut hunk));
+        } else {
+            hunk.takes(line);
+        }
+    }
+    hunks.push(hunk);
+    hunks.retain(|hunk| *hunk != Hunk::default());
+    hunks
+}
+
 /// Whether it is made of search-and-replace blocks.
 pub(crate) fn is_search_and_replace(text: &str) -> bool {
     text.contains("SEARCH") && replacements(text).is_some()
 }
 
-/// What stands between `=======` and `>>>>>>> REPLACE`, in the spellings of aider, Cline and Roo.
+/// What stands between `=======` and `>>>>>>> REPLACE`.
 fn replacements(diff: &str) -> Option<String> {
+    let mut hunks = Vec::new();
+    blocks(diff, &mut hunks)?;
+    Some(hunks.into_iter().map(|hunk| hunk.new).collect())
+}
+
+/// The search-and-replace blocks of a text, in the spellings of aider, Cline and Roo; `None` if it has
+/// none.
+fn blocks(diff: &str, hunks: &mut Vec<Hunk>) -> Option<()> {
     let mut found = false;
     let mut within = None;
-    let mut added = String::new();
+    let mut hunk = Hunk::default();
     for line in diff.lines() {
         let mark = line.trim_end();
         let is_mark = |c: char, word: &str| {
@@ -99,11 +176,17 @@ fn replacements(diff: &str) -> Option<String> {
             found = true;
         } else if within == Some(true) && (is_mark('>', "REPLACE") || is_mark('+', "REPLACE")) {
             within = None;
+            hunks.push(std::mem::take(&mut hunk));
         } else if within == Some(true) {
-            push_line(&mut added, line);
+            push_line(&mut hunk.new, line);
+        } else if within == Some(false) && !line.starts_with(":start_line:") {
+            push_line(&mut hunk.old, line);
         }
     }
-    found.then_some(added)
+    if found && within == Some(true) {
+        hunks.push(hunk);
+    }
+    found.then_some(())
 }
 
 fn push_line(text: &mut String, line: &str) {
@@ -154,6 +237,7 @@ struct Section {
     path: String,
     moved_to: Option<String>,
     added: String,
+    hunks: Vec<Hunk>,
     /// Whether it changes a file that exists: then an indented line is context.
     updates: bool,
 }
@@ -166,9 +250,9 @@ impl Section {
         match self.moved_to {
             Some(to) => {
                 changes.push(Change::Move(self.path, to.clone()));
-                changes.push(Change::Write(to, self.added));
+                changes.push(Change::Write(to, self.added, self.hunks));
             }
-            None => changes.push(Change::Write(self.path, self.added)),
+            None => changes.push(Change::Write(self.path, self.added, self.hunks)),
         }
     }
 }
@@ -198,6 +282,14 @@ fn read_marked(text: &str) -> Option<Vec<Change>> {
             }
             Some(Header::MoveTo(path)) => section.moved_to = Some(path.to_owned()),
             None => {
+                if section.updates && !is_frame(line.trim_end()) {
+                    if line.starts_with("@@") || section.hunks.is_empty() {
+                        section.hunks.push(Hunk::default());
+                    }
+                    if let Some(hunk) = section.hunks.last_mut() {
+                        hunk.takes(line);
+                    }
+                }
                 if let Some(line) = line.strip_prefix('+') {
                     if section.path.is_empty() {
                         // New text for no file: whatever takes this takes it otherwise than we do.

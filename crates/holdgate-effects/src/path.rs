@@ -67,6 +67,11 @@ pub trait Facts: Send + Sync + fmt::Debug {
     /// Whether `path` is a file that holds something, or may be one.
     fn is_file(&self, path: &str) -> bool;
 
+    /// What a text file holds, if it is no longer than `most` bytes.
+    fn content(&self, _path: &str, _most: usize) -> Option<String> {
+        None
+    }
+
     /// The same facts for the understanding of one call: answers are remembered, and all of them
     /// together take a bounded time. `None`: they need none of that.
     fn for_one_call(&self) -> Option<Arc<dyn Facts>> {

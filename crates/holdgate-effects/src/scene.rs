@@ -1,11 +1,14 @@
 //! Where the pieces of a call act: every reader of code (shell, Python, a tool's table entry)
 //! says here what is done, and the effects gather.
 
+mod edits;
 mod environment;
 pub(crate) use environment::is_secret;
 mod execution;
 mod files;
+mod leaks;
 mod network;
+pub(crate) use network::hides_secret;
 mod packages;
 mod touch;
 mod tries;
@@ -19,7 +22,7 @@ use crate::language::Language;
 use crate::path::{PathClass, Place, World};
 use crate::syntax::Node;
 use crate::tag::Tag;
-use crate::traces::Traces;
+use crate::traces::{Files, Traces};
 use crate::value::{Origins, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -74,7 +77,7 @@ pub(crate) struct Scene<'a> {
     /// Variables that the call has set, each with all values that it may have.
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What the call itself has written, by absolute path.
-    pub(crate) files: HashMap<String, Value>,
+    pub(crate) files: Files,
     /// Those of them of which only a piece is known.
     pub(crate) pieces: HashSet<String>,
     /// Files of earlier calls that the call reads.
@@ -87,6 +90,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) functions: HashMap<String, Arc<Node>>,
     /// `$0`, `$1`, … of the shell that starts next.
     pub(crate) positional: Vec<Value>,
+    /// What was moved away from its place: where it is now, and where it was.
+    pub(crate) moved: Vec<(String, String)>,
     /// Folders whose files git runs as hooks, because the call said so.
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that the call has set.
@@ -97,6 +102,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) unpacked: Vec<(String, Arc<str>)>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
+    /// Set while code of files is read that this call runs, at least in part.
+    pub(crate) due: bool,
     /// Tags for all effects from here on: what runs in a container, on another machine.
     pub(crate) marks: Vec<Tag>,
     /// What a container sees of this machine: its name for each folder, and the folder.
@@ -130,13 +137,14 @@ impl<'a> Scene<'a> {
             pieces,
             // The session keeps their order.
             lasting: _,
+            moved,
             hook_folders,
             remotes,
             fetched_folders,
             unpacked,
             // A shell looks for them where its own are not: not every client's shell stays.
             variables: _,
-        } = world.pending.before();
+        } = Traces::clone(&world.pending);
         Scene {
             world,
             know,
@@ -152,11 +160,13 @@ impl<'a> Scene<'a> {
             lost_links,
             functions: HashMap::new(),
             positional: Vec::new(),
+            moved,
             hook_folders,
             remotes,
             fetched_folders,
             unpacked,
             written: false,
+            due: false,
             marks: Vec::new(),
             mounts: Vec::new(),
             command: Arc::default(),
@@ -183,6 +193,7 @@ impl<'a> Scene<'a> {
             lost_links: self.lost_links,
             files: self.files,
             pieces: self.pieces,
+            moved: self.moved,
             hook_folders: self.hook_folders,
             remotes: self.remotes,
             fetched_folders: self.fetched_folders,

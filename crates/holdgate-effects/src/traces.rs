@@ -3,6 +3,7 @@
 
 use super::value::{Origins, Value};
 use std::collections::{HashMap, HashSet};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Links that are kept: with more, nobody knows where any path leads.
@@ -19,6 +20,23 @@ const MAX_FOLDERS: usize = 64;
 /// What has such content must not be taken for what was always there.
 pub(crate) const LOOSE: Origins = Origins::FETCHED.and(Origins::DECODED).and(Origins::SECRET);
 
+/// What files hold, by absolute path. Copies share it until one of them changes something.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files(Arc<HashMap<String, Value>>);
+
+impl Deref for Files {
+    type Target = HashMap<String, Value>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Files {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 /// What was made, moved and set.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -27,11 +45,13 @@ pub struct Traces {
     /// Whether there were more links than are kept.
     pub(crate) lost_links: bool,
     /// What was written, by absolute path.
-    pub(crate) files: HashMap<String, Value>,
+    pub(crate) files: Files,
     /// Those of them of which only a piece is known.
     pub(crate) pieces: HashSet<String>,
     /// Those of them that earlier calls wrote, the oldest first.
     pub(crate) lasting: Vec<String>,
+    /// What was moved away from its place: where it is now, and where it was.
+    pub(crate) moved: Vec<(String, String)>,
     /// Folders whose files git runs as hooks, because a setting says so.
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that were set.
@@ -50,6 +70,7 @@ impl Traces {
         self.links.is_empty()
             && !self.lost_links
             && self.files.is_empty()
+            && self.moved.is_empty()
             && self.hook_folders.is_empty()
             && self.remotes.is_empty()
             && self.fetched_folders.is_empty()
@@ -72,7 +93,7 @@ impl Traces {
         }
         self.lost_links |= later.lost_links;
         let mut room = MAX_BYTES.saturating_sub(self.text_bytes());
-        for (path, content) in later.files {
+        for (path, content) in Arc::unwrap_or_clone(later.files.0) {
             match self.files.get(&path) {
                 // It may also be what it was: then it stays what was worse to run.
                 Some(known) if loose(known) && !loose(&content) => continue,
@@ -107,6 +128,11 @@ impl Traces {
                 self.variables.insert(name, values);
             }
         }
+        for moved in later.moved {
+            if self.moved.len() < MAX_FOLDERS && !self.moved.contains(&moved) {
+                self.moved.push(moved);
+            }
+        }
         for folder in later.hook_folders {
             if self.hook_folders.len() < MAX_FOLDERS && !self.hook_folders.contains(&folder) {
                 self.hook_folders.push(folder);
@@ -122,6 +148,7 @@ impl Traces {
     pub fn ran(&self) -> Traces {
         let mut traces = Traces {
             files: self.files.clone(),
+            moved: self.moved.clone(),
             remotes: self.remotes.clone(),
             fetched_folders: self.fetched_folders.clone(),
             unpacked: self.unpacked.clone(),
@@ -129,9 +156,11 @@ impl Traces {
             ..Traces::default()
         };
         // How a piece fits into its file is not known.
-        traces
-            .files
-            .retain(|path, content| loose(content) || !self.pieces.contains(path));
+        if !self.pieces.is_empty() {
+            let kept =
+                |path: &String, content: &mut Value| loose(content) || !self.pieces.contains(path);
+            traces.files.retain(kept);
+        }
         let files = &traces.files;
         traces.lasting.retain(|path| files.contains_key(path));
         let known: HashSet<&String> = traces.lasting.iter().collect();
@@ -162,14 +191,29 @@ impl Traces {
         self
     }
 
-    /// The same for a call that is not of those which left it: they may fail, and a file that they
+    /// What a call has moved that knew all that was left `before` it.
+    pub fn moved_after(&self, before: &Traces) -> Vec<(String, String)> {
+        let new = self.moved.iter();
+        let new = new.filter(|moved| !before.moved.contains(moved));
+        new.cloned().collect()
+    }
+
+    /// The same without these: they were not moved after all.
+    pub fn stays(&mut self, moved: &[(String, String)]) {
+        self.moved.retain(|known| !moved.contains(known));
+    }
+
+    /// The same for calls that are not of those which left it: they may fail, and a file that they
     /// write may hold what it held before.
-    pub(crate) fn before(&self) -> Traces {
-        let mut traces = self.clone();
-        for content in traces.files.values_mut() {
-            content.origins |= Origins::FILE;
+    #[must_use]
+    pub fn earlier(mut self) -> Traces {
+        let new = |content: &Value| !content.origins.any(Origins::FILE);
+        if self.files.values().any(new) {
+            for content in self.files.values_mut() {
+                content.origins |= Origins::FILE;
+            }
         }
-        traces
+        self
     }
 
     /// About how many bytes it takes in memory.
@@ -180,6 +224,8 @@ impl Traces {
             .map(|(from, to)| 64 + from.len() + to.len());
         let names = self.files.keys().chain(self.remotes.keys());
         let names = names.chain(self.variables.keys()).chain(&self.hook_folders);
+        let moved = self.moved.iter();
+        let links = links.chain(moved.map(|(to, from)| 64 + to.len() + from.len()));
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
         let names = names.chain(&self.pieces).chain(&self.lasting);

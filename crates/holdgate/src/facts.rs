@@ -47,6 +47,10 @@ impl Facts for Disk {
         OneCall::new(self).is_file(path)
     }
 
+    fn content(&self, path: &str, most: usize) -> Option<String> {
+        OneCall::new(self).content(path, most)
+    }
+
     fn for_one_call(&self) -> Option<Arc<dyn Facts>> {
         Some(Arc::new(OneCall::new(self)))
     }
@@ -97,12 +101,19 @@ impl Facts for OneCall {
     fn real(&self, path: &str) -> Real {
         match self.ask(About::Real, path) {
             Some(Said::Real(real)) => real,
-            Some(Said::Yes(_)) | None => Real::Unknown,
+            Some(Said::Yes(_) | Said::Text(_)) | None => Real::Unknown,
         }
     }
 
     fn is_file(&self, path: &str) -> bool {
         self.ask(About::IsFile, path) != Some(Said::Yes(false))
+    }
+
+    fn content(&self, path: &str, most: usize) -> Option<String> {
+        match self.ask(About::Content(most), path) {
+            Some(Said::Text(text)) => text,
+            Some(Said::Real(_) | Said::Yes(_)) | None => None,
+        }
     }
 }
 
@@ -174,6 +185,10 @@ fn own_paths(config: &Config) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holdgate_effects::Invocation;
+    use holdgate_effects::effect::Kind;
+    use holdgate_effects::fuel::Fuel;
+    use holdgate_effects::json::{Json, LoneSurrogates};
     use holdgate_effects::path::PathClass;
 
     fn class(world: &World, path: &str, class: PathClass) -> bool {
@@ -207,6 +222,49 @@ mod tests {
         assert!(!inside("link/new/file"));
         assert!(class(&world, "link/state/ledger", PathClass::Holdgate));
         assert!(class(&world, "~", PathClass::HomeRoot));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_edit_is_read_with_the_lines_around_it() {
+        let know = Knowledge::built_in().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let project = root.join("home/me/project");
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::create_dir_all(root.join("outside")).unwrap();
+        let script = "DIR=~/Pictures\nls $DIR\n";
+        std::fs::write(project.join("a.sh"), script).unwrap();
+        std::fs::write(project.join("long.sh"), script.repeat(10_000)).unwrap();
+        std::fs::write(root.join("outside/b.sh"), script).unwrap();
+        std::os::unix::fs::symlink("../../../outside/b.sh", project.join("b.sh")).unwrap();
+        let place = Place {
+            project: project.to_str().map(str::to_owned),
+            home: root.join("home/me").to_str().map(str::to_owned),
+            own: Vec::new(),
+        };
+        let world = place.world(&know);
+        let deletes = |file: &str| {
+            let text = format!(
+                r#"{{"file_path":"{file}","old_string":"ls $DIR","new_string":"rm -rf $DIR"}}"#
+            );
+            let input = Json::read(text.as_bytes(), 8, LoneSurrogates::Replace).unwrap();
+            let call = Invocation {
+                tool: "Edit",
+                input: &input.into_owned(),
+                text: &text,
+            };
+            let fuel = Fuel::new(1_000_000);
+            let effects = holdgate_effects::understand(call, &world, &know, &fuel).unwrap();
+            let pictures = format!("{}/Pictures", world.home);
+            effects.iter().any(|e| {
+                e.kind == Kind::Delete && e.path.as_ref().is_some_and(|p| p.text == pictures)
+            })
+        };
+        assert!(deletes("a.sh"));
+        assert!(!deletes("b.sh"), "it lies outside of the project");
+        assert!(!deletes("long.sh"));
+        assert!(!deletes("absent.sh"));
     }
 
     #[test]

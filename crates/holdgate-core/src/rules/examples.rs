@@ -127,7 +127,8 @@ impl Trial<'_> {
         self.error(at, &what)
     }
 
-    /// The calls of an example, one after the other, each carried out.
+    /// The calls of an example, one after the other, each carried out. For a rule that counts refusals,
+    /// a call that a rule refuses is refused.
     fn sequence(&self, example: &Example) -> Result<Judged, OutOfFuel> {
         let mut world = self.world.clone();
         if !example.files.is_empty() {
@@ -138,13 +139,16 @@ impl Trial<'_> {
         }
         let mut history = History::default();
         for step in &example.first {
-            let (effects, _) = self.judge(step, &world, &history)?;
-            history.push(Arc::new(Step::new(
-                "first",
-                &step.tool,
-                Outcome::Done,
-                effects,
-            )));
+            let (effects, findings) = self.judge(step, &world, &history)?;
+            let timing = self.rule.timing.as_ref();
+            let counts = timing.is_some_and(|timing| timing.counts_refusals());
+            let outcome = if counts && refused_by(&findings).is_some() {
+                Outcome::Refused
+            } else {
+                Outcome::Done
+            };
+            let step = Step::new("first", &step.tool, outcome, effects);
+            history.push(Arc::new(step));
         }
         self.judge(&example.call, &world, &history)
     }

@@ -192,12 +192,13 @@ impl Rule {
 
     /// Its condition as written, including the conditions on earlier calls.
     pub fn condition(&self) -> String {
-        const KEYS: [&str; 8] = [
+        const KEYS: [&str; 9] = [
             "when:",
             "before:",
             "since:",
             "after:",
             "within:",
+            "refused:",
             "same:",
             "earlier_call:",
             "approval:",

@@ -45,6 +45,8 @@ pub(super) struct RuleSpec {
     pub(super) after: Option<Spanned<ConditionSpec>>,
     /// How many calls ago that may be.
     pub(super) within: Option<Spanned<u32>>,
+    /// How many earlier calls that did this must have been refused.
+    pub(super) refused: Option<Spanned<u32>>,
     /// What the two have in common: `path` or `host`.
     pub(super) same: Option<Spanned<String>>,
     /// The rules that ALLOW makes exceptions from; by default all rules of the policy.

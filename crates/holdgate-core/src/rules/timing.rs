@@ -27,6 +27,8 @@ pub(super) struct Timing {
     after: Option<Pattern>,
     /// How many calls back.
     within: usize,
+    /// How many calls with `after` must have been refused; none: one must have been made.
+    refused: usize,
     same: Option<Same>,
     earlier_call: bool,
 }
@@ -69,6 +71,10 @@ impl Reader {
             let what = "`same` needs a `when` that matches one effect, without `all`";
             self.error(word.referenced, what);
         }
+        if let Some(refused) = spec.refused.as_ref().filter(|_| spec.after.is_none()) {
+            let what = "`refused` counts calls with `after`: add `after`";
+            self.error(refused.referenced, what);
+        }
         if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
             self.error(
                 within.referenced,
@@ -85,6 +91,7 @@ impl Reader {
             within: spec.within.as_ref().map_or(usize::MAX, |n| {
                 usize::try_from(n.value).unwrap_or(usize::MAX)
             }),
+            refused: spec.refused.as_ref().map_or(0, |n| n.value as usize),
             same,
             earlier_call: spec.earlier_call,
         })
@@ -96,6 +103,11 @@ impl Reader {
 }
 
 impl Timing {
+    /// Whether it is about calls that were refused.
+    pub(super) fn counts_refusals(&self) -> bool {
+        self.refused > 0
+    }
+
     /// Whether a rule with this condition and this timing matches.
     pub(super) fn met<'e>(
         &self,
@@ -138,10 +150,14 @@ impl Timing {
             history,
             fuel,
         };
-        if let Some(after) = &self.after
-            && !past.may_have(after, self.before.is_none())?
-        {
-            return Ok(false);
+        if let Some(after) = &self.after {
+            let applies = match self.refused {
+                0 => past.may_have(after, self.before.is_none())?,
+                times => past.was_refused(after, times)?,
+            };
+            if !applies {
+                return Ok(false);
+            }
         }
         match &self.before {
             Some(before) => Ok(!past.certainly_has(before, self.since.as_ref())?),
@@ -197,6 +213,27 @@ impl Past<'_> {
             if (!shares || self.shares(effect, PathMatch::Possible))
                 && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether so many calls that wanted this were refused.
+    fn was_refused(&self, wanted: &Pattern, times: usize) -> Result<bool, OutOfFuel> {
+        let steps = self.history.steps().rev().take(self.timing.within);
+        let mut left = times;
+        for step in steps.filter(|step| step.outcome == Outcome::Refused) {
+            for effect in &step.effects {
+                self.fuel.spend(1)?;
+                if self.shares(effect, PathMatch::Possible)
+                    && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
+                {
+                    left = left.saturating_sub(1);
+                    break;
+                }
+            }
+            if left == 0 {
                 return Ok(true);
             }
         }

@@ -28,6 +28,8 @@ pub(crate) enum Action<'s> {
         from: &'s str,
         to: &'s str,
     },
+    /// Lines that `a`, `i` or `c` puts in, as they are written.
+    Insert(&'s str),
     Execute(&'s str),
     Read(&'s str),
     Write(&'s str),
@@ -63,7 +65,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             Action::Read(file) if is_path(&file) => {
                 scene.read(&actor, &code.map(file))?;
             }
-            Action::Write(_) | Action::Read(_) | Action::Exchange { .. } | Action::Other(_) => {}
+            Action::Write(_)
+            | Action::Read(_)
+            | Action::Exchange { .. }
+            | Action::Insert(_)
+            | Action::Other(_) => {}
         }
     }
     Ok(Value::default())
@@ -105,7 +111,11 @@ fn action(letter: char, after: &str) -> (Action<'_>, &str) {
         'r' | 'R' => (Action::Read(line.trim()), next),
         'w' | 'W' => (Action::Write(line.trim()), next),
         '#' => (Action::Other(letter), next),
-        'a' | 'i' | 'c' => (Action::Other(letter), after_text(after)),
+        'a' | 'i' | 'c' => {
+            let next = after_text(after);
+            let text = after.strip_suffix(next).unwrap_or(after);
+            (Action::Insert(text), next)
+        }
         ':' | 'b' | 't' | 'T' => {
             let label = after.trim_start_matches([' ', '\t']);
             let next = label.trim_start_matches(|c| !matches!(c, ';' | '\n' | ' ' | '}'));

@@ -157,8 +157,8 @@ impl Gathered {
             Role::Content => self.reads_text(value),
             // A title or comment with a secret in it: others read it.
             Role::Text if is_message(run, value) => self.sent.push(value.clone()),
-            Role::Text
-            | Role::Key
+            Role::Text => network::publishes(scene, run, value)?,
+            Role::Key
             | Role::Variables
             | Role::Cwd
             | Role::Argv
@@ -280,7 +280,12 @@ impl Gathered {
                 self.input.push(&scene.content(value));
                 scene.touch(actor, Kind::Move, value)?;
             }
-            Role::Mode => scene.touch(actor, Kind::Mode, value)?,
+            Role::Mode => {
+                scene.touch(actor, Kind::Mode, value)?;
+                if actor.is(Tag::Executable) {
+                    scene.becomes_program(value)?;
+                }
+            }
             _ => {}
         }
         Ok(())

@@ -22,6 +22,7 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
         if let Some(content) = content.cloned() {
             scene.executes(run.actor, &content)?;
         }
+        scene.runs_written(&path)?;
     }
     let cwd = scene.cwd.clone();
     scene.runs_fetched(run.actor, &format!("{cwd}/x"))

@@ -5,6 +5,7 @@ mod argument;
 mod find;
 mod folder;
 mod git;
+mod in_place;
 mod keys;
 mod network;
 mod outcome;

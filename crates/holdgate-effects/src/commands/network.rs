@@ -5,10 +5,12 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::path::PathClass;
-use crate::scene::{Fueled, Scene};
+use crate::scene::{Fueled, Scene, hides_secret};
+use crate::tag::Tag;
+use crate::text::secret::{self, Mark};
 use crate::value::{Origins, Value};
 use std::sync::Arc;
 
@@ -56,6 +58,29 @@ pub(super) fn release_files(scene: &mut Scene<'_>, parsed: &Parsed) {
         Value::unknown(Origins::FETCHED).with_source(&format!("https://github.com/{source}"));
     let path = scene.place(&Value::known(path)).text;
     scene.files.insert(path, content);
+}
+
+/// A text for people goes where others read it, with the commit or the comment that it belongs to: a
+/// secret in it leaves.
+pub(super) fn publishes(scene: &mut Scene<'_>, run: Run<'_>, text: &Value) -> Fueled {
+    let shared = |(kind, _): &(Kind, _)| matches!(kind, Kind::Remote | Kind::Vcs);
+    let chosen = run.chosen.is_some_and(|spec| spec.does.iter().any(shared));
+    if !chosen && !run.parsed.spec.does.iter().any(shared) {
+        return Ok(());
+    }
+    scene.fuel.spend_on(text.text.len())?;
+    // An address of a service is no key of it.
+    let is_key = |mark: &Mark<'_>| !matches!(mark, Mark::Start(start) if start.contains('/'));
+    let is_secret = text.origins.any(Origins::SECRET)
+        || text.sources.iter().any(|source| &**source == "environment")
+        || secret::marks(&text.text, false).iter().any(is_key)
+        || hides_secret(&text.text)
+        || scene.leaks(&text.text, None);
+    if is_secret {
+        let data = text.clone().marked(Origins::SECRET);
+        scene.send(&run.actor.and(Tag::Message), &Value::default(), &data)?;
+    }
+    Ok(())
 }
 
 /// What follows the last `/` of an address.

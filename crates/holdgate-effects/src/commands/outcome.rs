@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::spec::Prints;
 use super::units::Run;
-use super::{Gathered, transfer};
+use super::{Gathered, in_place, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -74,7 +74,12 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
             made
         }
     };
+    let edits = in_place::edits(run);
     for (path, append) in &writes {
+        if let Some(edits) = &edits {
+            scene.edit(actor, path, &edits.added(), |text| edits.apply(text))?;
+            continue;
+        }
         let content = if parsed.spec.copies { &input } else { &printed };
         scene.write(actor, path, content, *append)?;
     }

@@ -72,6 +72,20 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
     Ok(())
 }
 
+/// `npm config set @scope:registry URL` writes a line of `.npmrc`.
+fn sets_registry(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    let line = match parsed.operands.as_slice() {
+        [line] if line.text.contains('=') => line.clone(),
+        [key, value, ..] => value.map(format!("{}={}", key.text, value.text)),
+        _ => return Ok(()),
+    };
+    let key = line.text.split('=').next().unwrap_or("");
+    if !key.ends_with(":registry") {
+        return Ok(());
+    }
+    scene.write(actor, &Value::known(".npmrc"), &line, true)
+}
+
 /// `npx name@version words…`: the program of a package runs. If it is not known, it touches what its
 /// words name.
 pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>, words: &[Value]) -> Fueled<Option<Value>> {
@@ -121,6 +135,9 @@ pub(super) fn modules(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> 
 
 /// `npm pkg set scripts.NAME=command`
 pub(super) fn scripts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    if parsed.subs.first().is_some_and(|sub| sub != "pkg") {
+        return sets_registry(scene, parsed, actor);
+    }
     for operand in &parsed.operands {
         let script = operand.text.strip_prefix("scripts.");
         if let Some((_, code)) = script.and_then(|script| script.split_once('=')) {

@@ -84,6 +84,9 @@ pub(super) fn links(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed) {
         let copies = from.is(PathClass::Binary) && !scene.place(&link).is(PathClass::System);
         // What is moved stays what it was under its new name.
         let moved = handler == Handler::Move && (from.is(PathClass::Secret) || !from.is_harmless());
+        if handler == Handler::Move {
+            scene.note_moved(target, &link);
+        }
         if matches!(handler, Handler::Link | Handler::Mount) || copies || moved {
             scene.link(target, &link);
         }

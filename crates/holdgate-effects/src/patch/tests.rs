@@ -6,7 +6,7 @@ fn check(patch: &str, expected: &[&str]) {
         changes
             .into_iter()
             .map(|change| match change {
-                Change::Write(path, text) => format!("write {path}: {}", text.trim_end()),
+                Change::Write(path, text, _) => format!("write {path}: {}", text.trim_end()),
                 Change::Delete(path) => format!("delete {path}"),
                 Change::Move(from, to) => format!("move {from} {to}"),
             })

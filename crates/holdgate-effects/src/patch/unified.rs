@@ -1,6 +1,6 @@
 //! Unified diffs, as `git apply` and `patch` take them.
 
-use super::{Change, push_line};
+use super::{Change, Hunk, push_line};
 
 /// The file that the lines of a unified diff are about.
 #[derive(Default)]
@@ -8,32 +8,44 @@ struct Diff {
     old: Option<String>,
     new: Option<String>,
     added: String,
+    hunks: Vec<Hunk>,
     deleted: bool,
     moved: bool,
     any: bool,
 }
 
 impl Diff {
+    /// A line of its hunks.
+    fn takes(&mut self, line: &str) {
+        if let Some(hunk) = self.hunks.last_mut() {
+            hunk.takes(line);
+        }
+    }
+
     fn close(self, changes: &mut Vec<Change>) {
         let named = |path: Option<String>| path.filter(|p| p != "/dev/null");
+        // A file that is new holds nothing else.
+        let is_new = self.old.as_deref() == Some("/dev/null");
+        let mut hunks = if is_new { Vec::new() } else { self.hunks };
+        hunks.retain(|hunk| *hunk != Hunk::default());
         let gone = self.deleted || self.new.as_deref() == Some("/dev/null");
         match (named(self.old), named(self.new)) {
             (Some(old), _) if gone => changes.push(Change::Delete(old)),
             (None, Some(new)) if gone => changes.push(Change::Delete(new)),
             (Some(old), Some(new)) if self.moved => {
                 changes.push(Change::Move(old, new.clone()));
-                changes.push(Change::Write(new, self.added));
+                changes.push(Change::Write(new, self.added, hunks));
             }
             (old, Some(new)) => {
                 // `patch` takes whichever of the two names exists.
                 if let Some(old) = old
                     && old != new
                 {
-                    changes.push(Change::Write(old, self.added.clone()));
+                    changes.push(Change::Write(old, self.added.clone(), hunks.clone()));
                 }
-                changes.push(Change::Write(new, self.added));
+                changes.push(Change::Write(new, self.added, hunks));
             }
-            (Some(old), None) => changes.push(Change::Write(old, self.added)),
+            (Some(old), None) => changes.push(Change::Write(old, self.added, hunks)),
             (None, None) => {}
         }
     }
@@ -43,10 +55,11 @@ impl Diff {
 pub(super) fn read(text: &str) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     let mut diff = Diff::default();
-    let mut hunk = Hunk::default();
+    let mut lines_left = Lines::default();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        if hunk.takes(line) {
+        if lines_left.takes(line) {
+            diff.takes(line);
             if let Some(line) = line.strip_prefix('+') {
                 push_line(&mut diff.added, line);
             }
@@ -85,7 +98,8 @@ pub(super) fn read(text: &str) -> Option<Vec<Change>> {
             diff.old = Some(file_name(path));
             diff.any = true;
         } else {
-            hunk = Hunk::open(line).unwrap_or_default();
+            lines_left = Lines::open(line).unwrap_or_default();
+            diff.hunks.push(Hunk::default());
         }
     }
     diff.close(&mut changes);
@@ -95,14 +109,14 @@ pub(super) fn read(text: &str) -> Option<Vec<Change>> {
 
 /// How many lines of a hunk are still to come. Only these are content, whatever they look like.
 #[derive(Default)]
-struct Hunk {
+struct Lines {
     old: u64,
     new: u64,
 }
 
-impl Hunk {
+impl Lines {
     /// `@@ -1,2 +3,4 @@`
-    fn open(line: &str) -> Option<Hunk> {
+    fn open(line: &str) -> Option<Lines> {
         let mut ranges = line.strip_prefix("@@ -")?.split(' ');
         let count = |range: &str| match range.split_once(',') {
             Some((_, count)) => count.parse().ok(),
@@ -110,7 +124,7 @@ impl Hunk {
         };
         let old = count(ranges.next()?)?;
         let new = count(ranges.next()?.strip_prefix('+')?)?;
-        Some(Hunk { old, new })
+        Some(Lines { old, new })
     }
 
     fn takes(&mut self, line: &str) -> bool {
@@ -127,7 +141,7 @@ impl Hunk {
             Some('\\') => {}
             // The counts lied.
             Some(_) => {
-                *self = Hunk::default();
+                *self = Lines::default();
                 return false;
             }
         }

@@ -14,7 +14,7 @@ const MAX_GRANT: u64 = 1_000_000;
 /// What the disk is asked about a path costs so much.
 const FUEL_OF_LOOK_UP: u64 = 40;
 /// Bytes of a file that a tool writes which are kept for later calls.
-const MAX_KEPT: usize = 64 << 10;
+pub(super) const MAX_KEPT: usize = 64 << 10;
 
 impl Scene<'_> {
     /// Where a path leads from here.
@@ -140,6 +140,11 @@ impl Scene<'_> {
             return Ok(());
         }
         let place = self.place(path);
+        let before = if append && content.is_known() {
+            self.whole(&place, &content.text)
+        } else {
+            None
+        };
         let mut effect = actor.does(Kind::Write).at(place.clone()).of(content);
         if append {
             effect = effect.tagged(Tag::Append);
@@ -174,9 +179,15 @@ impl Scene<'_> {
             } else {
                 self.pieces.remove(&place.text);
             }
-            self.files.insert(place.text, content.clone());
+            self.files.insert(place.text.clone(), content.clone());
         }
-        Ok(())
+        match before {
+            Some(before) => {
+                let after = format!("{}{}", before.text, content.text);
+                self.becomes(&place, &before, after)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether all that a file held is lost when it is written now. What this call wrote is known.
@@ -192,7 +203,7 @@ impl Scene<'_> {
     }
 
     /// What is written to a file that will run does its work later: it is judged now.
-    fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
+    pub(super) fn read_written(&mut self, place: &Place, content: &Value) -> Fueled {
         if content.text.is_empty() || self.written || place.is(PathClass::Stream) {
             return Ok(());
         }
@@ -277,26 +288,14 @@ impl Scene<'_> {
     pub(super) fn known(&self, path: &str) -> Option<&Value> {
         let content = self.files.get(path)?;
         let idle = self.written
+            && !self.due
             && content.origins.any(traces::LOOSE)
             && content.origins.any(Origins::FILE);
         (!idle).then_some(content)
     }
 
-    /// A file that an earlier call wrote, and that runs now, may take as long to read as when it was
-    /// written.
-    pub(crate) fn grant_known(&mut self, path: &Value) {
-        if self.written || self.world.pending.files.is_empty() {
-            return;
-        }
-        let place = self.place(path);
-        let bytes = self.world.pending.files.get(&place.text);
-        if let Some(bytes) = bytes.map(|content| content.text.len()) {
-            self.grant(bytes);
-        }
-    }
-
     /// A file that a tool writes may take longer to read than a command: nobody types it.
-    fn grant(&mut self, bytes: usize) {
+    pub(super) fn grant(&mut self, bytes: usize) {
         let flat = if self.granted == 0 { 200_000 } else { 0 };
         let units = (flat + 8 * bytes as u64).min(MAX_GRANT.saturating_sub(self.granted));
         self.granted += units;
@@ -313,6 +312,7 @@ impl Scene<'_> {
                 actor.tag([Tag::Recursive, Tag::Filtered]);
             }
         }
+        self.delete_moved(&actor, path)?;
         self.touch(&actor, Kind::Delete, path)
     }
 

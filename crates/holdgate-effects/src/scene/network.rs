@@ -13,6 +13,8 @@ use crate::value::{Origins, Value};
 const MAX_SEARCHED: usize = 64 << 10;
 /// A shorter part of an address holds no encoded key.
 const MIN_ENCODED: usize = 24;
+/// Words that are decoded.
+const MAX_WORDS: usize = 16;
 
 /// What a part of an address stands for, if it is base64 or hex of a text.
 fn encoded_text(part: &str) -> Option<String> {
@@ -20,6 +22,40 @@ fn encoded_text(part: &str) -> Option<String> {
     let bytes = decode::hex(&part).or_else(|| decode::base64(&part))?;
     let text = String::from_utf8(bytes).ok()?;
     (!text.contains(|c: char| c.is_control() && !c.is_whitespace())).then_some(text)
+}
+
+/// Words of a text that may hold something encoded.
+fn long_words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !"+/=_-%".contains(c);
+    let words = text.split(ends).flat_map(|word| {
+        // In an address, a slash and an equals sign stand between words.
+        let parts = word
+            .split(['/', '='])
+            .filter(move |part| part.len() < word.len());
+        parts.chain([word])
+    });
+    words
+        .filter(|word| word.len() >= MIN_ENCODED)
+        .take(MAX_WORDS)
+}
+
+/// What is encoded in a text.
+pub(super) fn decoded_words(text: &str) -> impl Iterator<Item = String> {
+    long_words(text).filter_map(encoded_text)
+}
+
+/// Whether words of a text hold a key: in base64, in hex, or written backwards.
+pub(crate) fn hides_secret(text: &str) -> bool {
+    text.len() <= MAX_SEARCHED && long_words(text).any(hides)
+}
+
+fn hides(word: &str) -> bool {
+    let tells = |text: &str| {
+        let marks = secret::marks(text, true);
+        marks.iter().any(|mark| *mark != Mark::Start("eyJ"))
+    };
+    encoded_text(word).is_some_and(|text| tells(&text))
+        || tells(&word.chars().rev().collect::<String>())
 }
 
 impl Scene<'_> {
@@ -95,11 +131,13 @@ impl Scene<'_> {
         let mut found = secret::marks(&value.text, false).iter().any(is_stray);
         if address && !found {
             let parts = value.text.split(['/', '?', '&', '=', '#', '.', ':']);
-            let long = parts.filter(|part| part.len() >= MIN_ENCODED).take(16);
-            found = long.filter_map(encoded_text).any(|text| {
-                let marks = secret::marks(&text, true);
-                marks.iter().any(|mark| *mark != Mark::Start("eyJ"))
-            });
+            let long = parts.filter(|part| part.len() >= MIN_ENCODED);
+            found = long.take(MAX_WORDS).any(hides);
+            // More than the host: there is room for something else.
+            let carries = value.text.len() > host.name.len() + MIN_ENCODED;
+            found |= carries && self.leaks(&value.text, Some(host));
+        } else if !found {
+            found = hides_secret(&value.text);
         }
         if found {
             value = value.marked(Origins::SECRET);

@@ -158,6 +158,7 @@ fn read(script: &str, extended: bool, commands: &mut Vec<(Address, Command)>) ->
             | Action::Execute(_)
             | Action::Read(_)
             | Action::Write(_)
+            | Action::Insert(_)
             | Action::Other(_) => return None,
         };
         commands.push((address, command));

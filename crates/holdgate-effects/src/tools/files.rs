@@ -2,6 +2,7 @@
 
 use super::Role;
 use super::code::shell_lines;
+use super::edit::{self, Replacement};
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
 use crate::decode;
@@ -95,6 +96,7 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let paths = call.fields.paths();
     let mut found = !paths.is_empty();
     let mut content = content_of(&call.fields);
+    let mut edits = edit::of(&call.fields, call.input);
     for item in call.fields.items() {
         let fields = Fields::of(scene, item)?;
         let added = content_of(&fields);
@@ -107,8 +109,10 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
         found |= !own.is_empty();
         if own.is_empty() {
             push_part(&mut content, &added);
+            edits.extend(edit::of(&fields, item));
         } else {
-            change(scene, &call.actor, &fields, &own, &added)?;
+            let edits = edit::of(&fields, item);
+            change(scene, &call.actor, &fields, &own, (&added, &edits))?;
         }
     }
     let mut actor = call.actor.clone();
@@ -116,7 +120,7 @@ pub(super) fn write(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     if !call.fields.all(Role::Content).any(|(key, _)| is_whole(key)) {
         actor.tag([Tag::Edit]);
     }
-    change(scene, &actor, &call.fields, &paths, &content)?;
+    change(scene, &actor, &call.fields, &paths, (&content, &edits))?;
     Ok(found)
 }
 
@@ -125,7 +129,7 @@ fn change(
     actor: &Actor,
     fields: &Fields<'_>,
     paths: &[Value],
-    content: &str,
+    (content, edits): (&str, &[Replacement]),
 ) -> Fueled {
     if paths.len() > MAX_TARGETS {
         let effect = actor.does(Kind::Unreadable).tagged(Tag::TooLong);
@@ -152,7 +156,11 @@ fn change(
             scene.delete(actor, path)?;
         } else {
             let content = Value::known(text::beginning(&content, MAX_CONTENT));
-            scene.write(actor, path, &content, false)?;
+            if edits.is_empty() {
+                scene.write(actor, path, &content, false)?;
+            } else {
+                scene.edit(actor, path, &content, |text| edit::apply(text, edits))?;
+            }
         }
     }
     Ok(())

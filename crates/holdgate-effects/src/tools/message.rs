@@ -4,7 +4,7 @@ use super::fields::{Call, Leaf, leaves, path_readings};
 use super::strings::looks_like_path;
 use super::{Role, Roles};
 use crate::path::PathClass;
-use crate::scene::{Fueled, Scene};
+use crate::scene::{Fueled, Scene, hides_secret};
 use crate::tag::Tag;
 use crate::text::secret::{self, Mark};
 use crate::value::{Origins, Value};
@@ -91,10 +91,11 @@ fn holds_secret(scene: &Scene<'_>, leaf: &Leaf<'_>) -> Fueled<bool> {
     scene.fuel.spend_on(leaf.text.len())?;
     let marks = secret::marks(leaf.text, false);
     // An address of its own service is where the message goes.
-    Ok(marks.iter().any(|mark| match mark {
+    let plain = marks.iter().any(|mark| match mark {
         Mark::Start(start) => !start.contains('/'),
         Mark::Name(_) | Mark::Frame => true,
-    }))
+    });
+    Ok(plain || hides_secret(leaf.text) || scene.leaks(leaf.text, None))
 }
 
 /// Whether all the files are the project's.

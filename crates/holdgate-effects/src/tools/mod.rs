@@ -5,6 +5,7 @@
 
 mod act;
 mod code;
+mod edit;
 mod fields;
 mod files;
 mod message;

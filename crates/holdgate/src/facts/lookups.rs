@@ -32,6 +32,8 @@ pub(super) trait Look: Send + Sync + fmt::Debug {
     fn is_file(&self, path: &str) -> bool;
     /// Whether `path` is a folder.
     fn is_folder(&self, path: &str) -> bool;
+    /// What the text file at `path` holds, if it is no longer than this.
+    fn content(&self, path: &str, most: usize) -> Option<String>;
     /// The mount that a path without links lies in, if it is not the root; must not hang.
     fn mount_of(&self, path: &str) -> Option<String>;
 }
@@ -42,6 +44,8 @@ pub(super) enum About {
     Real,
     IsFile,
     IsFolder,
+    /// What a text file holds that is no longer than this.
+    Content(usize),
 }
 
 /// What the disk says.
@@ -49,6 +53,7 @@ pub(super) enum About {
 pub(super) enum Said {
     Real(Real),
     Yes(bool),
+    Text(Option<String>),
 }
 
 /// The threads and what they do.
@@ -216,6 +221,10 @@ impl Lookups {
             About::IsFolder => {
                 Said::Yes(!enter(&question.path) || self.disk.is_folder(&question.path))
             }
+            About::Content(most) if enter(&question.path) => {
+                Said::Text(self.disk.content(&question.path, most))
+            }
+            About::Content(_) => Said::Text(None),
         }
     }
 }
@@ -268,6 +277,11 @@ mod tests {
             false
         }
 
+        fn content(&self, path: &str, _: usize) -> Option<String> {
+            self.wait_at(path);
+            Some(path.to_owned())
+        }
+
         fn mount_of(&self, path: &str) -> Option<String> {
             is_under(path, "/hung").then(|| "/hung".to_owned())
         }
@@ -297,6 +311,9 @@ mod tests {
         }
         let may_be = lookups.ask(About::IsFile, "/hung/x", LONG);
         assert_eq!(may_be, Some(Said::Yes(true)));
+        let text = |path: &str| lookups.ask(About::Content(9), path, LONG);
+        assert_eq!(text("/hung/x"), Some(Said::Text(None)));
+        assert_eq!(text("/b"), Some(Said::Text(Some("/b".to_owned()))));
         assert_eq!(lookups.hanging(), 1);
 
         let_go.send(()).unwrap();

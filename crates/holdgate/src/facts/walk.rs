@@ -2,7 +2,7 @@
 
 use super::lookups::Look;
 use holdgate_effects::path::{Real, is_under};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 
 /// Links that are followed in one path, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -70,6 +70,20 @@ impl Look for Disk {
 
     fn is_file(&self, path: &str) -> bool {
         std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > 0)
+    }
+
+    fn content(&self, path: &str, most: usize) -> Option<String> {
+        // The path was resolved before: what is a link now was none then.
+        let about = std::fs::symlink_metadata(path).ok()?;
+        let fits = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| bytes <= most);
+        if !about.is_file() || !fits(about.len()) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).ok()?;
+        // It may grow meanwhile.
+        file.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+        fits(bytes.len() as u64).then(|| String::from_utf8(bytes).ok())?
     }
 
     fn is_folder(&self, path: &str) -> bool {
