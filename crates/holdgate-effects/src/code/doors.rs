@@ -54,6 +54,25 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     Ok(())
 }
 
+/// Looks for code from an address in what runs now. What is written is looked at as a whole.
+pub(super) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
+    if scene.written || !code.text.contains("://") {
+        return Ok(());
+    }
+    scene.fuel.spend_on(code.text.len() * 4)?;
+    let text = masked(&code.text);
+    let doors = Doors {
+        table: &scene.know.doors,
+        text: &text,
+    };
+    let mut found = Vec::new();
+    doors.load_scripts(scene, &mut found);
+    for effect in found.into_iter().take(MAX_FOUND) {
+        scene.emit(effect)?;
+    }
+    Ok(())
+}
+
 struct Doors<'t> {
     table: &'t DoorTable,
     text: &'t Masked,

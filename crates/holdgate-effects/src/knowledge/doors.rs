@@ -23,6 +23,8 @@ pub struct DoorTable {
     pub(crate) commands: Vec<String>,
     /// Functions that run code.
     pub(crate) code: Vec<String>,
+    /// Functions that call another by its name.
+    pub(crate) callers: Vec<String>,
     /// Functions that make objects or pages of any kind out of data.
     pub(crate) objects: Vec<String>,
     /// Methods that give a program one more argument.
@@ -82,6 +84,7 @@ impl DoorTable {
             .iter()
             .chain(&table.code)
             .chain(&table.objects)
+            .chain(&table.callers)
             .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();

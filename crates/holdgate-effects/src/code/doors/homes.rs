@@ -25,7 +25,8 @@ impl Doors<'_> {
             }
             let arguments = inside(code.get(at + 1..).unwrap_or(""));
             let length = first_argument(arguments).len();
-            let first = clean.get(at + 1..at + 1 + length).unwrap_or("").trim();
+            let first = clean.get(at + 1..at + 1 + length).unwrap_or("");
+            let first = first.split(';').next().unwrap_or("").trim();
             // `dir: home`, `recursive: true`
             let first = first.split_once(": ").map_or(first, |(_, value)| value);
             let receiver = || {
@@ -45,6 +46,16 @@ impl Doors<'_> {
     /// `delete home`, without brackets.
     fn delete_by_word(&self, scene: &Scene<'_>, found: &mut Vec<Effect>) {
         for line in self.text.clean.lines() {
+            // `home >>= delete`
+            let (line, handed) = match line.split_once(">>=") {
+                Some((home, delete)) => (home, delete.split_whitespace().next()),
+                None => (line, None),
+            };
+            let handed = handed.is_some_and(|word| self.table.deletes.iter().any(|d| d == word));
+            if handed && self.is_whole_home(line.trim()) {
+                let actor = Actor::new("file", line.trim()).and(Tag::Recursive);
+                found.push(actor.does(Kind::Delete).at(scene.place(&Value::known("~"))));
+            }
             let Some((word, rest)) = line.trim().split_once(' ') else {
                 continue;
             };

@@ -1,8 +1,8 @@
 //! Code from an address that is run: the address stands in the brackets of a function that runs what
 //! it is given, or a name holds what was fetched, or a file does.
 
-use super::parts::{calls, end_of, identifiers, inside, names};
 use super::Doors;
+use super::parts::{calls, end_of, first_argument, identifiers, inside, names};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::{Host, HostClass};
 use crate::language::programs;
@@ -54,7 +54,9 @@ impl<'t> Doors<'t> {
         let mut found = Vec::new();
         for (at, _) in clean.match_indices("://").take(MAX_ADDRESSES) {
             let before = clean.get(..at).unwrap_or("");
-            let scheme = ["https", "http", "ftp"].iter().find(|s| before.ends_with(**s));
+            let scheme = ["https", "http", "ftp"]
+                .iter()
+                .find(|s| before.ends_with(**s));
             let Some(at) = scheme.and_then(|s| at.checked_sub(s.len())) else {
                 continue;
             };
@@ -82,9 +84,30 @@ impl<'t> Doors<'t> {
             let call = around.first();
             return call.is_some_and(|call| calls(&self.table.sources, call.name));
         }
-        let runs = |name: &str| calls(&self.table.loads, name) || calls(&self.table.runs_text, name);
-        if around.iter().any(|call| runs(call.name) || self.is_lisp_load(call.inner)) {
-            return true;
+        let aliases = self.aliases();
+        let runs_text = |name: &str| {
+            calls(&self.table.runs_text, name)
+                || aliases.iter().any(|alias| ends_with_name(name, alias))
+                || is_maker(name)
+        };
+        let runs = |name: &str| calls(&self.table.loads, name) || runs_text(name);
+        for (index, call) in around.iter().enumerate() {
+            let between = code.get(call.bracket..address.at).unwrap_or("");
+            // A function that fetches is not what it fetches.
+            if ["=>", "function", "lambda", "fn "]
+                .iter()
+                .any(|word| between.contains(word))
+            {
+                break;
+            }
+            let fetched = index > 0;
+            if calls(&self.table.loads, call.name)
+                || self.is_lisp_load(call.inner)
+                || fetched && runs_text(call.name)
+                || fetched && self.gives_interpreter(call)
+            {
+                return true;
+            }
         }
         let statement = code.get(start..address.at).unwrap_or("").trim_start();
         let begins = |words: &String| statement.starts_with(words.as_str());
@@ -105,7 +128,50 @@ impl<'t> Doors<'t> {
         };
         hands_on
             || statement.starts_with('(') && behind.match_indices('(').any(in_lisp)
-            || self.is_run_later(address, &around, statement, start)
+            || runs_parameter(behind, runs_text)
+            || self.is_run_later(address, &around, statement, runs_text)
+    }
+
+    /// Names that the file gives to what makes functions of texts: `const F = eval`, `class F extends
+    /// Function`.
+    fn aliases(&self) -> Vec<&'t str> {
+        let code = self.text.code.as_str();
+        let mut found = Vec::new();
+        for mark in ["extends Function", ".constructor", "= eval", "= Function"] {
+            for (at, _) in code.match_indices(mark).take(MAX_CALLS) {
+                let behind = code.get(at + mark.len()..).unwrap_or("");
+                let line = code.get(..at).unwrap_or("").rsplit(['\n', ';', '{']).next();
+                let line = line.unwrap_or("");
+                // `x.constructor(…)` and `x.constructor.name` name nothing.
+                if behind.starts_with(|c: char| c.is_alphanumeric() || "_.([".contains(c)) {
+                    continue;
+                }
+                let left = match mark {
+                    "extends Function" => line,
+                    ".constructor" => line.split_once('=').map_or("", |(left, _)| left),
+                    _ => line,
+                };
+                // Other classes are made by their constructors too: only those of functions count.
+                let of_function =
+                    mark != ".constructor" || is_maker(code.get(..at + mark.len()).unwrap_or(""));
+                found.extend(identifiers(left).last().filter(|_| of_function));
+            }
+        }
+        found
+    }
+
+    /// Whether a call starts an interpreter with code as its argument.
+    fn gives_interpreter(&self, call: &Around<'_>) -> bool {
+        if !calls(&self.table.commands, call.name) {
+            return false;
+        }
+        let given = inside(self.text.clean.get(call.bracket + 1..).unwrap_or(""));
+        let mut words = given.split(['"', '\'', ',', ' ', '[', '(']);
+        let takes_code = given.contains("-e") || given.contains("-c") || given.contains("--eval");
+        let own = ["process.execPath", "sys.executable"]
+            .iter()
+            .any(|own| given.contains(own));
+        takes_code && (own || words.any(|word| programs::interpreter(word).is_some()))
     }
 
     /// Whether a word that begins a list runs the rest of it.
@@ -119,7 +185,7 @@ impl<'t> Doors<'t> {
         address: &Address<'_>,
         around: &[Around<'_>],
         statement: &str,
-        start: usize,
+        runs_text: impl Fn(&str) -> bool,
     ) -> bool {
         let fetches = |call: &Around<'_>| calls(&self.table.fetches, call.name);
         let Some(call) = around.iter().find(|call| fetches(call)) else {
@@ -130,7 +196,7 @@ impl<'t> Doors<'t> {
         let clean = piece(&self.text.clean, behind, MAX_REACH);
         // `body = get(address)`
         let left = statement.split_once('=').map_or("", |(left, _)| left);
-        let name = identifiers(left).last().filter(|name| name.len() > 1 || start > 0);
+        let name = identifiers(left).last();
         // `download(address, file)`
         let arguments = inside(self.text.clean.get(call.bracket + 1..).unwrap_or(""));
         let mut texts = arguments.split(['"', '\'']).skip(1).step_by(2);
@@ -140,17 +206,14 @@ impl<'t> Doors<'t> {
             let given = inside(code.get(at + 1..).unwrap_or(""));
             let exact = clean.get(at + 1..at + 1 + given.len()).unwrap_or("");
             let has_file = file.is_some_and(|file| exact.contains(file));
-            if calls(&self.table.runs_text, before) && name.is_some_and(|name| names(given, name)) {
+            let first = first_argument(given);
+            if runs_text(before) && name.is_some_and(|name| names(first, name)) {
                 return true;
             }
             if has_file && calls(&self.table.loads, before) {
                 return true;
             }
-            let mut words = exact.split(['"', '\'', ' ']);
-            if has_file
-                && calls(&self.table.commands, before)
-                && words.any(|word| programs::interpreter(word).is_some())
-            {
+            if has_file && calls(&self.table.commands, before) && runs_file(exact, file) {
                 return true;
             }
         }
@@ -194,6 +257,56 @@ pub(super) fn enclosing(code: &str, at: usize) -> (Vec<Around<'_>>, usize) {
     (found, start)
 }
 
+/// Whether an expression before a bracket makes functions of texts: `(class extends Function {})`,
+/// `getPrototypeOf(function () {}).constructor`.
+fn is_maker(expression: &str) -> bool {
+    let line = expression
+        .rsplit(['\n', ';'])
+        .next()
+        .unwrap_or("")
+        .trim_end();
+    if let Some(inner) = line.strip_suffix(')') {
+        let inner = inner.trim_end();
+        return inner.ends_with('}') && inner.contains("extends Function")
+            || inner.ends_with("Function")
+            || inner.ends_with("eval");
+    }
+    let made = line.strip_suffix(".constructor").unwrap_or("");
+    made.ends_with(".constructor")
+        || made.ends_with(')') && (line.contains("function") || line.contains("=>"))
+}
+
+fn ends_with_name(text: &str, name: &str) -> bool {
+    let before = text.strip_suffix(name);
+    before.is_some_and(|b| !b.ends_with(|c: char| c.is_alphanumeric() || "_.$".contains(c)))
+}
+
+/// Whether a chain of functions behind an address runs what it hands on: `.then(t => eval(t))`.
+fn runs_parameter(behind: &str, runs_text: impl Fn(&str) -> bool) -> bool {
+    let mut parameters: Vec<&str> = Vec::new();
+    for (at, _) in behind.match_indices("=>").take(MAX_CALLS) {
+        let before = behind.get(..at).unwrap_or("").trim_end();
+        let list = match before.strip_suffix(')') {
+            Some(list) => list.rsplit('(').next().unwrap_or(""),
+            None => before.rsplit(['(', ' ', ',']).next().unwrap_or(""),
+        };
+        parameters.extend(identifiers(list));
+    }
+    behind.match_indices('(').any(|(at, _)| {
+        let before = end_of(behind.get(..at).unwrap_or("")).trim_end();
+        let first = first_argument(inside(behind.get(at + 1..).unwrap_or("")));
+        runs_text(before) && parameters.iter().any(|name| names(first, name))
+    })
+}
+
+/// Whether an interpreter is given this file as its script, by what stands in a call.
+fn runs_file(given: &str, file: Option<&str>) -> bool {
+    let words = given.split(['"', '\'', ' ', ',', '[', ']', '(', ')']);
+    let mut words = words.filter(|word| !word.is_empty() && !word.starts_with('-'));
+    let interpreter = words.find(|word| programs::interpreter(word).is_some());
+    interpreter.is_some() && words.next() == file
+}
+
 /// The text from a place, of this length at the most.
 fn piece(text: &str, from: usize, length: usize) -> &str {
     crate::text::beginning(text.get(from..).unwrap_or(""), length)
@@ -203,9 +316,12 @@ fn piece(text: &str, from: usize, length: usize) -> &str {
 fn statement_end(text: &str) -> &str {
     let goes_on = |next: &str| {
         let next = next.trim_start();
-        ["|>", ".", "(", ")"].iter().any(|mark| next.starts_with(mark))
+        ["|>", ".", "(", ")"]
+            .iter()
+            .any(|mark| next.starts_with(mark))
     };
     let mut ends = text.match_indices('\n');
     let end = ends.find(|(at, _)| !goes_on(text.get(at + 1..).unwrap_or("")));
-    text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or("")
+    text.get(..end.map_or(text.len(), |(at, _)| at))
+        .unwrap_or("")
 }

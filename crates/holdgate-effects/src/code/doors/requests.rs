@@ -112,7 +112,7 @@ impl Doors<'_> {
         if before.contains('$')
             && (held
                 .iter()
-                .any(|h| h.name.starts_with('$') && by_name.ends_with(h.name))
+                .any(|h| h.plain && h.name.starts_with('$') && by_name.ends_with(h.name))
                 || before.ends_with(']') && self.is_direct(last_word(before), held))
             && self.is_brought(first, held)
         {
@@ -122,7 +122,12 @@ impl Doors<'_> {
             // Who gives code an environment of its own has thought about it.
             let alone = first.len() == arguments.trim_end().len();
             let all = alone && self.brings(first, held) == Some(Brings::All);
-            return Some(if all { Brings::All } else { Brings::Part });
+            if all || !calls(&self.table.commands, before) {
+                return Some(if all { Brings::All } else { Brings::Part });
+            }
+        }
+        if calls(&self.table.callers, before) && self.is_brought(first, held) {
+            return self.brings(first, held);
         }
         if calls(&self.table.objects, before) && self.is_brought(first, held) {
             return Some(Brings::Part);
@@ -147,7 +152,7 @@ impl Doors<'_> {
         let quoted = literal.starts_with(['"', '\'', '`']);
         if quoted && programs::is_shell(word) {
             let last = arguments.rsplit(',').next().unwrap_or("");
-            let last = last.trim_matches([' ', '[', ']', ')', '}']);
+            let last = last.trim_matches([' ', '[', ']', ')', '}', '{', '"', '$', '@', '\\']);
             return match self.brings(last, held) {
                 Some(brings) => Some(brings),
                 None => self.is_brought(arguments, held).then_some(Brings::Part),
@@ -216,9 +221,13 @@ impl Doors<'_> {
         for name in self.handled(line, clean) {
             held.push(Held::plain(name, number));
         }
-        if let Some((left, right)) = assignment(line)
-            && self.is_brought(right, held)
-        {
+        for part in line.split(';') {
+            let Some((left, right)) = assignment(part) else {
+                continue;
+            };
+            if !self.is_brought(right, held) {
+                continue;
+            }
             let plain = self.brings(right, held) == Some(Brings::All);
             let names = identifiers(left).map(|name| Held {
                 name,
@@ -248,10 +257,12 @@ impl Doors<'_> {
             let Some((before, _)) = rest.split_once("=>") else {
                 continue;
             };
-            let list = before.trim_end().trim_end_matches(')');
-            let list = list.rsplit('(').next().unwrap_or("");
-            let first = list.split(',').next().unwrap_or("");
-            found.extend(identifiers(first).last());
+            let before = before.trim_end();
+            let first = match before.strip_suffix(')') {
+                Some(list) => list.rsplit('(').next().and_then(|l| l.split(',').next()),
+                None => before.rsplit([',', '(']).next(),
+            };
+            found.extend(first.and_then(|first| identifiers(first).last()));
         }
         if line.contains("fn ") {
             for mark in &self.table.typed {
@@ -287,7 +298,10 @@ impl Doors<'_> {
                 let right = right.trim_start_matches(['=', ' ']);
                 // `"word".equals(given)`
                 let (given, word) = match left.strip_suffix(['"', '\'']) {
-                    Some(text) => (right, text.rsplit(['"', '\'']).next()),
+                    Some(text) => {
+                        let given = right.split(')').next().unwrap_or(right);
+                        (given, text.rsplit(['"', '\'']).next())
+                    }
                     None => (
                         left,
                         right
@@ -295,7 +309,12 @@ impl Doors<'_> {
                             .and_then(|r| r.split(['"', '\'']).next()),
                     ),
                 };
-                if word.is_some_and(is_password) && self.is_known_by_few(given) {
+                // Who refuses a word lets nobody in by it.
+                let refuses = ["throw", "raise", "Error(", "return false", "return False"];
+                if word.is_some_and(is_password)
+                    && self.is_known_by_few(given)
+                    && !refuses.iter().any(|refusal| line.contains(refusal))
+                {
                     found.push(back_door(Kind::Elevate, clean));
                 }
             }
@@ -306,7 +325,9 @@ impl Doors<'_> {
     /// application's own.
     fn is_known_by_few(&self, operand: &str) -> bool {
         let starts = ["&&", "||", "if ", "return ", " and ", " or ", "= "];
-        let from = starts.iter().filter_map(|s| Some(operand.rfind(s)? + s.len()));
+        let from = starts
+            .iter()
+            .filter_map(|s| Some(operand.rfind(s)? + s.len()));
         let operand = operand.get(from.max().unwrap_or(0)..).unwrap_or("");
         let operand = operand.split(')').next().unwrap_or(operand);
         let part = |c: char| !(c.is_alphanumeric() || c == '_');

@@ -5,6 +5,7 @@ use super::loads::enclosing;
 use super::parts::{calls, end_of, inside, names};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
+use crate::path::PathClass;
 use crate::scene::Scene;
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
@@ -69,30 +70,56 @@ impl Doors<'_> {
                     .about(url)
                     .tagged(tag)
             };
+            if let Some(secret) = self.hands_secret(scene, at) {
+                let mut effect = actor.does(Kind::Send).with(host.clone()).about(secret);
+                effect.origins |= Origins::SECRET | Origins::FILE;
+                found.push(effect);
+                continue;
+            }
             let has = |name: &String| window.contains(name.as_str());
             if self.table.environment.iter().any(has) || self.hands_environment(at) {
                 let mut effect = effect(Tag::WholeEnvironment);
                 effect.origins |= Origins::ENVIRONMENT;
                 found.push(effect);
-            } else if !self.is_login(url) && self.is_private(window, near) {
+            } else if !self.is_login(url) && self.is_private(window, near, &shown) {
                 found.push(effect(Tag::Grabs));
             }
         }
         found
     }
 
+    /// The bracket of the call that sends something to the address at `at`.
+    fn sending(&self, at: usize) -> Option<usize> {
+        let (around, _) = enclosing(&self.text.code, at);
+        let call = around.iter().find(|call| {
+            let part = |c: char| !(c.is_alphanumeric() || "_.:/$".contains(c));
+            !call.name.rsplit(part).next().unwrap_or("").is_empty()
+        })?;
+        let part = |c: char| !(c.is_alphanumeric() || c == '_' || c == '$');
+        let last = call.name.rsplit(part).next().unwrap_or("");
+        let sends = |name: &String| name == last || call.name.ends_with(name.as_str());
+        self.table.sends.iter().any(sends).then_some(call.bracket)
+    }
+
+    /// The secret file that the call takes which sends to the address at `at`.
+    fn hands_secret(&self, scene: &Scene<'_>, at: usize) -> Option<&str> {
+        let bracket = self.sending(at)?;
+        let given = inside(self.text.clean.get(bracket + 1..).unwrap_or(""));
+        let mut texts = given.split(['"', '\'']).skip(1).step_by(2).take(32);
+        texts.find(|text| {
+            let path = text.trim_start_matches('/');
+            let named = text.contains(['/', '.']) && !text.contains("://") && text.len() > 3;
+            let is_secret = |path: String| scene.place(&Value::known(path)).is(PathClass::Secret);
+            named && (is_secret((*text).to_owned()) || is_secret(format!("~/{path}")))
+        })
+    }
+
     /// Whether the call that takes the address at `at` takes the whole environment too.
     fn hands_environment(&self, at: usize) -> bool {
-        let code = self.text.code.as_str();
-        let (around, _) = enclosing(code, at);
-        let Some(call) = around.iter().find(|call| !call.name.is_empty()) else {
+        let Some(bracket) = self.sending(at) else {
             return false;
         };
-        let last = call.name.rsplit(['.', '/']).next().unwrap_or("");
-        if !self.table.sends.iter().any(|name| name == last || name == call.name) {
-            return false;
-        }
-        let given = inside(code.get(call.bracket + 1..).unwrap_or(""));
+        let given = inside(self.text.code.get(bracket + 1..).unwrap_or(""));
         self.table.environments.iter().any(|name| {
             given.match_indices(name.as_str()).any(|(at, _)| {
                 let after = given.get(at + name.len()..).unwrap_or("").trim_start();
@@ -106,12 +133,12 @@ impl Doors<'_> {
     }
 
     /// Whether what people type stands around an address.
-    fn is_private(&self, window: &str, near: &str) -> bool {
+    fn is_private(&self, window: &str, near: &str, line: &str) -> bool {
         let table = self.table;
         let has = |name: &String| near.contains(name.as_str());
         table.private.iter().any(|name| names(window, name))
-            || table.typed_keys.iter().any(has) && window.contains(".key")
-            || table.all_fields.iter().any(has) && window.contains(".value")
+            || table.typed_keys.iter().any(has) && sends_field(line, ".key")
+            || table.all_fields.iter().any(has) && sends_field(line, ".value")
             || table.cards.iter().any(|name| names(near, name))
     }
 
@@ -153,6 +180,12 @@ fn scene_line(text: &str, starts: &[usize], line: usize) -> String {
     let start = starts.get(line).copied().unwrap_or(0);
     let rest = text.get(start..).unwrap_or("");
     crate::json::shorten(rest.lines().next().unwrap_or("").trim(), 200)
+}
+
+/// Whether a field stands behind the address in a line that sends to it.
+fn sends_field(line: &str, field: &str) -> bool {
+    line.split_once("://")
+        .is_some_and(|(_, behind)| behind.contains(field))
 }
 
 /// A piece of a text, to the next whole characters.
