@@ -93,7 +93,9 @@ fn texts(scene: &mut Scene<'_>, code: &Value) -> Fueled {
         while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
             let key = key.trim().trim_end_matches('=');
             let event = key.rsplit(' ').next().unwrap_or("").starts_with("on");
-            if event && value.contains("://") {
+            let script = value.strip_prefix("javascript:");
+            if (event || script.is_some()) && value.contains("://") {
+                let value = script.unwrap_or(value);
                 read_code(scene, code, Language::JavaScript, value)?;
                 continue;
             }

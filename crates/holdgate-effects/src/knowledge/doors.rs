@@ -13,6 +13,8 @@ pub struct DoorTable {
     pub(crate) parameters: Vec<String>,
     /// Marks of functions that answer requests.
     pub(crate) routes: Vec<String>,
+    /// Marks of functions that answer messages of a chat.
+    pub(crate) chats: Vec<String>,
     /// Calls with a function that answers requests: its first parameter is the request.
     pub(crate) handlers: Vec<String>,
     /// Types of parameters that a framework fills from a request.

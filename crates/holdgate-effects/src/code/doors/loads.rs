@@ -128,6 +128,8 @@ impl<'t> Doors<'t> {
         };
         hands_on
             || statement.starts_with('(') && behind.match_indices('(').any(in_lisp)
+            || statement.starts_with("(->")
+                && behind.split([' ', ')']).any(|w| self.is_lisp_load(w))
             || runs_parameter(behind, runs_text)
             || self.is_run_later(address, &around, statement, runs_text)
     }
@@ -140,17 +142,13 @@ impl<'t> Doors<'t> {
         for mark in ["extends Function", ".constructor", "= eval", "= Function"] {
             for (at, _) in code.match_indices(mark).take(MAX_CALLS) {
                 let behind = code.get(at + mark.len()..).unwrap_or("");
-                let line = code.get(..at).unwrap_or("").rsplit(['\n', ';', '{']).next();
+                let line = code.get(..at).unwrap_or("").rsplit(['\n', ';']).next();
                 let line = line.unwrap_or("");
                 // `x.constructor(…)` and `x.constructor.name` name nothing.
                 if behind.starts_with(|c: char| c.is_alphanumeric() || "_.([".contains(c)) {
                     continue;
                 }
-                let left = match mark {
-                    "extends Function" => line,
-                    ".constructor" => line.split_once('=').map_or("", |(left, _)| left),
-                    _ => line,
-                };
+                let left = line.split_once('=').map_or(line, |(left, _)| left);
                 // Other classes are made by their constructors too: only those of functions count.
                 let of_function =
                     mark != ".constructor" || is_maker(code.get(..at + mark.len()).unwrap_or(""));
@@ -201,6 +199,14 @@ impl<'t> Doors<'t> {
         let arguments = inside(self.text.clean.get(call.bracket + 1..).unwrap_or(""));
         let mut texts = arguments.split(['"', '\'']).skip(1).step_by(2);
         let file = texts.find(|text| !text.contains("://") && text.len() > 2);
+        let downloads = call.name.to_ascii_lowercase().contains("download");
+        let second = arguments.split(',').nth(1).unwrap_or("").trim();
+        let held =
+            Some(second).filter(|s| s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+        let held = held
+            .filter(|s| !s.is_empty())
+            .or(name)
+            .filter(|_| downloads);
         for (at, _) in code.match_indices('(') {
             let before = end_of(code.get(..at).unwrap_or("")).trim_end();
             let given = inside(code.get(at + 1..).unwrap_or(""));
@@ -210,7 +216,8 @@ impl<'t> Doors<'t> {
             if runs_text(before) && name.is_some_and(|name| names(first, name)) {
                 return true;
             }
-            if has_file && calls(&self.table.loads, before) {
+            let has_held = held.is_some_and(|name| names(first, name));
+            if (has_file || has_held) && calls(&self.table.loads, before) {
                 return true;
             }
             if has_file && calls(&self.table.commands, before) && runs_file(exact, file) {
@@ -303,8 +310,18 @@ fn runs_parameter(behind: &str, runs_text: impl Fn(&str) -> bool) -> bool {
 fn runs_file(given: &str, file: Option<&str>) -> bool {
     let words = given.split(['"', '\'', ' ', ',', '[', ']', '(', ')']);
     let mut words = words.filter(|word| !word.is_empty() && !word.starts_with('-'));
-    let interpreter = words.find(|word| programs::interpreter(word).is_some());
-    interpreter.is_some() && words.next() == file
+    let Some(program) = words.next() else {
+        return false;
+    };
+    let is_file = |word: &str| {
+        Some(word.trim_start_matches("./")) == file.map(|f| f.trim_start_matches("./"))
+    };
+    if is_file(program) {
+        return true;
+    }
+    let starts = |word: &str| programs::interpreter(word).is_some();
+    (starts(program) || words.find(|word| starts(word)).is_some())
+        && words.next().is_some_and(is_file)
 }
 
 /// The text from a place, of this length at the most.

@@ -40,7 +40,7 @@ impl Doors<'_> {
         }
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
-        let mut answers = false;
+        let mut answers = None;
         for (number, line) in self.text.code.split('\n').enumerate() {
             let end = offset + line.len();
             let clean = self.text.clean.get(offset..end).unwrap_or("");
@@ -48,12 +48,19 @@ impl Doors<'_> {
             self.hold(line, clean, number, &mut held);
             let has = |mark: &String| line.contains(mark.as_str());
             if self.table.routes.iter().any(has) {
-                answers = true;
-            } else if answers && line.contains("def ") {
-                answers = false;
+                answers = Some(true);
+            } else if self.table.chats.iter().any(has) {
+                answers = Some(false);
+            } else if line.contains("def ")
+                && let Some(plain) = answers.take()
+            {
                 let parameters = line.split_once('(').map_or("", |(_, p)| inside(p));
                 let parts = parameters.split(',').filter_map(|p| identifiers(p).next());
-                held.extend(parts.map(|name| Held::plain(name, number)));
+                held.extend(parts.map(|name| Held {
+                    name,
+                    since: number,
+                    plain,
+                }));
             }
             let runs = line.match_indices('(').filter_map(|(at, _)| {
                 let rest = self.text.code.get(offset + at + 1..).unwrap_or("");
@@ -64,14 +71,19 @@ impl Doors<'_> {
                 self.runs(before, arguments, exact, clean, &held)
             });
             let quoted = line.match_indices('`').filter_map(|(at, _)| {
-                let inner = line.get(at + 1..).unwrap_or("");
+                let inner = clean.get(at + 1..).unwrap_or("");
                 let inner = inner
                     .strip_prefix("#{")
-                    .or_else(|| inner.strip_prefix("$_").map(|_| inner))?;
+                    .or_else(|| inner.strip_prefix("{$").and(inner.get(1..)))
+                    .or_else(|| inner.strip_prefix('$').map(|_| inner))
+                    .filter(|inner| !inner.starts_with("${"))?;
                 let inner = inner.split('`').next().unwrap_or("");
                 self.brings(inner, &held)
             });
-            for brings in runs.chain(quoted) {
+            let given = assignment(line).filter(|(left, _)| is_arguments(left));
+            let given =
+                given.filter(|(_, right)| self.is_brought(right, &held) && names_shell(clean));
+            for brings in runs.chain(quoted).chain(given.map(|_| Brings::Part)) {
                 let door = back_door(Kind::ExecuteOpaque, clean);
                 found.push(match brings {
                     Brings::All => door.tagged(Tag::WholeCommand),
@@ -87,6 +99,7 @@ impl Doors<'_> {
         let any = |names: &[String]| names.iter().any(|name| code.contains(name.as_str()));
         any(&self.table.requests)
             || any(&self.table.routes)
+            || any(&self.table.chats)
             || any(&self.table.handlers)
             || any(&self.table.typed)
             || self
@@ -118,11 +131,22 @@ impl Doors<'_> {
         {
             return Some(Brings::All);
         }
-        if calls(&self.table.code, before) && self.is_brought(first, held) {
+        // `create_function('', $body)`: the code comes last.
+        let quoted_first = first.trim_start().starts_with(['"', '\'', '`']);
+        let code = match arguments.rsplit_once(',') {
+            Some((_, last)) if quoted_first => last,
+            _ => first,
+        };
+        let is_code = calls(&self.table.code, before);
+        let is_command = calls(&self.table.commands, before);
+        if quoted_first && is_code && !is_command && self.is_brought(code, held) {
+            return Some(Brings::Part);
+        }
+        if !quoted_first && is_code && self.is_brought(first, held) {
             // Who gives code an environment of its own has thought about it.
             let alone = first.len() == arguments.trim_end().len();
             let all = alone && self.brings(first, held) == Some(Brings::All);
-            if all || !calls(&self.table.commands, before) {
+            if all || !is_command {
                 return Some(if all { Brings::All } else { Brings::Part });
             }
         }
@@ -135,7 +159,7 @@ impl Doors<'_> {
         if calls(&self.table.arguments, before) && names_shell(line) {
             return self.brings(first, held);
         }
-        if !calls(&self.table.commands, before) {
+        if !is_command {
             return None;
         }
         let exact_first = exact
@@ -152,6 +176,12 @@ impl Doors<'_> {
         let quoted = literal.starts_with(['"', '\'', '`']);
         if quoted && programs::is_shell(word) {
             let last = arguments.rsplit(',').next().unwrap_or("");
+            // `"/c " + command`
+            let plus = exact.contains("c \" +") || exact.contains("c ' +");
+            let last = match last.split_once('+') {
+                Some((_, command)) if plus => command,
+                _ => last,
+            };
             let last = last.trim_matches([' ', '[', ']', ')', '}', '{', '"', '$', '@', '\\']);
             return match self.brings(last, held) {
                 Some(brings) => Some(brings),
@@ -240,17 +270,26 @@ impl Doors<'_> {
         held.drain(..over);
     }
 
+    fn has_connections(&self) -> bool {
+        let clean = &self.text.clean;
+        clean.contains("'connection'")
+            || clean.contains("\"connection\"")
+            || clean.contains("net.createServer")
+    }
+
     /// The parameters of a function that answers requests, where a line shows that it does.
     fn handled<'l>(&self, line: &'l str, clean: &str) -> Vec<&'l str> {
         let mut found = Vec::new();
-        for mark in &self.table.handlers {
-            let Some(at) = line.find(mark.as_str()) else {
-                continue;
-            };
+        let marks = self.table.handlers.iter();
+        let marks = marks.flat_map(|mark| line.match_indices(mark.as_str()).take(MAX_WRAPPERS));
+        for (at, mark) in marks {
             let from = at + mark.len();
             let path = clean.get(from..).unwrap_or("").trim_start();
-            // `.get('/path', …)`; other calls of that name ask for something.
-            if mark.starts_with('.') && !path.get(1..).unwrap_or("").starts_with('/') {
+            // `.get('/path', …)`; other calls of that name ask for something. `.on` is of a peer if
+            // there are connections.
+            let of_peer = mark == ".on(" && self.has_connections();
+            let path = path.get(1..).unwrap_or("").starts_with('/');
+            if mark.starts_with('.') && !path && !of_peer {
                 continue;
             }
             let rest = line.get(from..).unwrap_or("");
@@ -337,6 +376,11 @@ impl Doors<'_> {
         if self.table.keys.iter().any(is_key) {
             return true;
         }
+        let ends = ["key", "token", "secret", "password"];
+        let named = name.to_ascii_lowercase();
+        if ends.iter().any(|end| named.ends_with(end)) && self.is_brought(operand, &[]) {
+            return true;
+        }
         let lower = operand.to_ascii_lowercase();
         let own = ["\"x-", "'x-", "\"x_", "'x_"];
         lower.contains("header") && own.iter().any(|start| lower.contains(start))
@@ -358,6 +402,11 @@ fn last_word(text: &str) -> &str {
     text.rsplit([' ', '=', ';', '{', '(', ',', '@'])
         .next()
         .unwrap_or(text)
+}
+
+/// Whether what is assigned to is the arguments of a program.
+fn is_arguments(left: &str) -> bool {
+    left.trim_end().to_ascii_lowercase().ends_with(".arguments")
 }
 
 /// Whether a line names a shell as a program.

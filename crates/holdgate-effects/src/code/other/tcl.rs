@@ -43,7 +43,14 @@ pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
         let options = |word: &&&str| !word.starts_with('-') || name == "[exec" || name == "[spawn";
         let arguments = rest.iter().filter(options);
         let arguments = arguments.map(|w| AbstractValue::value(value(reader, code, &variables, w)));
-        let found: Found = (name.clone(), arguments.collect());
+        let found: Found = if name == "[exec" && rest.contains(&"|") {
+            // A pipe as a shell has it.
+            let command = value(reader, code, &variables, &rest.join(" "));
+            let words = [Value::known("sh"), Value::known("-c"), command];
+            (name.clone(), words.map(AbstractValue::value).into())
+        } else {
+            (name.clone(), arguments.collect())
+        };
         reader.calls(&found.0, Arguments::of(found.1))?;
     }
     Ok(())
