@@ -8,6 +8,7 @@ mod mask;
 mod parts;
 mod requests;
 mod sends;
+mod words;
 
 use crate::code::Language;
 use crate::effect::{Actor, Effect, Kind};
