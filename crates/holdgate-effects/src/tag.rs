@@ -310,6 +310,7 @@ worded! {
         Vpn = "vpn": "The effect is about a private network over the internet.",
         Weakens = "weakens": "A setting of git switches a protection off.",
         WebSearch = "web-search": "A search engine is asked.",
+        WholeCommand = "whole-command": "What a request brings is the whole command or code: the source does not say what may run.",
         WholeEnvironment = "whole-environment": "The data is the whole environment.",
         Wipe = "wipe": "A disk or a whole store is overwritten.",
         WithSettings = "with-settings": "Options with values are given.",

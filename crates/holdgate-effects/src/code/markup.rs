@@ -22,6 +22,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         ("<%", "%>", Language::JavaScript),
         ("<%", "%>", Language::Ruby),
         ("@{", "}\n", Language::Compiled),
+        ("<![CDATA[", "]]>", Language::Compiled),
     ] {
         for script in between(text, open, close) {
             let script = if open == "<script" {
@@ -91,6 +92,13 @@ fn texts(scene: &mut Scene<'_>, code: &Value) -> Fueled {
         let mut parts = tag.split('"');
         while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
             let key = key.trim().trim_end_matches('=');
+            let event = key.rsplit(' ').next().unwrap_or("").starts_with("on");
+            let script = value.strip_prefix("javascript:");
+            if (event || script.is_some()) && value.contains("://") {
+                let value = script.unwrap_or(value);
+                read_code(scene, code, Language::JavaScript, value)?;
+                continue;
+            }
             if !key.starts_with("on") && !scene.know.files.is_shown(key) {
                 scene.tries(&actor, &code.map(super::embedded::unescaped_xml(value)))?;
             }

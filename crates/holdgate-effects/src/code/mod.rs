@@ -2,6 +2,7 @@
 
 mod act;
 pub(crate) mod awk;
+mod cmake;
 mod doors;
 mod embedded;
 mod fold;
@@ -51,9 +52,15 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
                 let actor = Actor::new(language.word(), &scene.know.own.program);
                 scene.emit(actor.does(Kind::Guard).tagged(Tag::Hidden))?;
             }
-            read::run(scene, language, code)
+            let output = read::run(scene, language, code)?;
+            doors::run_inline(scene, code)?;
+            Ok(output)
         }
-        Language::Other => other::run(scene, code),
+        Language::Other => {
+            let output = other::run(scene, code)?;
+            doors::run_inline(scene, code)?;
+            Ok(output)
+        }
         Language::Awk => awk::run(scene, code),
         Language::Sed => sed::run(scene, code),
         Language::PowerShell => powershell::run(scene, code),

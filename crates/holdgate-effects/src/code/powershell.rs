@@ -181,6 +181,16 @@ impl Reader<'_, '_, '_> {
                         self.scene.write(&actor, path, &made, false)?;
                     }
                 }
+                // `iex (iwr address)`
+                (
+                    "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" | "curl" | "wget",
+                    _,
+                ) if at > 0 => {
+                    let mut behind = words.get(at + 1..).unwrap_or(&[]).iter();
+                    if let Some(url) = behind.find(|word| word.value.text.contains("://")) {
+                        made = self.scene.fetch(&actor(name, stage), &url.value)?;
+                    }
+                }
                 ("frombase64string", Some(data)) => {
                     let is_wide = |w: &Word| w.value.text.to_ascii_lowercase().contains("unicode");
                     let text = match data.as_known().and_then(decode::base64) {
@@ -199,6 +209,15 @@ impl Reader<'_, '_, '_> {
                 }
                 _ => {}
             }
+        }
+        let creates = |word: &Word| {
+            let text = word.value.text.to_ascii_lowercase();
+            text.contains("scriptblock]::create")
+        };
+        if made.origins.any(Origins::FETCHED | Origins::DECODED) && words.iter().any(creates) {
+            let actor = actor("scriptblock", stage);
+            self.scene
+                .interpret(&actor, crate::language::Language::PowerShell, &made)?;
         }
         Ok(made)
     }

@@ -11,6 +11,7 @@
 mod assign;
 mod call;
 mod define;
+mod enter;
 mod expression;
 mod head;
 mod import;

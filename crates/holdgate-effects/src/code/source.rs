@@ -13,13 +13,37 @@ const MAX_OPEN: usize = 64;
 /// Methods with which a text runs as a command.
 const RUNS: [&str; 5] = [".execute(", ".!", ".!!", ".lazyLines", ".exec("];
 
+/// A comment of Go whose command is run.
+const GENERATES: &str = "//go:generate ";
+
 /// Tries the texts of a file.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
+    if super::cmake::is_cmake(&code.text) {
+        super::cmake::run(scene, code)?;
+    }
     let mut scan = Scan::new(&code.text);
     let actor = Actor::new("file", "");
+    if code.text.contains(GENERATES) {
+        for line in code.text.lines() {
+            if let Some((_, command)) = line.split_once(GENERATES) {
+                scene.tries(&actor, &code.map(command))?;
+            }
+        }
+    }
+    let mut fetch: Option<(usize, &str)> = None;
     while let Some(text) = scan.next_text() {
         scene.fuel.spend(1)?;
+        // `"curl …" #| "sh"`: what one program prints goes to the next.
+        if let Some((end, command)) = fetch.take() {
+            let between = code.text.get(end..scan.at).unwrap_or("\n");
+            if programs::is_shell(text.content) && !between.contains('\n') {
+                scene.tries(&actor, &code.map(format!("{command} | {}", text.content)))?;
+            }
+        }
+        if text.content.starts_with("curl ") || text.content.starts_with("wget ") {
+            fetch = Some((scan.at, text.content));
+        }
         if !(text.runs || text.handed) || !scene.looks_like_command(text.content) {
             continue;
         }
@@ -28,6 +52,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
             continue;
         }
         let mut command = unescaped(text.content);
+        with_home(scene, &mut command, scan.rest());
         // `("powershell", "-c …")`: a program with its arguments as one text.
         if let Some(program) = text.program.filter(|_| command.starts_with(['-', '/'])) {
             command = format!("{program} {command}");
@@ -35,6 +60,27 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         scene.tries(&actor, &code.map(command))?;
     }
     Ok(Value::default())
+}
+
+/// A command whose last word is put behind it, or into it: `"rm -rf " + home`.
+fn with_home(scene: &Scene<'_>, command: &mut String, behind: &str) {
+    let behind = behind.trim_start();
+    let joins = ["..", ",", "+", ".", "<>", "&"];
+    let Some(behind) = joins.iter().find_map(|mark| behind.strip_prefix(mark)) else {
+        return;
+    };
+    let behind = behind.trim_start().trim_start_matches("os.");
+    let mut homes = scene.know.doors.homes.iter();
+    if !homes.any(|home| behind.starts_with(home.trim_start_matches("os."))) {
+        return;
+    }
+    if command.contains("%s") {
+        *command = command.replacen("%s", "~", 1);
+    } else if command.contains("{}") {
+        *command = command.replacen("{}", "~", 1);
+    } else if command.ends_with(' ') {
+        command.push('~');
+    }
 }
 
 /// A text in code.
@@ -281,7 +327,9 @@ fn unescaped(text: &str) -> String {
     if !text.contains(['\\', '$', '#']) {
         return text.to_owned();
     }
-    let text = &with_holes(&text.replace("$ENV{", "${"));
+    // `$$HOME` is how make and others write `$HOME`.
+    let text = text.replace("$ENV{", "${").replace("$$", "$");
+    let text = &with_holes(&text);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {

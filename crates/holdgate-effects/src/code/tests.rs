@@ -151,6 +151,11 @@ fn languages_of_files() {
         (
             "~/project/tool",
             "#!/usr/bin/env tclsh\n",
+            Some(Language::Other),
+        ),
+        (
+            "~/project/tool",
+            "#!/usr/bin/env swipl\n",
             Some(Language::Lines),
         ),
         ("~/project/notes", "remember this", Some(Language::Lines)),

@@ -13,22 +13,58 @@ pub struct DoorTable {
     pub(crate) parameters: Vec<String>,
     /// Marks of functions that answer requests.
     pub(crate) routes: Vec<String>,
+    /// Marks of functions that answer messages of a chat.
+    pub(crate) chats: Vec<String>,
+    /// Calls with a function that answers requests: its first parameter is the request.
+    pub(crate) handlers: Vec<String>,
+    /// Types of parameters that a framework fills from a request.
+    pub(crate) typed: Vec<String>,
+    /// What stands around a part of a request and leaves it what it is.
+    pub(crate) wrappers: Vec<String>,
     /// Functions that run a command.
     pub(crate) commands: Vec<String>,
     /// Functions that run code.
     pub(crate) code: Vec<String>,
+    /// Functions that call another by its name.
+    pub(crate) callers: Vec<String>,
+    /// Functions that make objects or pages of any kind out of data.
+    pub(crate) objects: Vec<String>,
+    /// Methods that give a program one more argument.
+    pub(crate) arguments: Vec<String>,
     /// Names of functions and classes that send.
     pub(crate) sends: Vec<String>,
     /// What people type or keep in a page.
     pub(crate) private: Vec<String>,
     /// All variables of the environment at once.
     pub(crate) environment: Vec<String>,
+    /// The same under names that are honest by themselves: only where a call that sends takes all of it.
+    pub(crate) environments: Vec<String>,
+    /// Events of keys in a page.
+    pub(crate) typed_keys: Vec<String>,
+    /// All fields of a page at once.
+    pub(crate) all_fields: Vec<String>,
+    /// Fields of a payment card.
+    pub(crate) cards: Vec<String>,
+    /// What listens to all keys of a system.
+    pub(crate) listeners: Vec<String>,
+    /// Functions that open a way out of the machine.
+    pub(crate) channels: Vec<String>,
     /// Parts of addresses where people log in.
     pub(crate) logins: Vec<String>,
     /// Names that hold what somebody must know to be let in.
     pub(crate) keys: Vec<String>,
-    /// Functions that run a script from an address.
+    /// Functions that run the script at an address, whoever keeps it there.
+    pub(crate) sources: Vec<String>,
+    /// Functions that run the code at an address or in a file.
     pub(crate) loads: Vec<String>,
+    /// Functions that run a text as code.
+    pub(crate) runs_text: Vec<String>,
+    /// Words that begin a statement which does so.
+    pub(crate) load_words: Vec<String>,
+    /// Words that begin a list of Lisp which does so.
+    pub(crate) lisp_loads: Vec<String>,
+    /// Functions that fetch.
+    pub(crate) fetches: Vec<String>,
     /// Functions that delete a folder with all that is in it.
     pub(crate) deletes: Vec<String>,
     /// Names of somebody's home.
@@ -49,6 +85,9 @@ impl DoorTable {
             .commands
             .iter()
             .chain(&table.code)
+            .chain(&table.objects)
+            .chain(&table.callers)
+            .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
         Ok(table)

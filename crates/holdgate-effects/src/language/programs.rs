@@ -51,6 +51,9 @@ pub(crate) fn interpreter(program: &str) -> Option<Language> {
         "awk" | "gawk" | "mawk" => Language::Awk,
         "sed" | "gsed" => Language::Sed,
         "make" | "gmake" | "bmake" => Language::Make,
+        "tclsh" | "wish" | "Rscript" | "julia" | "elixir" | "escript" | "osascript" => {
+            Language::Other
+        }
         _ => return None,
     };
     Some(language)

@@ -373,6 +373,7 @@ fn has_texts(language: Language) -> bool {
             | Language::Lua
             | Language::PowerShell
             | Language::Compiled
+            | Language::Other
             | Language::Source
     )
 }

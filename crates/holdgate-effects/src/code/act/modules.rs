@@ -34,7 +34,15 @@ impl Reader<'_, '_, '_> {
         }
         if let Some(known) = name.as_known() {
             self.runs_module(known)?;
+            if &*call.actor.program == "run_module" {
+                self.runs_with_command_line(known)?;
+            }
         }
+        // `__import__('a.b')` is `a`.
+        let name = match name.text.split_once('.') {
+            Some((top, _)) if &*call.actor.program == "__import__" => name.map(top),
+            _ => name,
+        };
         Ok(self.module(&name))
     }
 

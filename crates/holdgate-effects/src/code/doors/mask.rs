@@ -21,7 +21,7 @@ pub(super) fn masked(text: &str) -> Masked {
         let length = match byte {
             b'/' if rest.starts_with(b"//") && before != Some(b':') => line(rest),
             b'/' if rest.starts_with(b"/*") => find(rest, b"*/").map_or(rest.len(), |at| at + 2),
-            b'#' if blank_before => line(rest),
+            b'#' if blank_before && !rest.starts_with(b"#[") => line(rest),
             b'"' | b'\'' | b'`' => {
                 at += quoted(rest, byte, before, at, &mut code);
                 continue;

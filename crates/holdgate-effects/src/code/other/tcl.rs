@@ -8,6 +8,8 @@ use crate::scene::Fueled;
 use crate::value::{HOLE_STR, Value};
 use std::collections::HashMap;
 
+/// Bytes of one word in braces.
+const MAX_BRACED: usize = 4096;
 /// Words of one command.
 const MAX_WORDS: usize = 64;
 
@@ -41,7 +43,14 @@ pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
         let options = |word: &&&str| !word.starts_with('-') || name == "[exec" || name == "[spawn";
         let arguments = rest.iter().filter(options);
         let arguments = arguments.map(|w| AbstractValue::value(value(reader, code, &variables, w)));
-        let found: Found = (name.clone(), arguments.collect());
+        let found: Found = if name == "[exec" && rest.contains(&"|") {
+            // A pipe as a shell has it.
+            let command = value(reader, code, &variables, &rest.join(" "));
+            let words = [Value::known("sh"), Value::known("-c"), command];
+            (name.clone(), words.map(AbstractValue::value).into())
+        } else {
+            (name.clone(), arguments.collect())
+        };
         reader.calls(&found.0, Arguments::of(found.1))?;
     }
     Ok(())
@@ -57,7 +66,13 @@ fn pieces(code: &str) -> Vec<&str> {
             '\\' => escaped = true,
             '"' => quoted = !quoted,
             '\n' | ';' | '[' | ']' | '{' | '}' if !quoted => {
-                pieces.push(code.get(start..at).unwrap_or(""));
+                let piece = code.get(start..at).unwrap_or("");
+                // `exec sh -c {…}`: the words in braces are the last of the command.
+                let end = match piece.trim_start().split(' ').next() {
+                    Some("exec" | "spawn" | "open") if c == '{' => braced(code, at),
+                    _ => at,
+                };
+                pieces.push(code.get(start..end).unwrap_or(""));
                 start = at + 1;
             }
             _ => {}
@@ -70,12 +85,30 @@ fn pieces(code: &str) -> Vec<&str> {
     pieces
 }
 
+/// Where the braces close that open at `at`.
+fn braced(code: &str, at: usize) -> usize {
+    let mut depth = 0u32;
+    let bytes = code.bytes().enumerate().skip(at).take(MAX_BRACED);
+    for (place, byte) in bytes {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return place + 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    at
+}
+
 fn words(piece: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = piece.trim_start();
     while !rest.is_empty() && words.len() < MAX_WORDS {
         let (word, after) = match rest.strip_prefix('"') {
             Some(inner) => inner.split_once('"').unwrap_or((inner, "")),
+            None if rest.starts_with('{') && rest.ends_with('}') => {
+                (rest.get(1..rest.len() - 1).unwrap_or(""), "")
+            }
             None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
         };
         words.push(word);

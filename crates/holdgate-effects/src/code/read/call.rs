@@ -276,6 +276,7 @@ impl Reader<'_, '_, '_> {
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
+        self.enters_program(name, &arguments)?;
         self.reaches_peer(last, &receiver, &arguments, start)?;
         self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {

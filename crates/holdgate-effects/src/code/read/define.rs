@@ -23,6 +23,8 @@ pub(super) struct Function<'a> {
     active: Cell<bool>,
     /// Whether nothing is done in it that depends on its parameters.
     idle: Cell<bool>,
+    /// Whether it belongs to a class: its name alone is not it.
+    method: Cell<bool>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -41,6 +43,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     let id = self.add_function(parameters, open + 1, end, false);
                     if self.language == Language::JavaScript {
                         self.definitions.insert(index, id);
+                        self.is_of_class(id);
                     }
                     self.variables
                         .insert(name.to_owned(), AbstractValue::Function(id));
@@ -62,12 +65,30 @@ impl<'a> Reader<'_, '_, 'a> {
             let Some((start, end)) = self.body(index, after, word) else {
                 continue;
             };
+            let own = matches!(parameters.first(), Some(&("self" | "cls")));
             let id = self.add_function(parameters, start, end, false);
+            if own && self.language == Language::Python {
+                self.is_of_class(id);
+            }
             self.definitions.insert(index, id);
             self.variables
                 .insert(name.to_owned(), AbstractValue::Function(id));
         }
         Ok(())
+    }
+
+    fn is_of_class(&self, id: usize) {
+        if let Some(function) = self.functions.get(id) {
+            function.method.set(true);
+        }
+    }
+
+    /// Whether a thing is a method, which is never called by its name alone.
+    pub(super) fn is_method(&self, thing: &AbstractValue) -> bool {
+        let AbstractValue::Function(id) = thing else {
+            return false;
+        };
+        self.functions.get(*id).is_some_and(|f| f.method.get())
     }
 
     pub(super) fn add_function(
@@ -86,6 +107,7 @@ impl<'a> Reader<'_, '_, 'a> {
             result: RefCell::default(),
             active: Cell::default(),
             idle: Cell::default(),
+            method: Cell::default(),
         }));
         self.functions.len() - 1
     }

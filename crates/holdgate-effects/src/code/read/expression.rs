@@ -363,8 +363,10 @@ impl<'a> Reader<'_, '_, 'a> {
             self.variables.get(token.text)
         };
         let thing = match known {
-            Some(thing) => thing.clone(),
-            None => match self.command_line_as(token.text) {
+            Some(thing) if !(self.is_method(thing) && self.acts(token.text).is_some()) => {
+                thing.clone()
+            }
+            _ => match self.command_line_as(token.text) {
                 Some(words) => words,
                 None => AbstractValue::Name(token.text.to_owned()),
             },
