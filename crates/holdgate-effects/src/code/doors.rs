@@ -12,7 +12,7 @@ mod words;
 
 use crate::code::Language;
 use crate::effect::{Actor, Effect, Kind};
-use crate::knowledge::doors::DoorTable;
+use crate::knowledge::doors::{DoorTable, Group, Present};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -26,17 +26,25 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     // Each name of the table is looked for in each line.
     scene.fuel.spend_on(code.text.len() * 16)?;
     let text = masked(&code.text);
+    let table = &scene.know.doors;
     let doors = Doors {
-        table: &scene.know.doors,
+        table,
         text: &text,
+        present: table.present(&text.clean),
     };
     let mut found = Vec::new();
     // Most files run nothing.
-    if text.code.contains(['`', '$']) || doors.table.acts_in(&text.code) {
+    if doors.brings_anything()
+        && (text.code.contains(['`', '$']) || doors.table.acts_in(&text.code))
+    {
         doors.run_requests(&mut found);
     }
-    doors.delete_homes(scene, &mut found);
-    doors.open_by_word(&mut found);
+    if doors.present.has(Group::Homes) && doors.present.has(Group::Deletes) {
+        doors.delete_homes(scene, &mut found);
+    }
+    if doors.present.has(Group::Comparisons) {
+        doors.open_by_word(&mut found);
+    }
     found.extend(doors.sends(scene));
     doors.send_keys(scene, &mut found);
     if language == Language::Source {
@@ -62,9 +70,11 @@ pub(super) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
     }
     scene.fuel.spend_on(code.text.len() * 4)?;
     let text = masked(&code.text);
+    let table = &scene.know.doors;
     let doors = Doors {
-        table: &scene.know.doors,
+        table,
         text: &text,
+        present: table.present(&text.clean),
     };
     let mut found = Vec::new();
     doors.load_scripts(scene, &mut found);
@@ -77,10 +87,15 @@ pub(super) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
 struct Doors<'t> {
     table: &'t DoorTable,
     text: &'t Masked,
+    /// What the file has names of.
+    present: Present,
 }
 
 impl<'t> Doors<'t> {
     fn mines(&self) -> Option<&'t str> {
+        if !self.present.has(Group::Miners) {
+            return None;
+        }
         let mut words = self.table.miners.iter().map(String::as_str);
         words.find(|word| self.text.clean.contains(word))
     }

@@ -1,7 +1,40 @@
 //! `code/doors.yaml`: the names by which back doors and grabbers are found in source.
 
+use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use std::collections::HashSet;
+
+/// Groups of names of which one must stand in a file before the file is searched for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Requests,
+    Parameters,
+    Routes,
+    Chats,
+    Handlers,
+    Typed,
+    Deletes,
+    Homes,
+    Miners,
+    Comparisons,
+}
+
+/// The groups that a file has names of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Present(u16);
+
+impl Present {
+    pub(crate) fn has(self, group: Group) -> bool {
+        self.0 & 1 << group as u16 != 0
+    }
+}
+
+/// Finds the names of all groups in one pass.
+#[derive(Debug)]
+struct Search {
+    names: AhoCorasick,
+    groups: Vec<Group>,
+}
 
 /// `code/doors.yaml`, as written.
 #[derive(Debug, Deserialize)]
@@ -74,6 +107,8 @@ pub struct DoorTable {
     /// The last parts of the names of all functions that run or delete.
     #[serde(skip)]
     last_parts: HashSet<String>,
+    #[serde(skip)]
+    search: Option<Search>,
 }
 
 impl DoorTable {
@@ -90,7 +125,43 @@ impl DoorTable {
             .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
+        let comparisons = ["==".to_owned(), ".equals(".to_owned()];
+        let all: [(Group, &[String]); 10] = [
+            (Group::Requests, &table.requests),
+            (Group::Parameters, &table.parameters),
+            (Group::Routes, &table.routes),
+            (Group::Chats, &table.chats),
+            (Group::Handlers, &table.handlers),
+            (Group::Typed, &table.typed),
+            (Group::Deletes, &table.deletes),
+            (Group::Homes, &table.homes),
+            (Group::Miners, &table.miners),
+            (Group::Comparisons, &comparisons),
+        ];
+        let each = || {
+            all.iter()
+                .flat_map(|(g, names)| names.iter().map(|n| (*g, n)))
+        };
+        let names = AhoCorasick::new(each().map(|(_, name)| name));
+        table.search = Some(Search {
+            names: names.map_err(|e| format!("code/doors.yaml: {e}"))?,
+            groups: each().map(|(group, _)| group).collect(),
+        });
         Ok(table)
+    }
+
+    /// The groups that `code` has names of.
+    pub(crate) fn present(&self, code: &str) -> Present {
+        let Some(search) = &self.search else {
+            return Present(u16::MAX);
+        };
+        let mut present = Present::default();
+        for found in search.names.find_overlapping_iter(code) {
+            if let Some(group) = search.groups.get(found.pattern().as_usize()) {
+                present.0 |= 1 << *group as u16;
+            }
+        }
+        present
     }
 
     /// Whether `code` calls a function that may run or delete something.

@@ -11,10 +11,6 @@ impl Doors<'_> {
     /// Deletions of a whole home.
     pub(super) fn delete_homes(&self, scene: &Scene<'_>, found: &mut Vec<Effect>) {
         let (code, clean) = (self.text.code.as_str(), self.text.clean.as_str());
-        let any = |names: &[String]| names.iter().any(|name| clean.contains(name.as_str()));
-        if !any(&self.table.homes) || !any(&self.table.deletes) {
-            return;
-        }
         for (at, _) in code.match_indices('(') {
             let before = end_of(code.get(..at).unwrap_or(""));
             let before = before.trim_end_matches('!');

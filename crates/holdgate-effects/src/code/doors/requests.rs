@@ -3,6 +3,7 @@
 use super::parts::{assignment, calls, first_argument, identifiers, inside, names};
 use super::{Doors, back_door};
 use crate::effect::{Effect, Kind};
+use crate::knowledge::doors::Group;
 use crate::language::programs;
 use crate::tag::Tag;
 
@@ -32,12 +33,9 @@ enum Brings {
     All,
 }
 
-impl Doors<'_> {
+impl<'t> Doors<'t> {
     /// Commands and code that a request brings.
     pub(super) fn run_requests(&self, found: &mut Vec<Effect>) {
-        if !self.brings_anything() {
-            return;
-        }
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
         let mut answers = None;
@@ -47,9 +45,11 @@ impl Doors<'_> {
             held.retain(|held| number - held.since <= LINES_OF_NAME);
             self.hold(line, clean, number, &mut held);
             let has = |mark: &String| line.contains(mark.as_str());
-            if self.table.routes.iter().any(has) {
+            let routes = self.names_of(Group::Routes, &self.table.routes);
+            let chats = self.names_of(Group::Chats, &self.table.chats);
+            if routes.iter().any(has) {
                 answers = Some(true);
-            } else if self.table.chats.iter().any(has) {
+            } else if chats.iter().any(has) {
                 answers = Some(false);
             } else if line.contains("def ")
                 && let Some(plain) = answers.take()
@@ -94,19 +94,21 @@ impl Doors<'_> {
         }
     }
 
-    fn brings_anything(&self) -> bool {
-        let code = &self.text.code;
-        let any = |names: &[String]| names.iter().any(|name| code.contains(name.as_str()));
-        any(&self.table.requests)
-            || any(&self.table.routes)
-            || any(&self.table.chats)
-            || any(&self.table.handlers)
-            || any(&self.table.typed)
-            || self
-                .table
-                .parameters
-                .iter()
-                .any(|mark| self.text.clean.contains(mark.as_str()))
+    /// The names of a group, if the file has any of them.
+    fn names_of(&self, group: Group, names: &'t [String]) -> &'t [String] {
+        if self.present.has(group) { names } else { &[] }
+    }
+
+    pub(super) fn brings_anything(&self) -> bool {
+        let groups = [
+            Group::Requests,
+            Group::Parameters,
+            Group::Routes,
+            Group::Chats,
+            Group::Handlers,
+            Group::Typed,
+        ];
+        groups.into_iter().any(|group| self.present.has(group))
     }
 
     /// Whether a call whose name ends `before` runs what it is given, and that was brought.
@@ -223,7 +225,7 @@ impl Doors<'_> {
     }
 
     fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
-        let requests = &self.table.requests;
+        let requests = self.names_of(Group::Requests, &self.table.requests);
         requests.iter().any(|name| names(expression, name))
             || held.iter().any(|held| names(expression, held.name))
     }
@@ -249,7 +251,8 @@ impl Doors<'_> {
 
     /// Notes the names that a line gives what a request brought.
     fn hold<'l>(&self, line: &'l str, clean: &'l str, number: usize, held: &mut Vec<Held<'l>>) {
-        for mark in &self.table.parameters {
+        let parameters = self.names_of(Group::Parameters, &self.table.parameters);
+        for mark in parameters {
             let Some((_, after)) = clean.split_once(mark.as_str()) else {
                 continue;
             };
@@ -295,7 +298,7 @@ impl Doors<'_> {
     /// The parameters of a function that answers requests, where a line shows that it does.
     fn handled<'l>(&self, line: &'l str, clean: &str) -> Vec<&'l str> {
         let mut found = Vec::new();
-        let marks = self.table.handlers.iter();
+        let marks = self.names_of(Group::Handlers, &self.table.handlers).iter();
         let marks = marks.flat_map(|mark| line.match_indices(mark.as_str()).take(MAX_WRAPPERS));
         for (at, mark) in marks {
             let from = at + mark.len();
@@ -319,7 +322,7 @@ impl Doors<'_> {
             found.extend(first.and_then(|first| identifiers(first).last()));
         }
         if line.contains("fn ") {
-            for mark in &self.table.typed {
+            for mark in self.names_of(Group::Typed, &self.table.typed) {
                 let Some((before, _)) = line.split_once(mark.as_str()) else {
                     continue;
                 };

@@ -22,6 +22,9 @@ impl Doors<'_> {
     /// What people type, or the environment, goes to an address that is somebody else's.
     pub(super) fn sends(&self, scene: &Scene<'_>) -> Vec<Effect> {
         let mut found = Vec::new();
+        if !self.text.clean.contains("://") {
+            return found;
+        }
         let starts: Vec<usize> = std::iter::once(0)
             .chain(self.text.code.match_indices('\n').map(|(at, _)| at + 1))
             .collect();
