@@ -5,11 +5,13 @@ mod environment;
 pub(crate) use environment::is_secret;
 mod execution;
 mod files;
+mod moved;
 mod network;
 mod packages;
 mod touch;
 mod tries;
 
+pub(crate) use packages::is_other_package;
 pub(crate) use touch::is_sensitive;
 
 use crate::effect::{Actor, Effect};
@@ -81,6 +83,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) seen: HashSet<String>,
     /// Names that lead to another file: symbolic links and copies of programs.
     pub(crate) links: Vec<(String, String)>,
+    /// Where work and a person's own folders were moved to, and where they were before.
+    pub(crate) moved: Vec<(String, String)>,
     /// There were more of them than are kept.
     pub(crate) lost_links: bool,
     /// Functions that shells have defined; child shells may inherit them.
@@ -126,6 +130,7 @@ impl<'a> Scene<'a> {
         let Traces {
             links,
             lost_links,
+            moved,
             files,
             pieces,
             // The session keeps their order.
@@ -149,6 +154,7 @@ impl<'a> Scene<'a> {
             pieces,
             seen: HashSet::new(),
             links,
+            moved,
             lost_links,
             functions: HashMap::new(),
             positional: Vec::new(),
@@ -181,6 +187,7 @@ impl<'a> Scene<'a> {
         let traces = Traces {
             links: self.links,
             lost_links: self.lost_links,
+            moved: self.moved,
             files: self.files,
             pieces: self.pieces,
             hook_folders: self.hook_folders,

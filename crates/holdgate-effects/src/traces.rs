@@ -28,6 +28,8 @@ pub struct Traces {
     pub(crate) lost_links: bool,
     /// What was written, by absolute path.
     pub(crate) files: HashMap<String, Value>,
+    /// Where work and a person's own folders were moved to, and where they were before.
+    pub(crate) moved: Vec<(String, String)>,
     /// Those of them of which only a piece is known.
     pub(crate) pieces: HashSet<String>,
     /// Those of them that earlier calls wrote, the oldest first.
@@ -52,6 +54,7 @@ impl Traces {
             && self.files.is_empty()
             && self.hook_folders.is_empty()
             && self.remotes.is_empty()
+            && self.moved.is_empty()
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
             && self.variables.is_empty()
@@ -114,6 +117,11 @@ impl Traces {
         }
         add_folders(&mut self.fetched_folders, later.fetched_folders);
         add_folders(&mut self.unpacked, later.unpacked);
+        for moved in later.moved {
+            if self.moved.len() < MAX_FOLDERS && !self.moved.contains(&moved) {
+                self.moved.push(moved);
+            }
+        }
     }
 
     /// What still counts when the calls have run. Links can be seen on the disk then, but nobody reads
@@ -125,6 +133,7 @@ impl Traces {
             remotes: self.remotes.clone(),
             fetched_folders: self.fetched_folders.clone(),
             unpacked: self.unpacked.clone(),
+            moved: self.moved.clone(),
             lasting: self.lasting.clone(),
             ..Traces::default()
         };
@@ -177,6 +186,7 @@ impl Traces {
         let links = self
             .links
             .iter()
+            .chain(&self.moved)
             .map(|(from, to)| 64 + from.len() + to.len());
         let names = self.files.keys().chain(self.remotes.keys());
         let names = names.chain(self.variables.keys()).chain(&self.hook_folders);

@@ -41,6 +41,7 @@ fn runs(role: Role) -> bool {
             | Role::Module
             | Role::Argv
             | Role::Sql
+            | Role::SqlFile
     )
 }
 
@@ -154,8 +155,8 @@ impl Gathered {
         let Run { call, actor, .. } = run;
         match role {
             Role::Data => scene.touches(actor, value)?,
-            Role::Text
-            | Role::Key
+            Role::Text => network::published(scene, actor, value)?,
+            Role::Key
             | Role::Cwd
             | Role::Argv
             | Role::ArgvAndInput
@@ -209,6 +210,7 @@ impl Gathered {
                 self.reads = true;
             }
             Role::Sql => sql::run(scene, actor, value)?,
+            Role::SqlFile => sql::run_file(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {

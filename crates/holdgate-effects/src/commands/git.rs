@@ -176,6 +176,14 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
     if actor.is(Tag::Remote) && (actor.is(Tag::Add) || actor.is(Tag::SetUrl)) {
         if let [name, url, ..] = parsed.operands.as_slice() {
             scene.remotes.insert(name.text.clone(), url.clone());
+            let host = scene.know.hosts.host(url);
+            if actor.is(Tag::SetUrl)
+                && !actor.is(Tag::Delete)
+                && scene.know.hosts.is_unheard_of(&host)
+            {
+                let effect = actor.does(Kind::Vcs).tagged(Tag::Redirects);
+                scene.emit(effect.with(host).about(&url.text))?;
+            }
         }
         return Ok(());
     }

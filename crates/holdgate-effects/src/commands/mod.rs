@@ -2,9 +2,11 @@
 
 mod args;
 mod argument;
+mod cloud;
 mod find;
 mod folder;
 mod git;
+mod images;
 mod network;
 mod outcome;
 mod own;

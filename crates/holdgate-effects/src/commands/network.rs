@@ -5,10 +5,11 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use std::sync::Arc;
 
@@ -209,4 +210,28 @@ pub(super) fn data_to_send(
         return Ok(stdin.cloned().unwrap_or_default());
     }
     scene.read(actor, &value.map(file))
+}
+
+/// A text for others, such as the body of a pull request or the message of a commit: a secret in it is
+/// sent to all who read it.
+pub(super) fn published(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
+    let told = Origins::SECRET | Origins::ENVIRONMENT;
+    if !text.origins.any(told) {
+        return Ok(());
+    }
+    let others = [
+        Tag::Pr,
+        Tag::Mr,
+        Tag::Issue,
+        Tag::Publish,
+        Tag::Gist,
+        Tag::Comment,
+        Tag::Commit,
+        Tag::Message,
+    ];
+    if others.iter().any(|tag| actor.is(*tag)) {
+        let effect = actor.does(Kind::Send).tagged(Tag::Message);
+        return scene.emit(effect.of(&text.clone().marked(Origins::SECRET)));
+    }
+    Ok(())
 }

@@ -80,6 +80,9 @@ pub(super) fn links(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed) {
         ([], None) => return,
     };
     for target in targets {
+        if handler == Handler::Move {
+            scene.moves(target, &link);
+        }
         let from = scene.place(target);
         let copies = from.is(PathClass::Binary) && !scene.place(&link).is(PathClass::System);
         // What is moved stays what it was under its new name.

@@ -43,7 +43,15 @@ pub struct FileTable {
     quoting: GlobSet,
     shown: HashSet<String>,
     warnings: Vec<String>,
-    packages: Vec<(Pattern, Vec<String>)>,
+    packages: Vec<Sources>,
+}
+
+/// A file that says where packages come from: its folder, if its name alone does not tell, its name, and
+/// the words before addresses.
+struct Sources {
+    folder: Option<String>,
+    name: Pattern,
+    words: Vec<String>,
 }
 
 impl fmt::Debug for FileTable {
@@ -88,12 +96,14 @@ impl FileTable {
             quoting.add(path::glob(place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
         }
         let mut packages = Vec::new();
-        for (name, words) in table.packages {
-            let pattern = Pattern::read(&name);
-            packages.push((
-                pattern.ok_or(format!("files.yaml: {name} is too long"))?,
+        for (path, words) in table.packages {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let pattern = Pattern::read(name);
+            packages.push(Sources {
+                folder: (!folder.is_empty()).then(|| folder.to_owned()),
+                name: pattern.ok_or(format!("files.yaml: {path} is too long"))?,
                 words,
-            ));
+            });
         }
         let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
         Ok(FileTable {
@@ -163,14 +173,14 @@ impl FileTable {
         self.extensions.get(extension).copied()
     }
 
-    /// The words before the addresses that packages come from, in a file of this name.
-    pub(crate) fn packages(&self, name: &str) -> Option<&[String]> {
+    /// The words before the addresses that packages come from, in a file of this name and folder.
+    pub(crate) fn packages(&self, folder: &str, name: &str) -> Option<&[String]> {
         let name = name.to_ascii_lowercase();
-        let found = self
-            .packages
-            .iter()
-            .find(|(pattern, _)| pattern.matches(&name));
-        found.map(|(_, words)| words.as_slice())
+        let known = self.packages.iter().find(|sources| {
+            let below = sources.folder.as_deref().is_none_or(|f| f == folder);
+            below && sources.name.matches(&name)
+        });
+        known.map(|sources| sources.words.as_slice())
     }
 
     /// Whether commands stand in this file as examples.

@@ -307,7 +307,8 @@ impl Scene<'_> {
                 actor.tag([Tag::Recursive, Tag::Filtered]);
             }
         }
-        self.touch(&actor, Kind::Delete, path)
+        self.touch(&actor, Kind::Delete, path)?;
+        self.deletes_moved(&actor, path)
     }
 
     /// Any other effect on a path.

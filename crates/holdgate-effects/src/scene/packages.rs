@@ -2,6 +2,7 @@
 
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
+use crate::host::Host;
 use crate::path::Place;
 use crate::tag::Tag;
 use crate::value::Value;
@@ -9,8 +10,10 @@ use std::collections::HashSet;
 
 /// Hosts of one file that are noted.
 const MAX_HOSTS: usize = 16;
+/// Lines of a list after its first that belong to its name.
+const MAX_LIST: usize = 64;
 /// Keys whose address is a page, not a package.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 9] = [
     "homepage",
     "repository",
     "bugs",
@@ -18,49 +21,148 @@ const PAGES: [&str; 7] = [
     "author",
     "documentation",
     "changelog",
+    "issue_tracker",
+    "$schema",
 ];
 
 impl Scene<'_> {
-    /// Notes the hosts that a written file takes packages from.
+    /// Notes the hosts that a written file takes packages and images from.
     pub(super) fn takes_packages(&mut self, place: &Place, content: &Value) -> Fueled {
-        let name = place.short.rsplit('/').next().unwrap_or("");
-        let Some(words) = self.know.files.packages(name) else {
+        let mut parts = place.short.rsplit('/');
+        let name = parts.next().unwrap_or("");
+        let folder = parts.next().unwrap_or("");
+        let Some(words) = self.know.files.packages(folder, name) else {
             return Ok(());
         };
         self.fuel.spend_on(content.text.len() * words.len())?;
         let mut hosts = HashSet::new();
+        let mut open = Open::default();
         for line in content.text.lines() {
             let line = line.trim();
-            let Some((before, after)) = line.split_once("://") else {
-                continue;
-            };
-            let page = PAGES
-                .iter()
-                .any(|key| before.trim_start_matches('"').starts_with(key));
-            let start = format!("{before}://");
-            let named = words.iter().any(|word| stands_in(&start, word));
-            if line.starts_with(['#', ';', '/']) || page || !named {
+            let inside = open.line(line, words);
+            if line.starts_with(['#', ';']) || line.starts_with("//") || line.starts_with("<!--") {
                 continue;
             }
-            let end = after
-                .find(['"', '\'', ' ', ',', ')', '}', '#'])
-                .unwrap_or(after.len());
-            let url = format!("https://{}", after.get(..end).unwrap_or(""));
-            let host = self.know.hosts.host(&Value::known(url.as_str()));
+            if let Some((name, other)) = line.split_once("\"npm:")
+                && is_other_package(name.trim_matches(['"', ' ', ':', '{']), other)
+            {
+                let actor = Actor::new("package.json", &crate::json::shorten(line, 200));
+                let effect = actor.does(Kind::Install).tagged(Tag::OtherName);
+                self.emit(effect.tagged(Tag::Written).about(line))?;
+                continue;
+            }
+            let Some(address) = address(line, words, inside) else {
+                continue;
+            };
+            let host = self.know.hosts.host(&Value::known(address.as_str()));
             if !hosts.insert(host.name.clone()) || hosts.len() > MAX_HOSTS {
                 continue;
             }
-            let tag = if self.know.hosts.is_unheard_of(&host) {
-                Tag::OtherIndex
-            } else {
-                Tag::FromFile
-            };
-            let actor = Actor::new(name, &crate::json::shorten(line, 200));
-            let effect = actor.does(Kind::Install).with(host).about(&url);
-            self.emit(effect.tagged(Tag::FromUrl).tagged(Tag::Written).tagged(tag))?;
+            self.package_host(name, line, &address, host)?;
         }
         Ok(())
     }
+
+    fn package_host(&mut self, name: &str, line: &str, address: &str, host: Host) -> Fueled {
+        let tag = if self.know.hosts.is_unheard_of(&host) {
+            Tag::OtherIndex
+        } else {
+            Tag::FromFile
+        };
+        let actor = Actor::new(name, &crate::json::shorten(line, 200));
+        let effect = actor.does(Kind::Install).with(host).about(address);
+        self.emit(effect.tagged(Tag::FromUrl).tagged(Tag::Written).tagged(tag))
+    }
+
+    /// The host that an image comes from, if nobody vouches for it: `cdn.example/tools/lint:1`. Names
+    /// without a host are those of the usual registry.
+    pub(crate) fn strange_registry(&self, image: &str) -> Option<Host> {
+        let host = self
+            .know
+            .hosts
+            .host(&Value::known(registry_of(image)?.as_str()));
+        self.know.hosts.is_unheard_of(&host).then_some(host)
+    }
+}
+
+/// Whether `name` stands for another package: `lodash@npm:@x/lodash`. A name that only says more of the
+/// same, as `string-width-cjs` for `string-width`, does not mislead.
+pub(crate) fn is_other_package(name: &str, other: &str) -> bool {
+    let start = other.trim_start_matches('@');
+    let version = start.find('@').unwrap_or(start.len());
+    let other = start
+        .get(..version)
+        .unwrap_or(start)
+        .trim_matches(['"', ',', '}', ' ']);
+    let name = name.trim_start_matches('@');
+    !name.is_empty() && !other.is_empty() && name != other && !name.starts_with(other)
+}
+
+/// The host and path of an image whose name begins with that of a registry.
+fn registry_of(image: &str) -> Option<String> {
+    let image = image.trim_start_matches("docker://");
+    let (host, rest) = image.split_once('/')?;
+    let named = host.contains('.') && !host.starts_with(['.', '~', '$', '/', '-']);
+    (named && !rest.is_empty() && !host.contains(char::is_whitespace))
+        .then(|| format!("https://{image}"))
+}
+
+/// A list, or an element of a markup, that began on an earlier line under one of the words.
+#[derive(Default)]
+struct Open {
+    end: Option<String>,
+    lines: usize,
+}
+
+impl Open {
+    /// Whether `line` stands in something that one of `words` has opened.
+    fn line(&mut self, line: &str, words: &[String]) -> bool {
+        if let Some(end) = &self.end {
+            self.lines += 1;
+            if line.starts_with(end.as_str()) || self.lines > MAX_LIST {
+                self.end = None;
+            }
+            return true;
+        }
+        let named = words.iter().find(|word| line.contains(word.as_str()));
+        let Some(word) = named else {
+            return false;
+        };
+        self.lines = 0;
+        self.end = match line.chars().next_back() {
+            Some('[') => Some("]".to_owned()),
+            Some('(') => Some(")".to_owned()),
+            Some('>') if line == word => Some(line.replace('<', "</")),
+            _ => None,
+        };
+        false
+    }
+}
+
+/// The address from which a line takes packages, as a URL.
+fn address(line: &str, words: &[String], inside: bool) -> Option<String> {
+    if let Some((before, after)) = line.split_once("://") {
+        let key = before.trim_start_matches(['"', '\'', '<', ' ']);
+        if PAGES.iter().any(|page| key.starts_with(page)) {
+            return None;
+        }
+        let start = format!("{before}://");
+        if !inside && !words.iter().any(|word| stands_in(&start, word)) {
+            return None;
+        }
+        let end = after.find(['"', '\'', ' ', ',', ')', '}', '#', '<', '>', ']']);
+        let rest = after.get(..end.unwrap_or(after.len()))?;
+        return Some(format!("https://{rest}"));
+    }
+    // `replace a/b => host/c v1`, `FROM host/image AS build`: no scheme is written.
+    let marks = ["=> ", "FROM ", "image: "];
+    let mark = marks
+        .iter()
+        .find(|mark| words.iter().any(|word| word == mark.trim()) && line.contains(**mark))?;
+    let (_, after) = line.split_once(mark)?;
+    let mut parts = after.split_whitespace();
+    let first = parts.find(|part| !part.starts_with("--"))?;
+    registry_of(first.trim_matches(['"', '\'']))
 }
 
 /// Whether `word` stands in `text` by itself: `url`, but not in `curl`.
@@ -71,4 +173,51 @@ fn stands_in(text: &str, word: &str) -> bool {
         let before = text.get(..at).and_then(|t| t.chars().next_back());
         open || !before.is_some_and(part)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn addresses_are_found_by_the_words_before_them() {
+        let found = |line: &str, names: &[&str]| address(line, &words(names), false);
+        let wrapper = "distributionUrl=https\\://files.example/gradle.zip";
+        let url = found(wrapper, &["distributionUrl"]);
+        assert_eq!(url.as_deref(), Some("https://files.example/gradle.zip"));
+        let replaced = found("replace a.b/c => files.example/c v1.2.3", &["=>"]);
+        assert_eq!(replaced.as_deref(), Some("https://files.example/c"));
+        assert_eq!(found("replace a.b/c => ./c", &["=>"]), None);
+        assert_eq!(found("FROM node:22-alpine AS build", &["FROM"]), None);
+        let image = found(
+            "FROM --platform=linux/arm64 files.example/node:22",
+            &["FROM"],
+        );
+        assert_eq!(image.as_deref(), Some("https://files.example/node:22"));
+        assert_eq!(found("HOMEPAGE_URL \"https://a.example\"", &["URL"]), None);
+    }
+
+    #[test]
+    fn lists_and_elements_go_on_until_they_are_closed() {
+        let mut open = Open::default();
+        let names = words(&["urls", "<repository>"]);
+        let inside: Vec<bool> = [
+            "urls = [",
+            "\"a\",",
+            "],",
+            "x",
+            "<repository>",
+            "<url>",
+            "</repository>",
+            "<url>",
+        ]
+        .iter()
+        .map(|line| open.line(line, &names))
+        .collect();
+        assert_eq!(inside, [false, true, true, false, false, true, true, false]);
+    }
 }

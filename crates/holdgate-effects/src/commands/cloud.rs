@@ -1,0 +1,245 @@
+//! What a cloud's own program does, by the values that it is given: whatever the sub-command is called,
+//! `0.0.0.0/0` lets everybody in, and an expiration without a prefix deletes everything.
+
+use super::Call;
+use crate::effect::{Actor, Kind};
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Words of a command line that may be its sub-commands.
+const MAX_VERBS: usize = 6;
+/// Bytes of a document that are looked at.
+const MAX_TEXT: usize = 32 << 10;
+
+/// First words of sub-commands that change nothing, or close what was open.
+const HARMLESS: [&str; 28] = [
+    "describe",
+    "list",
+    "get",
+    "show",
+    "search",
+    "lookup",
+    "ls",
+    "head",
+    "wait",
+    "test",
+    "validate",
+    "read",
+    "download",
+    "export",
+    "view",
+    "check",
+    "simulate",
+    "estimate",
+    "revoke",
+    "remove",
+    "deny",
+    "block",
+    "disable",
+    "detach",
+    "unset",
+    "help",
+    "configure",
+    "filter",
+];
+const DELETES: [&str; 6] = ["delete", "purge", "destroy", "terminate", "wipe", "rm"];
+/// What comes back with the next run, or was read already.
+const LIGHT: [&str; 6] = ["message", "tag", "tags", "label", "labels", "metadata"];
+/// Texts, without blanks and quotes, that let everybody in.
+const PUBLIC: [&str; 18] = [
+    "allusers",
+    "allauthenticatedusers",
+    "public-read",
+    "--publicly-accessible",
+    "--allow-unauthenticated",
+    "--values-to-addall",
+    "add=[{group=all}]",
+    "add:[{group:all}]",
+    "--group-namesall",
+    "--public-accessblob",
+    "--public-accesscontainer",
+    "--public-access=blob",
+    "--public-access=container",
+    "--allow-blob-public-accesstrue",
+    "--public-access-typeobjectread",
+    "blockpublicacls=false",
+    "blockpublicacls:false",
+    "--auth-typenone",
+];
+/// Everybody as the one that a policy speaks of.
+const ANYBODY: [&str; 6] = [
+    "principal:*",
+    "principal:{aws:*",
+    "principal:{aws:[*",
+    "--principal*",
+    "principal=*",
+    "principals:[*",
+];
+/// Texts that leave nothing to go back to.
+const NOTHING_KEPT: [&str; 8] = [
+    "--force-destroy",
+    "--backup-retention-period0",
+    "--backup-retention-period=0",
+    "--retention-in-days0",
+    "--retention-days0",
+    "--retained-backups-count=0",
+    "--no-backup-",
+    "--no-deletion-protection",
+];
+
+/// Notes what the values of a command do that its entry in the table may not say.
+pub(super) fn values(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
+    let words = call.words.get(1..).unwrap_or(&[]);
+    let verbs = || {
+        let plain = words.iter().filter(|word| !word.text.starts_with('-'));
+        plain.take(MAX_VERBS).map(|word| word.text.as_str())
+    };
+    let first_of = |verb: &str| {
+        verb.split(['-', ':'])
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase()
+    };
+    let deletes =
+        |verb: &str| DELETES.contains(&first_of(verb).as_str()) || verb.starts_with("batch-delete");
+    let is_light = |verb: &str| verb.split('-').any(|word| LIGHT.contains(&word));
+    let mut tags = Vec::new();
+    if verbs().skip(1).any(deletes) && !verbs().any(is_light) && !opens_by_deleting(words) {
+        tags.push(Tag::Delete);
+    }
+    let harmless = |verb: &str| HARMLESS.contains(&first_of(verb).as_str());
+    if !verbs().any(harmless) && (tags.is_empty() || opens_by_deleting(words)) {
+        tags.extend(by_values(&compact(scene, words)));
+    }
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let mut effect = actor.does(Kind::Remote);
+    for tag in tags {
+        effect = effect.tagged(tag);
+    }
+    scene.emit(effect.about(&Value::join(words, " ").text))
+}
+
+/// What blocks the public is deleted.
+fn opens_by_deleting(words: &[Value]) -> bool {
+    words
+        .iter()
+        .any(|word| word.text == "delete-public-access-block")
+}
+
+/// All words, with what is known of files that they name, in lower case without blanks and quotes.
+fn compact(scene: &Scene<'_>, words: &[Value]) -> String {
+    let mut out = String::new();
+    let mut push = |text: &str| {
+        let kept = text
+            .chars()
+            .filter(|c| !(c.is_whitespace() || "\"'\\".contains(*c)));
+        out.extend(kept.take(MAX_TEXT).map(|c| c.to_ascii_lowercase()));
+    };
+    for word in words {
+        push(&word.text);
+        let file = word.text.rsplit_once("file://").map(|(_, path)| path);
+        let file = file.or_else(|| word.text.ends_with(".json").then_some(&word.text));
+        if let Some(path) = file {
+            let path = word.map(path.rsplit('=').next().unwrap_or(path));
+            push(&scene.content(&path).text);
+        }
+    }
+    out
+}
+
+fn by_values(text: &str) -> Vec<Tag> {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let mut tags = Vec::new();
+    let no = ["--no-publicly-accessible", "--no-allow-unauthenticated"];
+    let policy = has(&ANYBODY) && (!text.contains("effect:deny") || text.contains("effect:allow"));
+    if has(&PUBLIC) && !has(&no) || policy || text.contains("delete-public-access-block") {
+        tags.push(Tag::Public);
+    }
+    if has(&["0.0.0.0/0", "::/0"]) && !is_way_out(text) && !is_web(text) {
+        tags.push(Tag::Public);
+    }
+    let expires = text.contains("lifecycle")
+        && has(&["expiration:{", "action:{type:delete", "expiration={"])
+        && !has(&["prefix:a", "tag:{", "key:"])
+        && !has_prefix(text);
+    if expires || has(&NOTHING_KEPT) {
+        tags.push(Tag::Delete);
+    }
+    tags
+}
+
+/// Whether a rule speaks of some objects only.
+fn has_prefix(text: &str) -> bool {
+    let mut after = text.split("prefix").skip(1);
+    after.any(|rest| {
+        let rest = rest.trim_start_matches(|c: char| c == ':' || c == '=' || c == '[');
+        rest.starts_with(|c: char| c.is_alphanumeric())
+    })
+}
+
+/// Whether it is about what this side may reach: a route, a rule for what goes out.
+fn is_way_out(text: &str) -> bool {
+    [
+        "egress",
+        "route",
+        "outbound",
+        "destination-ips",
+        "directionout",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
+}
+
+/// Whether only the ports of the web are opened.
+fn is_web(text: &str) -> bool {
+    let named = ["port", "tcp:", "--rules="];
+    let web = ["80", "443"];
+    let numbers = |part: &str| {
+        let end = part
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(part.len());
+        part.get(..end).unwrap_or("").to_owned()
+    };
+    let mut found = false;
+    for name in named {
+        for part in text.split(name).skip(1) {
+            let part = part.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '*');
+            let number = numbers(part);
+            if number.is_empty() {
+                continue;
+            }
+            if !web.contains(&number.as_str()) {
+                return false;
+            }
+            found = true;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_tell_what_is_opened_and_deleted() {
+        let public = |text: &str| by_values(text).contains(&Tag::Public);
+        assert!(public("--cidr0.0.0.0/0--port22"));
+        assert!(!public("--cidr0.0.0.0/0--port443"));
+        assert!(!public("create-route--destination-cidr-block0.0.0.0/0"));
+        assert!(public("{statement:[{effect:allow,principal:*}]}"));
+        assert!(!public("{statement:[{effect:deny,principal:*}]}"));
+        assert!(!public("--no-publicly-accessible"));
+        let deletes = |text: &str| by_values(text).contains(&Tag::Delete);
+        assert!(deletes(
+            "put-bucket-lifecycle{rules:[{filter:{},expiration:{days:1}}]}"
+        ));
+        assert!(!deletes(
+            "put-bucket-lifecycle{rules:[{prefix:logs/,expiration:{days:30}}]}"
+        ));
+        assert!(deletes("--backup-retention-period0"));
+    }
+}
