@@ -158,7 +158,14 @@ fn by_values(text: &str) -> Vec<Tag> {
     if has(&PUBLIC) && !has(&no) || policy || text.contains("delete-public-access-block") {
         tags.push(Tag::Public);
     }
-    if has(&["0.0.0.0/0", "::/0"]) && !is_way_out(text) && !is_web(text) {
+    if has(&[
+        "0.0.0.0/0",
+        "::/0",
+        "source-address-prefixes*",
+        "source-address-prefixesinternet",
+    ]) && !is_way_out(text)
+        && !is_web(text)
+    {
         tags.push(Tag::Public);
     }
     let expires = text.contains("lifecycle")

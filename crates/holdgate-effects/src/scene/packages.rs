@@ -155,14 +155,14 @@ fn address(line: &str, words: &[String], inside: bool) -> Option<String> {
         return Some(format!("https://{rest}"));
     }
     // `replace a/b => host/c v1`, `FROM host/image AS build`: no scheme is written.
-    let marks = ["=> ", "FROM ", "image: "];
+    let marks = ["=> ", "FROM ", "image: ", "\"image\": "];
     let mark = marks
         .iter()
         .find(|mark| words.iter().any(|word| word == mark.trim()) && line.contains(**mark))?;
     let (_, after) = line.split_once(mark)?;
     let mut parts = after.split_whitespace();
     let first = parts.find(|part| !part.starts_with("--"))?;
-    registry_of(first.trim_matches(['"', '\'']))
+    registry_of(first.trim_matches(['"', '\'', ',']))
 }
 
 /// Whether `word` stands in `text` by itself: `url`, but not in `curl`.
