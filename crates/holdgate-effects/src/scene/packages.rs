@@ -51,14 +51,12 @@ impl Scene<'_> {
                 self.emit(effect.tagged(Tag::Written).about(line))?;
                 continue;
             }
-            let Some(address) = address(line, words, inside) else {
-                continue;
-            };
-            let host = self.know.hosts.host(&Value::known(address.as_str()));
-            if !hosts.insert(host.name.clone()) || hosts.len() > MAX_HOSTS {
-                continue;
+            for address in addresses(line, words, inside) {
+                let host = self.know.hosts.host(&Value::known(address.as_str()));
+                if hosts.len() < MAX_HOSTS && hosts.insert(host.name.clone()) {
+                    self.package_host(name, line, &address, host)?;
+                }
             }
-            self.package_host(name, line, &address, host)?;
         }
         Ok(())
     }
@@ -139,22 +137,46 @@ impl Open {
     }
 }
 
-/// The address from which a line takes packages, as a URL.
-fn address(line: &str, words: &[String], inside: bool) -> Option<String> {
-    if let Some((before, after)) = line.split_once("://") {
-        let key = before.trim_start_matches(['"', '\'', '<', ' ']);
-        if PAGES.iter().any(|page| key.starts_with(page)) {
-            return None;
-        }
-        let start = format!("{before}://");
-        if !inside && !words.iter().any(|word| stands_in(&start, word)) {
-            return None;
-        }
+/// The addresses from which a line takes packages, as URLs.
+fn addresses(line: &str, words: &[String], inside: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    // Where any key may name a package, `url` is that of a page.
+    let any_key = words.iter().all(|word| word.starts_with('"'));
+    let mut parts = line.split("://");
+    let mut before = parts.next().unwrap_or("");
+    for after in parts {
         let end = after.find(['"', '\'', ' ', ',', ')', '}', '#', '<', '>', ']']);
-        let rest = after.get(..end.unwrap_or(after.len()))?;
-        return Some(format!("https://{rest}"));
+        let (rest, behind) = after
+            .split_at_checked(end.unwrap_or(after.len()))
+            .unwrap_or((after, ""));
+        let start = format!("{before}://");
+        let named = inside || words.iter().any(|word| stands_in(&start, word));
+        if named && !is_page(before, any_key) && found.len() < MAX_HOSTS {
+            found.push(format!("https://{rest}"));
+        }
+        before = behind;
     }
-    // `replace a/b => host/c v1`, `FROM host/image AS build`: no scheme is written.
+    if !line.contains("://") {
+        found.extend(without_scheme(line, words));
+    }
+    found
+}
+
+/// Whether the key before an address says that it is a page: `"homepage": "https`.
+fn is_page(before: &str, any_key: bool) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let scheme = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '+');
+    let key = scheme.trim_end_matches(|c: char| !part(c));
+    let key = key.rsplit(|c: char| !part(c)).next().unwrap_or("");
+    let first = before.trim_start_matches(|c: char| !part(c));
+    PAGES
+        .iter()
+        .any(|page| key == *page || first.starts_with(page))
+        || any_key && key == "url"
+}
+
+/// `replace a/b => host/c v1`, `FROM host/image AS build`: no scheme is written.
+fn without_scheme(line: &str, words: &[String]) -> Option<String> {
     let marks = ["=> ", "FROM ", "image: ", "\"image\": "];
     let mark = marks
         .iter()
@@ -185,7 +207,7 @@ mod tests {
 
     #[test]
     fn addresses_are_found_by_the_words_before_them() {
-        let found = |line: &str, names: &[&str]| address(line, &words(names), false);
+        let found = |line: &str, names: &[&str]| addresses(line, &words(names), false).pop();
         let wrapper = "distributionUrl=https\\://files.example/gradle.zip";
         let url = found(wrapper, &["distributionUrl"]);
         assert_eq!(url.as_deref(), Some("https://files.example/gradle.zip"));
@@ -199,6 +221,17 @@ mod tests {
         );
         assert_eq!(image.as_deref(), Some("https://files.example/node:22"));
         assert_eq!(found("HOMEPAGE_URL \"https://a.example\"", &["URL"]), None);
+        let two =
+            "a = { url = \"https://github.com/a\" }, b = { url = \"https://files.example/b\" }";
+        assert_eq!(
+            found(two, &["url"]).as_deref(),
+            Some("https://files.example/b")
+        );
+        let page = "\"x\": \"https://github.com/a\", \"homepage\": \"https://a.example\"";
+        assert_eq!(
+            found(page, &["\": \"http"]).as_deref(),
+            Some("https://github.com/a")
+        );
     }
 
     #[test]
