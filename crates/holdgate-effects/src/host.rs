@@ -140,7 +140,7 @@ impl HostTable {
     /// Whether many people use what an owner publishes at a forge.
     pub(crate) fn is_known_owner(&self, owner: &str) -> bool {
         let owner = owner.to_ascii_lowercase();
-        self.owners.iter().any(|known| *known == owner)
+        self.owners.contains(&owner)
     }
 
     /// Whether the name of a host begins like that of a well-known one: `pypi.org.evil.example`.

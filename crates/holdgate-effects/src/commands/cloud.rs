@@ -91,6 +91,8 @@ const NOTHING_KEPT: [&str; 8] = [
 /// Notes what the values of a command do that its entry in the table may not say.
 pub(super) fn values(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
     let words = call.words.get(1..).unwrap_or(&[]);
+    let bytes: usize = words.iter().map(|word| word.text.len()).sum();
+    scene.fuel.spend_on(4 * bytes)?;
     let verbs = || {
         let plain = words.iter().filter(|word| !word.text.starts_with('-'));
         plain.take(MAX_VERBS).map(|word| word.text.as_str())
@@ -141,7 +143,8 @@ fn compact(scene: &Scene<'_>, words: &[Value]) -> String {
     for word in words {
         push(&word.text);
         let file = word.text.rsplit_once("file://").map(|(_, path)| path);
-        let file = file.or_else(|| word.text.ends_with(".json").then_some(&word.text));
+        let is_document = word.text.rsplit('.').next() == Some("json");
+        let file = file.or_else(|| is_document.then_some(&word.text));
         if let Some(path) = file {
             let path = word.map(path.rsplit('=').next().unwrap_or(path));
             push(&scene.content(&path).text);
@@ -182,7 +185,7 @@ fn by_values(text: &str) -> Vec<Tag> {
 fn has_prefix(text: &str) -> bool {
     let mut after = text.split("prefix").skip(1);
     after.any(|rest| {
-        let rest = rest.trim_start_matches(|c: char| c == ':' || c == '=' || c == '[');
+        let rest = rest.trim_start_matches([':', '=', '[']);
         rest.starts_with(|c: char| c.is_alphanumeric())
     })
 }

@@ -339,6 +339,7 @@ fn without_spelling(text: &str) -> String {
 /// What the words of a command to Redis do.
 pub(super) fn redis(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
     let text = Value::join(words, " ");
+    scene.fuel.spend_on(text.text.len())?;
     let tags = tags_of_all(&text.text.to_ascii_lowercase(), &text.text);
     if tags.is_empty() {
         return Ok(());

@@ -43,14 +43,15 @@ pub struct FileTable {
     quoting: GlobSet,
     shown: HashSet<String>,
     warnings: Vec<String>,
-    packages: Vec<Sources>,
+    /// By name, and those whose names are patterns.
+    packages: HashMap<String, Vec<Sources>>,
+    packages_like: Vec<(Pattern, Sources)>,
 }
 
-/// A file that says where packages come from: its folder, if its name alone does not tell, its name, and
-/// the words before addresses.
+/// A file that says where packages come from: its folder, if its name alone does not tell, and the words
+/// before addresses.
 struct Sources {
     folder: Option<String>,
-    name: Pattern,
     words: Vec<String>,
 }
 
@@ -95,15 +96,19 @@ impl FileTable {
         for place in &table.quoting {
             quoting.add(path::glob(place).map_err(|e| format!("files.yaml: {place}: {e}"))?);
         }
-        let mut packages = Vec::new();
+        let mut packages: HashMap<String, Vec<Sources>> = HashMap::new();
+        let mut packages_like = Vec::new();
         for (path, words) in table.packages {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-            let pattern = Pattern::read(name);
-            packages.push(Sources {
-                folder: (!folder.is_empty()).then(|| folder.to_owned()),
-                name: pattern.ok_or(format!("files.yaml: {path} is too long"))?,
-                words,
-            });
+            let folder = (!folder.is_empty()).then(|| folder.to_owned());
+            let sources = Sources { folder, words };
+            if name.contains('*') {
+                let pattern = Pattern::read(name);
+                let pattern = pattern.ok_or(format!("files.yaml: {path} is too long"))?;
+                packages_like.push((pattern, sources));
+            } else {
+                packages.entry(name.to_owned()).or_default().push(sources);
+            }
         }
         let built = |globs: GlobSetBuilder| globs.build().map_err(|e| format!("files.yaml: {e}"));
         Ok(FileTable {
@@ -117,6 +122,7 @@ impl FileTable {
             shown: table.shown.into_iter().collect(),
             warnings: table.warnings,
             packages,
+            packages_like,
         })
     }
 
@@ -176,11 +182,14 @@ impl FileTable {
     /// The words before the addresses that packages come from, in a file of this name and folder.
     pub(crate) fn packages(&self, folder: &str, name: &str) -> Option<&[String]> {
         let name = name.to_ascii_lowercase();
-        let known = self.packages.iter().find(|sources| {
-            let below = sources.folder.as_deref().is_none_or(|f| f == folder);
-            below && sources.name.matches(&name)
+        let named = self.packages.get(&name).into_iter().flatten();
+        let below = |sources: &&Sources| sources.folder.as_deref().is_none_or(|f| f == folder);
+        let found = named.into_iter().find(below).or_else(|| {
+            let mut like = self.packages_like.iter();
+            like.find(|(pattern, _)| pattern.matches(&name))
+                .map(|(_, sources)| sources)
         });
-        known.map(|sources| sources.words.as_slice())
+        found.map(|sources| sources.words.as_slice())
     }
 
     /// Whether commands stand in this file as examples.
