@@ -47,7 +47,7 @@ const DELETES: [&str; 6] = ["delete", "purge", "destroy", "terminate", "wipe", "
 /// What comes back with the next run, or was read already.
 const LIGHT: [&str; 6] = ["message", "tag", "tags", "label", "labels", "metadata"];
 /// Texts, without blanks and quotes, that let everybody in.
-const PUBLIC: [&str; 18] = [
+const PUBLIC: [&str; 20] = [
     "allusers",
     "allauthenticatedusers",
     "public-read",
@@ -66,15 +66,18 @@ const PUBLIC: [&str; 18] = [
     "blockpublicacls=false",
     "blockpublicacls:false",
     "--auth-typenone",
+    "dev-urlenable",
+    "0.0.0.0--end-ip-address255.255.255.255",
 ];
 /// Everybody as the one that a policy speaks of.
-const ANYBODY: [&str; 6] = [
+const ANYBODY: [&str; 7] = [
     "principal:*",
     "principal:{aws:*",
     "principal:{aws:[*",
     "--principal*",
     "principal=*",
     "principals:[*",
+    "--aws-account-id*",
 ];
 /// Texts that leave nothing to go back to.
 const NOTHING_KEPT: [&str; 8] = [
@@ -107,7 +110,7 @@ pub(super) fn values(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> F
         |verb: &str| DELETES.contains(&first_of(verb).as_str()) || verb.starts_with("batch-delete");
     let is_light = |verb: &str| verb.split('-').any(|word| LIGHT.contains(&word));
     let mut tags = Vec::new();
-    if verbs().skip(1).any(deletes) && !verbs().any(is_light) && !opens_by_deleting(words) {
+    if verbs().skip(1).take(3).any(deletes) && !verbs().any(is_light) && !opens_by_deleting(words) {
         tags.push(Tag::Delete);
     }
     let harmless = |verb: &str| HARMLESS.contains(&first_of(verb).as_str());

@@ -313,6 +313,11 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
     if let Some(remote) = key.strip_prefix("remote.")
         && let Some((remote, "url" | "pushurl")) = remote.rsplit_once('.')
     {
+        let host = scene.know.hosts.host(content);
+        if remote == "origin" && scene.know.hosts.is_unheard_of(&host) {
+            let effect = actor.does(Kind::Vcs).tagged(Tag::Redirects);
+            scene.emit(effect.with(host).about(&content.text))?;
+        }
         scene.remotes.insert(remote.to_owned(), content.clone());
     }
     if lower == "core.hookspath" || lower == "init.templatedir" {

@@ -3,8 +3,11 @@
 
 mod made;
 mod reach;
+mod servers;
 
-use crate::effect::{Actor, Effect, Kind};
+pub(super) use servers::{mongo, redis};
+
+use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -334,18 +337,6 @@ fn tags_of_made(written: &str, matters: bool) -> Vec<Tag> {
 fn without_spelling(text: &str) -> String {
     let marks = |c: char| c.is_whitespace() || "'\"`+[]".contains(c);
     text.chars().filter(|c| !marks(*c)).collect()
-}
-
-/// What the words of a command to Redis do.
-pub(super) fn redis(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
-    let text = Value::join(words, " ");
-    scene.fuel.spend_on(text.text.len())?;
-    let tags = tags_of_all(&text.text.to_ascii_lowercase(), &text.text);
-    if tags.is_empty() {
-        return Ok(());
-    }
-    let effect = actor.does(Kind::Database).about(&text.text).of(&text);
-    scene.emit(tags.into_iter().fold(effect, Effect::tagged))
 }
 
 /// A library by its path: extensions that come with the database have names only.

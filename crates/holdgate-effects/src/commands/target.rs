@@ -46,7 +46,7 @@ const VARIABLES: [&str; 16] = [
 
 /// `test-target` or `prod`, if the call tells.
 pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Option<Tag> {
-    let speaks = [Handler::Cloud, Handler::Redis];
+    let speaks = [Handler::Cloud, Handler::Mongo, Handler::Redis];
     let speaks = parsed.handlers.iter().any(|h| speaks.contains(h));
     if !speaks && !works_elsewhere(parsed) {
         return None;

@@ -90,10 +90,9 @@ pub(super) fn before(
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
         Handler::Cloud => cloud::values(scene, call, actor).map(|()| None),
+        Handler::Mongo => sql::mongo(scene, run).map(|()| None),
         Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
-        Handler::Redis => {
-            sql::redis(scene, actor, call.words.get(1..).unwrap_or(&[])).map(|()| None)
-        }
+        Handler::Redis => sql::redis(scene, run).map(|()| None),
         Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
         Handler::GoRun => packages::run_module(scene, parsed, actor).map(|()| None),
         Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),

@@ -37,6 +37,7 @@ worded! {
         Lldb = "lldb": "It may enter a process that runs.",
         Ls = "ls": "The names that it prints are patterns for what is there.",
         Make = "make": "Variables may name the shell that runs the recipes.",
+        Mongo = "mongo": "Scripts and the input hold commands for a server.",
         Mount = "mount": "A folder that is bound is the folder under another name.",
         Move = "move": "What is moved stays what it was under its new name.",
         NpmSet = "npm-set": "A script of the package may be set.",

@@ -36,6 +36,7 @@ impl Scene<'_> {
         };
         self.fuel.spend_on(content.text.len() * words.len())?;
         let mut hosts = HashSet::new();
+        let renames = words.iter().any(|word| word.ends_with("npm:"));
         let mut open = Open::default();
         for line in content.text.lines() {
             let line = line.trim();
@@ -43,12 +44,10 @@ impl Scene<'_> {
             if line.starts_with(['#', ';']) || line.starts_with("//") || line.starts_with("<!--") {
                 continue;
             }
-            if let Some((name, other)) = line.split_once("\"npm:")
-                && is_other_package(name.trim_matches(['"', ' ', ':', '{']), other)
-            {
-                let actor = Actor::new("package.json", &crate::json::shorten(line, 200));
+            if renames && let Some(other) = renamed(line) {
+                let actor = Actor::new(name, &crate::json::shorten(line, 200));
                 let effect = actor.does(Kind::Install).tagged(Tag::OtherName);
-                self.emit(effect.tagged(Tag::Written).about(line))?;
+                self.emit(effect.tagged(Tag::Written).about(other))?;
                 continue;
             }
             for address in addresses(line, words, inside) {
@@ -81,6 +80,22 @@ impl Scene<'_> {
             .host(&Value::known(registry_of(image)?.as_str()));
         self.know.hosts.is_unheard_of(&host).then_some(host)
     }
+}
+
+/// The package that a line gives the name of another: `"lodash": "npm:@x/lodash@4"`.
+fn renamed(line: &str) -> Option<&str> {
+    let (name, other) = line.split_once("npm:")?;
+    let name = name.strip_suffix(['"', '\'', ' '])?;
+    let name = name.trim_matches(['"', '\'', ' ', ':', '{']);
+    let name = name
+        .rsplit(['"', '\'', '>', '{', ' '])
+        .next()
+        .unwrap_or(name);
+    let is_name = other.starts_with(|c: char| c.is_ascii_alphabetic() || c == '@');
+    let is_tag = ["latest", "next", "workspace"]
+        .iter()
+        .any(|tag| other.starts_with(tag));
+    (is_name && !is_tag && is_other_package(name, other)).then_some(other)
 }
 
 /// Whether `name` stands for another package: `lodash@npm:@x/lodash`. A name that only says more of the
@@ -231,6 +246,19 @@ mod tests {
         assert_eq!(
             found(page, &["\": \"http"]).as_deref(),
             Some("https://github.com/a")
+        );
+    }
+
+    #[test]
+    fn packages_under_other_names_are_found() {
+        let other = renamed("\"lodash\": \"npm:@x/lodash@4\",");
+        assert_eq!(other, Some("@x/lodash@4\","));
+        assert_eq!(renamed("  lodash: npm:evil"), Some("evil"));
+        assert_eq!(renamed("\"lodash\": \"npm:^4.17.21\""), None);
+        assert_eq!(renamed("\"lodash\": \"npm:lodash@4\""), None);
+        assert_eq!(
+            renamed("\"string-width-cjs\": \"npm:string-width@^4\""),
+            None
         );
     }
 
