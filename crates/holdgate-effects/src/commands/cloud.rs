@@ -1,8 +1,9 @@
 //! What a cloud's own program does, by the values that it is given: whatever the sub-command is called,
 //! `0.0.0.0/0` lets everybody in, and an expiration without a prefix deletes everything.
 
-use super::Call;
-use crate::effect::{Actor, Kind};
+use super::args::Parsed;
+use super::units::Run;
+use crate::effect::Kind;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -12,36 +13,24 @@ const MAX_VERBS: usize = 6;
 /// Bytes of a document that are looked at.
 const MAX_TEXT: usize = 32 << 10;
 
-/// First words of sub-commands that change nothing, or close what was open.
-const HARMLESS: [&str; 28] = [
+/// Sub-commands that change nothing, or close what was open.
+const HARMLESS: [&str; 16] = [
+    "describe", "list", "get", "show", "search", "ls", "wait", "validate", "download", "export",
+    "revoke", "remove", "deny", "disable", "detach", "unset",
+];
+/// First words of such sub-commands: `describe-instances`, `remove-iam-policy-binding`.
+const LOOKS: [&str; 11] = [
     "describe",
     "list",
     "get",
-    "show",
     "search",
     "lookup",
-    "ls",
     "head",
-    "wait",
-    "test",
-    "validate",
-    "read",
-    "download",
-    "export",
-    "view",
-    "check",
-    "simulate",
-    "estimate",
     "revoke",
     "remove",
-    "deny",
-    "block",
-    "disable",
+    "disassociate",
     "detach",
-    "unset",
-    "help",
-    "configure",
-    "filter",
+    "disable",
 ];
 const DELETES: [&str; 6] = ["delete", "purge", "destroy", "terminate", "wipe", "rm"];
 /// What comes back with the next run, or was read already.
@@ -92,39 +81,61 @@ const NOTHING_KEPT: [&str; 8] = [
 ];
 
 /// Notes what the values of a command do that its entry in the table may not say.
-pub(super) fn values(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
-    let words = call.words.get(1..).unwrap_or(&[]);
+pub(super) fn values(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let words = run.call.words.get(1..).unwrap_or(&[]);
     let bytes: usize = words.iter().map(|word| word.text.len()).sum();
     scene.fuel.spend_on(4 * bytes)?;
-    let verbs = || {
-        let plain = words.iter().filter(|word| !word.text.starts_with('-'));
-        plain.take(MAX_VERBS).map(|word| word.text.as_str())
-    };
-    let first_of = |verb: &str| {
-        verb.split(['-', ':'])
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase()
-    };
-    let deletes =
-        |verb: &str| DELETES.contains(&first_of(verb).as_str()) || verb.starts_with("batch-delete");
-    let is_light = |verb: &str| verb.split('-').any(|word| LIGHT.contains(&word));
     let mut tags = Vec::new();
-    if verbs().skip(1).take(3).any(deletes) && !verbs().any(is_light) && !opens_by_deleting(words) {
+    if deletes(run.parsed) && !opens_by_deleting(words) {
         tags.push(Tag::Delete);
-    }
-    let harmless = |verb: &str| HARMLESS.contains(&first_of(verb).as_str());
-    if !verbs().any(harmless) && (tags.is_empty() || opens_by_deleting(words)) {
+    } else if !verbs(run.parsed, words).any(is_harmless) {
         tags.extend(by_values(&compact(scene, words)));
     }
     if tags.is_empty() {
         return Ok(());
     }
-    let mut effect = actor.does(Kind::Remote);
+    let mut effect = run.actor.does(Kind::Remote);
     for tag in tags {
         effect = effect.tagged(tag);
     }
     scene.emit(effect.about(&Value::join(words, " ").text))
+}
+
+fn first_part(verb: &str) -> &str {
+    verb.split(['-', ':']).next().unwrap_or("")
+}
+
+/// Whether a sub-command deletes, known or not.
+fn deletes(parsed: &Parsed) -> bool {
+    let operands = parsed.operands.iter().map(|word| word.text.as_str());
+    let names = || {
+        parsed
+            .subs
+            .iter()
+            .map(String::as_str)
+            .chain(operands.clone().take(3))
+    };
+    let deletes = |verb: &str| {
+        let last = verb.rsplit('-').next().unwrap_or("");
+        let last = verb.matches('-').count() == 1 && DELETES.contains(&last);
+        last || DELETES.contains(&first_part(verb)) || verb.starts_with("batch-delete")
+    };
+    let is_light = |verb: &str| verb.split('-').any(|word| LIGHT.contains(&word));
+    names().skip(1).take(MAX_VERBS).any(deletes) && !names().any(is_light)
+}
+
+/// The sub-commands: from the first of them to the first option behind it. What follows may be the value
+/// of an option, which says nothing about the command.
+fn verbs<'w>(parsed: &Parsed, words: &'w [Value]) -> impl Iterator<Item = &'w str> {
+    let first = parsed.subs.first().cloned();
+    let texts = words.iter().map(|word| word.text.as_str());
+    let from = texts.skip_while(move |word| first.as_ref().is_some_and(|sub| sub != word));
+    from.take_while(|word| !word.starts_with('-'))
+        .take(MAX_VERBS)
+}
+
+fn is_harmless(verb: &str) -> bool {
+    HARMLESS.contains(&verb) || verb.contains('-') && LOOKS.contains(&first_part(verb))
 }
 
 /// What blocks the public is deleted.
@@ -195,19 +206,29 @@ fn has_prefix(text: &str) -> bool {
 
 /// Whether it is about what this side may reach: a route, a rule for what goes out.
 fn is_way_out(text: &str) -> bool {
-    [
-        "egress",
-        "route",
-        "outbound",
-        "destination-ips",
+    let marks = [
+        "-egress",
+        "directionegress",
+        "direction=egress",
         "directionout",
-    ]
-    .iter()
-    .any(|word| text.contains(word))
+        "direction=out",
+        "create-route",
+        "replace-route",
+        "routescreate",
+        "routecreate",
+        "destination-ips",
+    ];
+    marks.iter().any(|mark| text.contains(mark))
 }
 
 /// Whether only the ports of the web are opened.
 fn is_web(text: &str) -> bool {
+    let doors = ["security-group", "firewall", "nsg", "balancer"];
+    let all = ["protocol-1", "protocol=-1", "protocol:-1", "protocolall"];
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if !has(&doors) || has(&all) {
+        return false;
+    }
     let named = ["port", "tcp:", "--rules="];
     let web = ["80", "443"];
     let numbers = |part: &str| {
@@ -241,7 +262,12 @@ mod tests {
     fn values_tell_what_is_opened_and_deleted() {
         let public = |text: &str| by_values(text).contains(&Tag::Public);
         assert!(public("--cidr0.0.0.0/0--port22"));
-        assert!(!public("--cidr0.0.0.0/0--port443"));
+        assert!(!public(
+            "authorize-security-group-ingress--cidr0.0.0.0/0--port443"
+        ));
+        assert!(public(
+            "sqlpatch--authorized-networks0.0.0.0/0--labelsport443"
+        ));
         assert!(!public("create-route--destination-cidr-block0.0.0.0/0"));
         assert!(public("{statement:[{effect:allow,principal:*}]}"));
         assert!(!public("{statement:[{effect:deny,principal:*}]}"));

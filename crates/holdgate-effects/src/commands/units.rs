@@ -89,7 +89,7 @@ pub(super) fn before(
             special::vim(scene, call, actor).map(|()| None)
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
-        Handler::Cloud => cloud::values(scene, call, actor).map(|()| None),
+        Handler::Cloud => cloud::values(scene, run).map(|()| None),
         Handler::Mongo => sql::mongo(scene, run).map(|()| None),
         Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
         Handler::Redis => sql::redis(scene, run).map(|()| None),
