@@ -13,6 +13,7 @@ mod packages;
 mod touch;
 mod tries;
 
+pub(crate) use packages::is_other_package;
 pub(crate) use touch::is_sensitive;
 
 use crate::effect::{Actor, Effect};
@@ -84,14 +85,14 @@ pub(crate) struct Scene<'a> {
     pub(crate) seen: HashSet<String>,
     /// Names that lead to another file: symbolic links and copies of programs.
     pub(crate) links: Vec<(String, String)>,
+    /// Where work and a person's own folders were moved to, and where they were before.
+    pub(crate) moved: Vec<(String, String)>,
     /// There were more of them than are kept.
     pub(crate) lost_links: bool,
     /// Functions that shells have defined; child shells may inherit them.
     pub(crate) functions: HashMap<String, Arc<Node>>,
     /// `$0`, `$1`, … of the shell that starts next.
     pub(crate) positional: Vec<Value>,
-    /// What was moved away from its place: where it is now, and where it was.
-    pub(crate) moved: Vec<(String, String)>,
     /// Folders whose files git runs as hooks, because the call said so.
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that the call has set.
@@ -133,11 +134,11 @@ impl<'a> Scene<'a> {
         let Traces {
             links,
             lost_links,
+            moved,
             files,
             pieces,
             // The session keeps their order.
             lasting: _,
-            moved,
             hook_folders,
             remotes,
             fetched_folders,
@@ -157,10 +158,10 @@ impl<'a> Scene<'a> {
             pieces,
             seen: HashSet::new(),
             links,
+            moved,
             lost_links,
             functions: HashMap::new(),
             positional: Vec::new(),
-            moved,
             hook_folders,
             remotes,
             fetched_folders,

@@ -221,11 +221,10 @@ impl Traces {
         let links = self
             .links
             .iter()
+            .chain(&self.moved)
             .map(|(from, to)| 64 + from.len() + to.len());
         let names = self.files.keys().chain(self.remotes.keys());
         let names = names.chain(self.variables.keys()).chain(&self.hook_folders);
-        let moved = self.moved.iter();
-        let links = links.chain(moved.map(|(to, from)| 64 + to.len() + from.len()));
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
         let names = names.chain(&self.pieces).chain(&self.lasting);

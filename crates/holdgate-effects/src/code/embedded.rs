@@ -3,6 +3,7 @@
 //! fragment of a file reads like the whole. What a parser accepts is read as a tree; the lines of the
 //! rest are scanned.
 
+mod action;
 mod fragment;
 mod lines;
 mod manifest;

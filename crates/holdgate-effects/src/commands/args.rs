@@ -260,8 +260,14 @@ fn short_options<'v>(
             return;
         }
         let name = format!("-{letter}");
-        let meaning = find(levels, &name).unwrap_or_default();
+        let known = find(levels, &name);
         let attached = chars.as_str();
+        if known.is_none() && attached.starts_with(['/', '~', '@', '=']) {
+            // An option that no table lists, with its value.
+            note(parsed, &name, Meaning::default(), Some(word.map(attached)));
+            return;
+        }
+        let meaning = known.unwrap_or_default();
         if meaning.value.is_none() || meaning.attached && attached.is_empty() {
             note(parsed, &name, meaning, None);
             continue;

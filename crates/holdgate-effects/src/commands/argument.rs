@@ -41,6 +41,7 @@ fn runs(role: Role) -> bool {
             | Role::Module
             | Role::Argv
             | Role::Sql
+            | Role::SqlFile
     )
 }
 
@@ -155,8 +156,6 @@ impl Gathered {
         match role {
             Role::Data | Role::Index => scene.touches(actor, value)?,
             Role::Content => self.reads_text(value),
-            // A title or comment with a secret in it: others read it.
-            Role::Text if is_message(run, value) => self.sent.push(value.clone()),
             Role::Text => network::publishes(scene, run, value)?,
             Role::Key
             | Role::Variables
@@ -209,6 +208,7 @@ impl Gathered {
                 self.reads_text(&content);
             }
             Role::Sql => sql::run(scene, actor, value)?,
+            Role::SqlFile => sql::run_file(scene, actor, value)?,
             Role::Install => packages::install(scene, actor, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {
@@ -334,13 +334,6 @@ impl Gathered {
         }
         Ok(())
     }
-}
-
-/// Whether a text goes to a service, and holds what came from a variable or file of secrets.
-fn is_message(run: Run<'_>, text: &Value) -> bool {
-    let remote = |(kind, _): &(Kind, _)| *kind == Kind::Remote;
-    text.origins.any(Origins::ENVIRONMENT | Origins::SECRET)
-        && run.parsed.spec.does.iter().any(remote)
 }
 
 /// `node -p CODE` prints what the last expression yields.

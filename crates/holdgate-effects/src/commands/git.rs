@@ -176,6 +176,14 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
     if actor.is(Tag::Remote) && (actor.is(Tag::Add) || actor.is(Tag::SetUrl)) {
         if let [name, url, ..] = parsed.operands.as_slice() {
             scene.remotes.insert(name.text.clone(), url.clone());
+            let host = scene.know.hosts.host(url);
+            if actor.is(Tag::SetUrl)
+                && !actor.is(Tag::Delete)
+                && scene.know.hosts.is_unheard_of(&host)
+            {
+                let effect = actor.does(Kind::Vcs).tagged(Tag::Redirects);
+                scene.emit(effect.with(host).about(&url.text))?;
+            }
         }
         return Ok(());
     }
@@ -345,6 +353,11 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
     if let Some(remote) = key.strip_prefix("remote.")
         && let Some((remote, "url" | "pushurl")) = remote.rsplit_once('.')
     {
+        let host = scene.know.hosts.host(content);
+        if remote == "origin" && scene.know.hosts.is_unheard_of(&host) {
+            let effect = actor.does(Kind::Vcs).tagged(Tag::Redirects);
+            scene.emit(effect.with(host).about(&content.text))?;
+        }
         scene.remotes.insert(remote.to_owned(), content.clone());
     }
     if lower == "core.hookspath" || lower == "init.templatedir" {

@@ -2,9 +2,11 @@
 
 mod args;
 mod argument;
+mod cloud;
 mod find;
 mod folder;
 mod git;
+mod images;
 mod in_place;
 mod keys;
 mod network;

@@ -71,7 +71,7 @@ pub(super) fn publishes(scene: &mut Scene<'_>, run: Run<'_>, text: &Value) -> Fu
     scene.fuel.spend_on(text.text.len())?;
     // An address of a service is no key of it.
     let is_key = |mark: &Mark<'_>| !matches!(mark, Mark::Start(start) if start.contains('/'));
-    let is_secret = text.origins.any(Origins::SECRET)
+    let is_secret = text.origins.any(Origins::SECRET | Origins::ENVIRONMENT)
         || text.sources.iter().any(|source| &**source == "environment")
         || secret::marks(&text.text, false).iter().any(is_key)
         || hides_secret(&text.text)

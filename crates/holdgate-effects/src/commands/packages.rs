@@ -59,6 +59,11 @@ pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
     {
         effect = effect.tagged(Tag::FromVcs);
     }
+    if let Some((name, other)) = text.split_once("@npm:")
+        && crate::scene::is_other_package(name, other)
+    {
+        effect = effect.tagged(Tag::OtherName);
+    }
     let fetched = scene
         .files
         .get(&scene.place(value).text)

@@ -29,6 +29,15 @@ pub(super) fn script(
             .map(|code| scene.interpret(actor, language, code));
         return code.transpose();
     }
+    if let Some(package) = value.text.strip_prefix("npm:") {
+        // `deno run npm:name words…`
+        let operands = run.parsed.operands.iter();
+        let words = operands.skip_while(|word| *word != value).skip(1);
+        let name = value.map(package.trim_start_matches('/'));
+        let words: Vec<Value> = std::iter::once(name).chain(words.cloned()).collect();
+        super::packages::install(scene, actor, words.first().unwrap_or(value))?;
+        return super::packages::runs(scene, run, &words);
+    }
     // What is no code is shown in errors, or as it is.
     let strange = language != Language::Shell && scene.place(value).is(PathClass::Secret);
     if actor.is(Tag::ShowsSource) || strange {

@@ -1,7 +1,11 @@
 //! What is asked of a database: which statements drop, empty or give rights, which reach files,
 //! programs and hosts. The words of other databases (`MongoDB`, Redis, Cypher) are known too.
 
+mod made;
 mod reach;
+mod servers;
+
+pub(super) use servers::{mongo, redis};
 
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
@@ -124,6 +128,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
         tags.extend(tags_of(statement));
     }
     tags.extend(tags_of_all(&text, &value.text));
+    tags.extend(tags_of_made(&value.text, actor.is(Tag::Prod)));
     let mut effect = actor.does(Kind::Database).about(&value.text).of(value);
     if reads_only {
         effect = effect.tagged(Tag::Query);
@@ -142,9 +147,31 @@ pub(crate) fn run(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
         let command = ["\\!", ".shell ", ".system ", "system "]
             .iter()
             .find_map(|p| line.strip_prefix(p));
+        // `.import |command table`, `\o |command`, `\g |command`
+        let piped = line
+            .split_once('|')
+            .filter(|_| line.starts_with(['.', '\\']));
+        let command = command.or(piped.map(|(_, command)| command));
         if let Some(command) = command {
             scene.shell(actor, &value.map(command.trim()))?;
         }
+        // `\i file`, `.read file`: its statements run too, if they are known.
+        let file = ["\\i ", "\\ir ", "\\include ", ".read ", "source ", "\\. "]
+            .iter()
+            .find_map(|p| line.strip_prefix(p));
+        if let Some(file) = file {
+            run_file(scene, actor, &value.map(file.trim().trim_end_matches(';')))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the statements of a file do, if what it holds is known.
+pub(crate) fn run_file(scene: &mut Scene<'_>, actor: &Actor, path: &Value) -> Fueled {
+    scene.grant_known(path);
+    let text = scene.read(actor, path)?;
+    if text.is_known() && !text.text.is_empty() {
+        return scene.deeper(actor, |scene| run(scene, actor, &text));
     }
     Ok(())
 }
@@ -246,8 +273,12 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
         tags.push(Tag::Drop);
     }
-    if runs_drop(written) {
-        tags.push(Tag::Drop);
+    // `db["dropDatabase"]()`
+    if written.contains('[') {
+        let plain = without_spelling(&written.to_ascii_lowercase());
+        if plain.contains("dropdatabase") {
+            tags.push(Tag::Drop);
+        }
     }
     if has(&["deletemany({})", "remove({})", "delete_many({})"]) {
         tags.push(Tag::DeleteAll);
@@ -286,18 +317,26 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     tags
 }
 
-/// A statement that is put together and then executed: `execute 'dr' || 'op table ' || name`.
-fn runs_drop(text: &str) -> bool {
-    let lower: String = text.to_ascii_lowercase().split_whitespace().collect();
-    lower.split("execute").skip(1).any(|after| {
-        let statement = after.strip_prefix("format(").unwrap_or(after);
-        let whole = statement.replace("'||'", "");
-        let Some(whole) = whole.strip_prefix('\'') else {
-            return false;
-        };
-        let drops = ["droptable", "dropschema", "dropdatabase", "truncate"];
-        drops.iter().any(|start| whole.starts_with(start))
-    })
+/// What statements do that are put together and then executed: `execute 'dr' || 'op table ' || name`.
+fn tags_of_made(written: &str, matters: bool) -> Vec<Tag> {
+    let lower = written.to_ascii_lowercase();
+    if !made::puts_together(&lower) {
+        return Vec::new();
+    }
+    let mut tags = Vec::new();
+    for statement in made::statements(&lower) {
+        tags.extend(tags_of(&statement));
+        if made::is_unknown(&statement) && (matters || lower.contains("\\gexec")) {
+            tags.push(Tag::Generated);
+        }
+    }
+    tags
+}
+
+/// Names of functions that are spelt as texts: `db["drop" + "Database"]()`.
+fn without_spelling(text: &str) -> String {
+    let marks = |c: char| c.is_whitespace() || "'\"`+[]".contains(c);
+    text.chars().filter(|c| !marks(*c)).collect()
 }
 
 /// A library by its path: extensions that come with the database have names only.

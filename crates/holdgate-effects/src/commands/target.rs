@@ -3,6 +3,7 @@
 
 use super::Call;
 use super::args::Parsed;
+use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Kind;
 use crate::host::{Host, HostClass};
@@ -85,7 +86,9 @@ const VARIABLES: [&str; 16] = [
 
 /// `test-target` or `prod`, if the call tells.
 pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Option<Tag> {
-    if !works_elsewhere(parsed) {
+    let speaks = [Handler::Cloud, Handler::Mongo, Handler::Redis];
+    let speaks = parsed.handlers.iter().any(|h| speaks.contains(h));
+    if !speaks && !works_elsewhere(parsed) {
         return None;
     }
     let targets = &scene.know.hosts.targets;
@@ -189,7 +192,7 @@ fn works_elsewhere(parsed: &Parsed) -> bool {
         } else {
             false
         };
-        role == Role::Sql || about
+        matches!(role, Role::Sql | Role::SqlFile) || about
     };
     let spec = &parsed.spec;
     let values = spec.options.values().filter_map(|meaning| meaning.value);

@@ -9,8 +9,8 @@
 use super::args::Parsed;
 use super::handler::Handler;
 use super::spec::Spec;
-use super::{Call, Gathered, find, folder, git, keys, network, own, packages, processes, reads};
-use super::{special, transfer, values};
+use super::{Call, Gathered, cloud, find, folder, git, images, keys, network, own, packages};
+use super::{processes, reads, special, sql, transfer, values};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -89,6 +89,10 @@ pub(super) fn before(
             special::vim(scene, call, actor).map(|()| None)
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
+        Handler::Cloud => cloud::values(scene, run).map(|()| None),
+        Handler::Mongo => sql::mongo(scene, run).map(|()| None),
+        Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
+        Handler::Redis => sql::redis(scene, run).map(|()| None),
         Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
         Handler::GoRun => packages::modules(scene, parsed, actor).map(|()| None),
         Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),

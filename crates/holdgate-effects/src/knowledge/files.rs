@@ -42,7 +42,16 @@ pub struct FileTable {
     quoting: PathGlobs,
     shown: HashSet<String>,
     warnings: Vec<String>,
-    packages: Vec<(Pattern, Vec<String>)>,
+    /// By name, and those whose names are patterns.
+    packages: HashMap<String, Vec<Sources>>,
+    packages_like: Vec<(Pattern, Sources)>,
+}
+
+/// A file that says where packages come from: its folder, if its name alone does not tell, and the words
+/// before addresses.
+struct Sources {
+    folder: Option<String>,
+    words: Vec<String>,
 }
 
 impl fmt::Debug for FileTable {
@@ -82,13 +91,19 @@ impl FileTable {
                 }
             }
         }
-        let mut packages = Vec::new();
-        for (name, words) in table.packages {
-            let pattern = Pattern::read(&name);
-            packages.push((
-                pattern.ok_or(format!("files.yaml: {name} is too long"))?,
-                words,
-            ));
+        let mut packages: HashMap<String, Vec<Sources>> = HashMap::new();
+        let mut packages_like = Vec::new();
+        for (path, words) in table.packages {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let folder = (!folder.is_empty()).then(|| folder.to_owned());
+            let sources = Sources { folder, words };
+            if name.contains('*') {
+                let pattern = Pattern::read(name);
+                let pattern = pattern.ok_or(format!("files.yaml: {path} is too long"))?;
+                packages_like.push((pattern, sources));
+            } else {
+                packages.entry(name.to_owned()).or_default().push(sources);
+            }
         }
         let globs = |globs: &[String]| {
             let read = PathGlobs::read(globs.iter().map(String::as_str));
@@ -105,6 +120,7 @@ impl FileTable {
             shown: table.shown.into_iter().collect(),
             warnings: table.warnings,
             packages,
+            packages_like,
         })
     }
 
@@ -161,14 +177,17 @@ impl FileTable {
         self.extensions.get(extension).copied()
     }
 
-    /// The words before the addresses that packages come from, in a file of this name.
-    pub(crate) fn packages(&self, name: &str) -> Option<&[String]> {
+    /// The words before the addresses that packages come from, in a file of this name and folder.
+    pub(crate) fn packages(&self, folder: &str, name: &str) -> Option<&[String]> {
         let name = name.to_ascii_lowercase();
-        let found = self
-            .packages
-            .iter()
-            .find(|(pattern, _)| pattern.matches(&name));
-        found.map(|(_, words)| words.as_slice())
+        let named = self.packages.get(&name).into_iter().flatten();
+        let below = |sources: &&Sources| sources.folder.as_deref().is_none_or(|f| f == folder);
+        let found = named.into_iter().find(below).or_else(|| {
+            let mut like = self.packages_like.iter();
+            like.find(|(pattern, _)| pattern.matches(&name))
+                .map(|(_, sources)| sources)
+        });
+        found.map(|sources| sources.words.as_slice())
     }
 
     /// Whether commands stand in this file as examples.

@@ -78,6 +78,8 @@ pub(crate) enum Role {
     /// A manifest of containers, or the file that holds one; `-` is the input.
     Manifest,
     Sql,
+    /// A file of statements.
+    SqlFile,
     Install,
     /// A package that is fetched and run: this is its name, what follows are its arguments.
     #[serde(rename = "install+argv")]

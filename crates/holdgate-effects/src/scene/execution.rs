@@ -160,7 +160,7 @@ impl Scene<'_> {
         self.emit(effect.about("code is nested too deeply"))
     }
 
-    fn deeper<T: Default>(
+    pub(crate) fn deeper<T: Default>(
         &mut self,
         actor: &Actor,
         run: impl FnOnce(&mut Self) -> Fueled<T>,

@@ -298,6 +298,9 @@ pub(super) fn relocate(scene: &mut Scene<'_>, call: &Call<'_>, kind: Kind) -> Fu
                 scene.read(&call.actor, &path)?;
             }
             content.add_source(&scene.place(&path).text);
+            for to in call.fields.texts(Role::To) {
+                scene.note_moved(&path, &Value::known(to));
+            }
         } else {
             content.push(&scene.read(&call.actor, &path)?);
         }

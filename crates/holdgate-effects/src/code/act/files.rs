@@ -101,6 +101,7 @@ impl Reader<'_, '_, '_> {
             self.scene.touch(&call.actor, Kind::Move, &from)?;
             let content = self.content_of(&from);
             self.scene.write(&call.actor, &to, &content, false)?;
+            self.scene.note_moved(&from, &to);
         }
         Ok(AbstractValue::Nothing)
     }

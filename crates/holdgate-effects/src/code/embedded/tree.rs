@@ -64,6 +64,7 @@ impl Reader<'_, '_, '_> {
                     }
                     return Ok(());
                 }
+                self.action(node)?;
                 let language = step_language(node).unwrap_or(at.language);
                 let at = At { language, ..at };
                 let taken = self.program_and_arguments(node)?;
