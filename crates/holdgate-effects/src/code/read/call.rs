@@ -325,6 +325,11 @@ impl Reader<'_, '_, '_> {
         }
         let kind = format!("{name}()");
         let peer = peer::of(receiver, arguments);
+        if let Some(address) = peer::of_object(receiver) {
+            // What another machine answers.
+            value.origins |= Origins::FETCHED;
+            value.add_source(&address.text);
+        }
         Ok(AbstractValue::reaching(&kind, value.clone(), value, peer))
     }
 
