@@ -251,6 +251,12 @@ impl<'a> Reader<'_, '_, 'a> {
         crate::json::shorten(text, 200)
     }
 
+    /// The next tokens, at most `count`.
+    pub(super) fn ahead(&self, count: usize) -> &[Token<'a>] {
+        let rest = self.tokens.list.get(self.at..).unwrap_or(&[]);
+        rest.get(..count).unwrap_or(rest)
+    }
+
     /// Whether any token is one of those asked for.
     pub(super) fn has_token(&self, is: impl Fn(&Token<'_>) -> bool) -> bool {
         self.tokens.list.iter().any(is)

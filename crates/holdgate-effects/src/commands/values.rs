@@ -71,7 +71,7 @@ pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
 }
 
 /// `host:container[:options]`, `type=bind,source=…`.
-pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+pub(crate) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let text = value.text.as_str();
     let Some((source, _, read_only)) = path::container_mount(text) else {
         return Ok(());

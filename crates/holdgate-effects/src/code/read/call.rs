@@ -1,6 +1,6 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
-use super::{Reader, constant, parent_of, peer};
+use super::{Reader, constant, parent_of, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
@@ -99,7 +99,7 @@ impl Reader<'_, '_, '_> {
             return self.call(thing, arguments, start);
         }
         if let (AbstractValue::List(items), Some(function)) = (thing, arguments.positional.first())
-            && takes_function(member)
+            && pass::takes_function(member)
             && matches!(
                 function,
                 AbstractValue::Function(_) | AbstractValue::Name(_) | AbstractValue::Text(_)
@@ -109,6 +109,10 @@ impl Reader<'_, '_, '_> {
             for item in items.iter().take(256) {
                 let one = Arguments::of(vec![item.clone()]);
                 made.push(self.call(function, one, start)?);
+            }
+            // Which of them remain is not known.
+            if matches!(member, "filter" | "select" | "sort" | "sort_by") {
+                return Ok(thing.clone());
             }
             return Ok(AbstractValue::list(made));
         }
@@ -161,7 +165,8 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
             AbstractValue::Object(object) => {
                 let text = &object.text;
-                let field = self.acts(&format!("{}.{member}", object.kind));
+                let name = format!("{}.{member}", object.kind);
+                let field = self.acts(&name).or_else(|| self.family(&name));
                 if let Some(
                     [
                         Act {
@@ -227,7 +232,8 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
-        let acts = self.acts(name);
+        let listed = self.acts(name);
+        let acts = listed.or_else(|| self.family(name));
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
             if acts.is_none_or(is_text)
@@ -271,6 +277,9 @@ impl Reader<'_, '_, '_> {
                 if !matches!(made, AbstractValue::Nothing) {
                     result = made;
                 }
+            }
+            if listed.is_none() && matches!(result, AbstractValue::Nothing) {
+                result = self.made_by(name, &receiver, &arguments)?;
             }
             self.touched_beside(last, acts, &arguments, start)?;
             self.call_back(&result, &arguments, start)?;
@@ -352,28 +361,6 @@ fn entry_part(path: &Value, member: &str) -> Value {
         Some((_, name)) => path.map(name),
         None => path.clone(),
     }
-}
-
-/// Methods of lists that call a function with each item.
-fn takes_function(method: &str) -> bool {
-    matches!(
-        method,
-        "map"
-            | "forEach"
-            | "each"
-            | "flatMap"
-            | "collect"
-            | "filter"
-            | "some"
-            | "every"
-            | "find"
-            | "reduce"
-            | "sort"
-            | "sort_by"
-            | "select"
-            | "any"
-            | "all"
-    )
 }
 
 /// Whether a function only makes something of its arguments, and its entry says no more.
