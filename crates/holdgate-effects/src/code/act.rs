@@ -21,8 +21,9 @@ pub(super) use programs::{heard, is_shell};
 use crate::code::functions::{Act, Role, Which};
 use crate::code::read::{Arguments, Reader, parent_of};
 use crate::code::thing::AbstractValue;
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use values::named_constant;
 
@@ -159,6 +160,11 @@ impl Reader<'_, '_, '_> {
             Role::Deserialise => self.deserialises(call),
             Role::Container => self.makes_container(call),
             Role::Keys => self.types(call),
+            Role::Login => {
+                let store = call.actor.does(Kind::Read).tagged(Tag::SecretStore);
+                self.scene.emit(store)?;
+                Ok(AbstractValue::Nothing)
+            }
             Role::Kill => self.kills(call),
             Role::Elevate => self.elevates(call),
             Role::Fork => {

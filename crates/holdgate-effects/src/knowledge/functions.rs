@@ -50,6 +50,7 @@ worded! {
         Deserialise = "deserialise": "A is made to an object, which may run code.",
         Container = "container": "A container is made; its options are among the arguments.",
         Keys = "keys": "Keys are typed, or the mouse is moved, in a person's place.",
+        Login = "login": "A token is taken out of a store, to log in with.",
         Kill = "kill": "A process is stopped.",
         SetVariable = "set-variable": "The variable A of the environment is set to B.",
         Variable = "variable": "The variable A of the environment.",

@@ -19,6 +19,18 @@ impl Reader<'_, '_, '_> {
         for (name, thing) in call.arguments.named.iter().take(MAX_OPTIONS) {
             self.option(&call.actor, name, thing, MAX_DEPTH)?;
         }
+        // `Mount(target, source)`, `V1HostPathVolumeSource(path)`
+        let source = match &*call.actor.program {
+            "Mount" => call.arguments.positional.get(1).cloned(),
+            name if name.contains("HostPath") => {
+                let first = call.arguments.positional.first().cloned();
+                call.named("path").or(first)
+            }
+            _ => None,
+        };
+        if let Some(source) = source {
+            self.mounts(&call.actor, &source, MAX_DEPTH)?;
+        }
         for thing in &call.arguments.positional {
             self.options(&call.actor, thing, MAX_DEPTH)?;
         }
@@ -83,8 +95,9 @@ impl Reader<'_, '_, '_> {
                 }
                 Ok(())
             }
-            "volumes" | "binds" | "mounts" | "hostpath" => self.mounts(actor, thing, depth),
-            "source" | "src" => self.mounts(actor, thing, depth),
+            "volumes" | "binds" | "mounts" | "hostpath" | "source" | "src" => {
+                self.mounts(actor, thing, depth)
+            }
             _ => self.options(actor, thing, depth - 1),
         }
     }
@@ -98,12 +111,11 @@ impl Reader<'_, '_, '_> {
                     match item {
                         AbstractValue::Text(text) => container_mount(self.scene, actor, text)?,
                         // `('/', '/m')`
-                        AbstractValue::List(pair) => match pair.first() {
-                            Some(AbstractValue::Text(text)) => {
+                        AbstractValue::List(pair) => {
+                            if let Some(AbstractValue::Text(text)) = pair.first() {
                                 container_mount(self.scene, actor, text)?;
                             }
-                            _ => {}
-                        },
+                        }
                         other => self.options(actor, other, depth - 1)?,
                     }
                 }

@@ -201,9 +201,7 @@ impl Reader<'_, '_, '_> {
             Role::Below if given && pattern.text != "*" => {
                 path(below(&format!("**/{}", pattern.text)))
             }
-            Role::Below if given || *chosen != Chosen::All => {
-                path(below(&format!("**/{name}")))
-            }
+            Role::Below if given || *chosen != Chosen::All => path(below(&format!("**/{name}"))),
             Role::Below => path(below("**")),
             Role::Walk => {
                 let any = || AbstractValue::list(vec![AbstractValue::text(name)]);

@@ -1,12 +1,13 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
+use super::postfix::MAX_NAME;
 use super::{Reader, constant, parent_of, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::scene::Fueled;
-use crate::value::{Origins, Value};
+use crate::value::{HOLE, Origins, Value};
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -177,13 +178,18 @@ impl Reader<'_, '_, '_> {
                     ],
                 ) = field
                 {
-                    return Ok(AbstractValue::value(constant(word)));
+                    // A hole stands for what the object was made for.
+                    let mut value = constant(word);
+                    if text.is_known() && !text.text.is_empty() {
+                        value.text = value.text.replace(HOLE, &text.text);
+                    }
+                    return Ok(AbstractValue::value(value));
                 }
                 // Groovy's `file.text`
                 if matches!(
                     field,
                     Some([Act {
-                        role: Role::Read,
+                        role: Role::Read | Role::Login,
                         ..
                     }])
                 ) {
@@ -205,7 +211,19 @@ impl Reader<'_, '_, '_> {
                     return Ok(thing.clone());
                 }
                 let data = unknown_like(&object.data);
-                Ok(AbstractValue::holding("Answer", unknown_like(text), data))
+                // A part of what an unlisted library made is of that library.
+                let kind = if object.kind.contains("()") && name.len() < MAX_NAME {
+                    &name
+                } else {
+                    "Answer"
+                };
+                let peer = object.peer.clone();
+                Ok(AbstractValue::reaching(
+                    kind,
+                    unknown_like(text),
+                    data,
+                    peer,
+                ))
             }
             AbstractValue::Text(value) if !value.is_known() => {
                 Ok(AbstractValue::value(unknown_like(value)))

@@ -88,6 +88,10 @@ impl Reader<'_, '_, '_> {
             && data.origins.any(content)
             && self.scene.know.hosts.host(&peer).class == HostClass::External;
         if bound && private || leaves {
+            // Clients work on the project's own files: somebody may have asked for that.
+            if !private && self.scene.are_own(&data) {
+                data.origins = data.origins.without(Origins::FILE) | Origins::OUTPUT;
+            }
             let actor = Actor::new(name, &self.evidence(start));
             self.scene.send(&actor, &peer, &data)?;
         }

@@ -9,7 +9,7 @@ use crate::scene::Fueled;
 use std::rc::Rc;
 
 /// A name longer than this is nothing that the table knows.
-const MAX_NAME: usize = 160;
+pub(super) const MAX_NAME: usize = 160;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Reads on behind `thing`, which started at the token `start`.
