@@ -3,7 +3,7 @@
 use super::Call;
 use crate::code::functions::Role;
 use crate::code::lex::{Kind, Token};
-use crate::code::read::Reader;
+use crate::code::read::{Arguments, Reader};
 use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
 use crate::language::Language;
@@ -59,7 +59,8 @@ fn likeness(ahead: &[Token<'_>], at: usize) -> Option<Chosen> {
     let within = ahead.get(at + 1).is_some_and(|token| token.text == "in");
     let pattern = match called {
         "startswith" | "startsWith" => format!("{name}*"),
-        "endswith" | "endsWith" => format!("*{name}"),
+        "endswith" | "endsWith" if name.starts_with('.') => format!("*{name}"),
+        "endswith" | "endsWith" => format!(".*{name}"),
         "includes" | "contains" => format!(".*{}*", name.trim_start_matches('.')),
         _ if within => format!(".*{}*", name.trim_start_matches('.')),
         // `name[:2] == '.e'`
@@ -140,10 +141,28 @@ impl Reader<'_, '_, '_> {
             self.scene.read(&actor, &folder)?;
             self.entries(call, &folder, &pattern, &chosen, &mut entries);
         }
+        self.wanted(call, &entries)?;
         if entries.is_empty() {
             entries.push(AbstractValue::text("*"));
         }
         Ok(AbstractValue::list(entries))
+    }
+
+    /// Perl's `find(sub { … }, $folder)`: the function gets each entry as `$_`.
+    fn wanted(&mut self, call: &Call<'_>, entries: &[AbstractValue]) -> Fueled {
+        if let (Language::Perl, Role::Below, Some(function), Some(entry)) = (
+            self.language,
+            call.act.role,
+            call.arguments.positional.first(),
+            entries.first(),
+        ) && matches!(function, AbstractValue::Function(_))
+        {
+            for name in ["$_", "$File.Find.name"] {
+                self.assign(name, entry.clone())?;
+            }
+            self.call(function, Arguments::default(), call.start)?;
+        }
+        Ok(())
     }
 
     /// The entries of one folder.

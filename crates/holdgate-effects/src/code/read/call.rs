@@ -303,7 +303,10 @@ impl Reader<'_, '_, '_> {
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
-        self.reaches_peer(last, &receiver, &arguments, start)?;
+        // A method of another machine may have any name.
+        if acts.is_none() || peer::of_object(&receiver).is_some() {
+            self.reaches_peer(last, &receiver, &arguments, start)?;
+        }
         self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {
             return Ok(made);
@@ -351,11 +354,11 @@ impl Reader<'_, '_, '_> {
             value.taint(&argument);
         }
         let kind = format!("{name}()");
-        let peer = peer::of(receiver, arguments);
-        if let Some(address) = peer::of_object(receiver) {
+        let peer = peer::of(name, receiver, arguments);
+        if let Some(peer) = peer::of_object(receiver).filter(|peer| peer.made_for) {
             // What another machine answers.
             value.origins |= Origins::FETCHED;
-            value.add_source(&address.text);
+            value.add_source(&peer.address.text);
         }
         Ok(AbstractValue::reaching(&kind, value.clone(), value, peer))
     }

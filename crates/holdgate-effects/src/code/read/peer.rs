@@ -2,7 +2,7 @@
 //! What their methods are given goes there.
 
 use super::{Arguments, Reader};
-use crate::code::thing::AbstractValue;
+use crate::code::thing::{AbstractValue, Peer};
 use crate::effect::Actor;
 use crate::host::HostClass;
 use crate::scene::Fueled;
@@ -10,27 +10,46 @@ use crate::value::{Origins, Value};
 
 /// Arguments of one call that are looked at.
 const MAX_ARGUMENTS: usize = 16;
+/// Letters of `https` and its like.
+const MAX_SCHEME: usize = 12;
 
-/// The address that what a function makes stands for: one that it is given, or that of its object.
-pub(super) fn of(receiver: &AbstractValue, arguments: &Arguments) -> Option<Value> {
-    given(arguments).or_else(|| of_object(receiver).cloned())
+/// What the result of a function stands for: an address that it is given, or that of its object.
+pub(super) fn of(name: &str, receiver: &AbstractValue, arguments: &Arguments) -> Option<Peer> {
+    let given = given(arguments).map(|peer| Peer {
+        made_for: peer.made_for || makes_clients(name),
+        ..peer
+    });
+    given.or_else(|| of_object(receiver).cloned())
 }
 
 /// The address that a function is given.
-fn given(arguments: &Arguments) -> Option<Value> {
+pub(super) fn given(arguments: &Arguments) -> Option<Peer> {
     let mut all = arguments.all().take(MAX_ARGUMENTS);
     all.find_map(|argument| match argument {
-        AbstractValue::Text(value) if is_address(&value.text) => Some((**value).clone()),
+        AbstractValue::Text(value) if is_address(&value.text) => Some(Peer {
+            address: (**value).clone(),
+            made_for: false,
+        }),
         other => of_object(other).cloned(),
     })
 }
 
 /// The address that an object stands for.
-pub(super) fn of_object(thing: &AbstractValue) -> Option<&Value> {
+pub(super) fn of_object(thing: &AbstractValue) -> Option<&Peer> {
     match thing {
         AbstractValue::Object(object) => object.peer.as_ref(),
         _ => None,
     }
+}
+
+/// Whether a function makes what talks to other machines, by its name: `ServerProxy`, `connect`.
+fn makes_clients(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    // `URL`, `URIRef`, `Namespace`: these are texts.
+    let is_text = ["URL", "URI", "Url", "Uri", "Name"];
+    let makes = ["connect", "client", "proxy", "session", "from_url", "dial"];
+    (last.starts_with(|c: char| c.is_ascii_uppercase()) || makes.iter().any(|w| last.contains(w)))
+        && !is_text.iter().any(|word| last.contains(word))
 }
 
 /// The same object, which stands for an address from now on: `c.setopt(c.URL, 'https://…')`.
@@ -41,13 +60,19 @@ pub(super) fn bound(before: &AbstractValue, after: &AbstractValue) -> Option<Abs
     let unlisted = object.kind.ends_with(')') && object.peer.is_none();
     unlisted.then(|| {
         let (text, data) = (object.text.clone(), object.data.clone());
-        AbstractValue::reaching(&object.kind, text, data, Some(peer.clone()))
+        let peer = Peer {
+            made_for: false,
+            ..peer.clone()
+        };
+        AbstractValue::reaching(&object.kind, text, data, Some(peer))
     })
 }
 
 fn is_address(text: &str) -> bool {
-    let scheme = text.split("://").next().unwrap_or("");
-    scheme.len() < text.len() && (2..=12).contains(&scheme.len()) && text.len() < 2048
+    let start = text.as_bytes().get(..MAX_SCHEME + 3);
+    let start = start.unwrap_or(text.as_bytes());
+    let scheme = start.windows(3).position(|mark| mark == b"://");
+    scheme.is_some_and(|length| length >= 2) && text.len() < 2048
 }
 
 impl Reader<'_, '_, '_> {
@@ -63,7 +88,10 @@ impl Reader<'_, '_, '_> {
     ) -> Fueled {
         let known = of_object(receiver).cloned();
         let bound = known.is_some();
-        let Some(peer) = known.or_else(|| given(arguments)) else {
+        if !bound && self.scene.written {
+            return Ok(());
+        }
+        let Some(Peer { address, made_for }) = known.or_else(|| given(arguments)) else {
             return Ok(());
         };
         let mut data = Value::default();
@@ -86,14 +114,15 @@ impl Reader<'_, '_, '_> {
         let content = Origins::FILE | Origins::OUTPUT;
         let leaves = !self.scene.written
             && data.origins.any(content)
-            && self.scene.know.hosts.host(&peer).class == HostClass::External;
-        if bound && private || leaves {
-            // Clients work on the project's own files: somebody may have asked for that.
-            if !private && self.scene.are_own(&data) {
-                data.origins = data.origins.without(Origins::FILE) | Origins::OUTPUT;
-            }
+            && self.scene.know.hosts.host(&address).class == HostClass::External;
+        // Clients work on the project's own files: somebody may have asked for that.
+        let own = !private && leaves && self.scene.are_own(&data);
+        if own {
+            data.origins = data.origins.without(Origins::FILE) | Origins::OUTPUT;
+        }
+        if bound && private || leaves && (made_for || !own) {
             let actor = Actor::new(name, &self.evidence(start));
-            self.scene.send(&actor, &peer, &data)?;
+            self.scene.send(&actor, &address, &data)?;
         }
         Ok(())
     }

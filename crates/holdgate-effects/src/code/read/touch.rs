@@ -40,6 +40,7 @@ impl Verb {
             "purge",
             "unlink",
             "erase",
+            "trash",
         ];
         let runs = [
             "run", "exec", "spawn", "system", "shell", "popen", "cmd", "command",
@@ -94,10 +95,10 @@ impl Reader<'_, '_, '_> {
     fn runs_pages(&mut self, name: &str, arguments: &Arguments, start: usize) -> Fueled {
         let mut options = arguments.all().filter_map(|thing| thing.get("runScripts"));
         if options.any(|option| option.known() == Some("dangerously"))
-            && let Some(address) = super::peer::of(&AbstractValue::Nothing, arguments)
+            && let Some(peer) = super::peer::given(arguments)
         {
             let actor = Actor::new(name, &self.evidence(start));
-            let code = self.scene.fetch(&actor, &address)?;
+            let code = self.scene.fetch(&actor, &peer.address)?;
             self.scene.interpret(&actor, self.language, &code)?;
         }
         Ok(())
