@@ -5,6 +5,7 @@ mod environment;
 pub(crate) use environment::is_secret;
 mod execution;
 mod files;
+mod mounts;
 mod network;
 mod packages;
 mod touch;

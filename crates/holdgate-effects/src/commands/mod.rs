@@ -20,8 +20,6 @@ mod transfer;
 mod units;
 mod values;
 
-pub(crate) use values::mount as container_mount;
-
 use crate::effect::{Actor, Kind};
 use crate::knowledge::{commands as spec, handler, role};
 use crate::scene::{Fueled, Scene};

@@ -3,7 +3,6 @@
 use super::Call;
 use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
-use crate::commands::container_mount;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
 use crate::tag::Tag;
@@ -105,15 +104,15 @@ impl Reader<'_, '_, '_> {
     /// `{'/': {'bind': '/m'}}`, `['/:/m']`, `[{Type: 'bind', Source: '/'}]`, `{path: '/'}`.
     fn mounts(&mut self, actor: &Actor, thing: &AbstractValue, depth: u32) -> Fueled {
         match thing {
-            AbstractValue::Text(text) => container_mount(self.scene, actor, text),
+            AbstractValue::Text(text) => self.scene.mounts_folder(actor, text),
             AbstractValue::List(items) => {
                 for item in items.iter().take(MAX_OPTIONS) {
                     match item {
-                        AbstractValue::Text(text) => container_mount(self.scene, actor, text)?,
+                        AbstractValue::Text(text) => self.scene.mounts_folder(actor, text)?,
                         // `('/', '/m')`
                         AbstractValue::List(pair) => {
                             if let Some(AbstractValue::Text(text)) = pair.first() {
-                                container_mount(self.scene, actor, text)?;
+                                self.scene.mounts_folder(actor, text)?;
                             }
                         }
                         other => self.options(actor, other, depth - 1)?,
@@ -125,14 +124,14 @@ impl Reader<'_, '_, '_> {
                 for (name, options) in members.iter().take(MAX_OPTIONS) {
                     let read_only = match options {
                         AbstractValue::Text(text) if name == "path" => {
-                            container_mount(self.scene, actor, text)?;
+                            self.scene.mounts_folder(actor, text)?;
                             continue;
                         }
                         other => other.get("mode").and_then(AbstractValue::known) == Some("ro"),
                     };
                     let end = if read_only { ":ro" } else { "" };
                     let mount = Value::known(format!("{name}:{name}{end}"));
-                    container_mount(self.scene, actor, &mount)?;
+                    self.scene.mounts_folder(actor, &mount)?;
                 }
                 Ok(())
             }

@@ -131,7 +131,12 @@ impl Reader<'_, '_, '_> {
         };
         let chosen = chosen(self.ahead(MAX_AHEAD));
         let mut entries = Vec::new();
-        for folder in self.values(call, 0)? {
+        let mut folders = self.values(call, 0)?;
+        if folders.is_empty() {
+            // `os.listdir()`
+            folders.push(Value::known("."));
+        }
+        for folder in folders {
             let folder = if folder.text.is_empty() {
                 Value::known(".")
             } else {
@@ -142,9 +147,6 @@ impl Reader<'_, '_, '_> {
             self.entries(call, &folder, &pattern, &chosen, &mut entries);
         }
         self.wanted(call, &entries)?;
-        if entries.is_empty() {
-            entries.push(AbstractValue::text("*"));
-        }
         Ok(AbstractValue::list(entries))
     }
 
@@ -160,7 +162,8 @@ impl Reader<'_, '_, '_> {
             for name in ["$_", "$File.Find.name"] {
                 self.assign(name, entry.clone())?;
             }
-            self.call(function, Arguments::default(), call.start)?;
+            let given = Arguments::of(vec![entry.clone()]);
+            self.call(function, given, call.start)?;
         }
         Ok(())
     }
