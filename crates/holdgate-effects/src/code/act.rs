@@ -5,7 +5,7 @@
     reason = "a thing of any other kind is not understood, whichever kinds come later"
 )]
 
-mod containers;
+mod families;
 mod files;
 mod listing;
 mod modules;
@@ -21,9 +21,8 @@ pub(super) use programs::{heard, is_shell};
 use crate::code::functions::{Act, Role, Which};
 use crate::code::read::{Arguments, Reader, parent_of};
 use crate::code::thing::AbstractValue;
-use crate::effect::{Actor, Kind};
+use crate::effect::Actor;
 use crate::scene::Fueled;
-use crate::tag::Tag;
 use crate::value::{Origins, Value};
 use values::named_constant;
 
@@ -160,11 +159,7 @@ impl Reader<'_, '_, '_> {
             Role::Deserialise => self.deserialises(call),
             Role::Container => self.makes_container(call),
             Role::Keys => self.types(call),
-            Role::Login => {
-                let store = call.actor.does(Kind::Read).tagged(Tag::SecretStore);
-                self.scene.emit(store)?;
-                Ok(AbstractValue::Nothing)
-            }
+            Role::Login => self.takes_token(call),
             Role::Kill => self.kills(call),
             Role::Elevate => self.elevates(call),
             Role::Fork => {

@@ -9,6 +9,7 @@
 )]
 
 mod assign;
+mod attribute;
 mod call;
 mod define;
 mod expression;

@@ -1,4 +1,5 @@
-//! Libraries that talk to container engines: what their options let a container reach.
+//! Families of libraries: what the options of container engines let a container reach, keys that are
+//! typed in a person's place, tokens that are taken out of a store.
 
 use super::Call;
 use crate::code::read::Reader;
@@ -43,6 +44,12 @@ impl Reader<'_, '_, '_> {
         };
         let effect = call.actor.does(Kind::System).tagged(Tag::Keystrokes);
         self.scene.emit(effect.about(&keys.text))?;
+        Ok(AbstractValue::Nothing)
+    }
+
+    pub(super) fn takes_token(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let store = call.actor.does(Kind::Read).tagged(Tag::SecretStore);
+        self.scene.emit(store)?;
         Ok(AbstractValue::Nothing)
     }
 
