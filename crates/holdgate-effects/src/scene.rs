@@ -7,6 +7,7 @@ pub(crate) use environment::is_secret;
 mod execution;
 mod files;
 mod leaks;
+mod mounts;
 mod network;
 pub(crate) use network::hides_secret;
 mod packages;

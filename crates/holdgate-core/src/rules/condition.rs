@@ -3,8 +3,9 @@
 use super::reach::Sample;
 use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
+use super::sets::Kinds;
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, HostTest, Kinds, LazyRegex, Names, PathTest, Pattern};
+use super::when::{Call, HostTest, LazyRegex, Names, PathTest, Pattern};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;

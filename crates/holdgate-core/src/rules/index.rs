@@ -1,6 +1,6 @@
 //! Which rules may match a call.
 
-use super::when::{Kinds, Tags};
+use super::sets::{Kinds, Tags};
 use super::{Rule, RuleLayer};
 use holdgate_effects::effect::Effect;
 use std::collections::HashMap;

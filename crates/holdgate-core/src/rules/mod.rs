@@ -30,6 +30,7 @@ mod reach;
 mod report;
 mod rule;
 mod set;
+mod sets;
 mod spec;
 mod timing;
 mod when;

@@ -1,8 +1,9 @@
 //! One rule.
 
 use super::report::{Mark, Source};
+use super::sets::Kinds;
 use super::timing::Timing;
-use super::when::{Call, Kinds, Met};
+use super::when::{Call, Met};
 use super::{Profile, compile};
 use crate::history::History;
 use crate::mask::Masked;

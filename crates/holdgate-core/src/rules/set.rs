@@ -2,7 +2,8 @@
 
 use super::compile::{self, Adjustment};
 use super::index::Index;
-use super::when::{Kinds, Met};
+use super::sets::Kinds;
+use super::when::Met;
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
 use crate::history::History;
 use crate::verdict::{Finding, Verdict};

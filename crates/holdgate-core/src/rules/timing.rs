@@ -3,8 +3,9 @@
 use super::condition::Reader;
 use super::reach;
 use super::report::Mark;
+use super::sets::Kinds;
 use super::spec::{ConditionSpec, RuleSpec};
-use super::when::{Call, Kinds, Met, PathMatch, Pattern};
+use super::when::{Call, Met, PathMatch, Pattern};
 use crate::history::{History, Outcome};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};

@@ -5,6 +5,7 @@
     reason = "a thing of any other kind is not understood, whichever kinds come later"
 )]
 
+mod families;
 mod files;
 mod listing;
 mod modules;
@@ -156,6 +157,9 @@ impl Reader<'_, '_, '_> {
             Role::RunFile => self.runs_file(call),
             Role::Load => self.loads(call),
             Role::Deserialise => self.deserialises(call),
+            Role::Container => self.makes_container(call),
+            Role::Keys => self.types(call),
+            Role::Login => self.takes_token(call),
             Role::Kill => self.kills(call),
             Role::Elevate => self.elevates(call),
             Role::Fork => {

@@ -9,6 +9,7 @@
 )]
 
 mod assign;
+mod attribute;
 mod call;
 mod define;
 mod enter;
@@ -250,6 +251,12 @@ impl<'a> Reader<'_, '_, 'a> {
         let end = last.map_or(start, |t| t.end as usize).max(start);
         let text = self.tokens.code.get(start..end).unwrap_or("");
         crate::json::shorten(text, 200)
+    }
+
+    /// The next tokens, at most `count`.
+    pub(super) fn ahead(&self, count: usize) -> &[Token<'a>] {
+        let rest = self.tokens.list.get(self.at..).unwrap_or(&[]);
+        rest.get(..count).unwrap_or(rest)
     }
 
     /// Whether any token is one of those asked for.

@@ -72,6 +72,7 @@ fn cases() {
         include_str!("tests/structure.txt"),
         include_str!("tests/texts.txt"),
         include_str!("tests/trees.txt"),
+        include_str!("tests/unlisted.txt"),
     ];
     for cases in cases {
         case_tests::check(cases, |language, code| {

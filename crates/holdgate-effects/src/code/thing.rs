@@ -45,7 +45,15 @@ pub(super) struct Object {
     /// What is read from it.
     pub(super) data: Value,
     /// The address that an unknown function was given to make it: what its methods get goes there.
-    pub(super) peer: Option<Value>,
+    pub(super) peer: Option<Peer>,
+}
+
+/// Another machine that an object may stand for.
+#[derive(Clone, Debug)]
+pub(super) struct Peer {
+    pub(super) address: Value,
+    /// Whether the object was made to talk to it. Otherwise the address may be a text like any other.
+    pub(super) made_for: bool,
 }
 
 impl AbstractValue {
@@ -72,7 +80,7 @@ impl AbstractValue {
         kind: &str,
         text: Value,
         data: Value,
-        peer: Option<Value>,
+        peer: Option<Peer>,
     ) -> AbstractValue {
         let kind = kind.to_owned();
         AbstractValue::Object(Rc::new(Object {

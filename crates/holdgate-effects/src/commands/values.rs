@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::argument::role_of;
 use super::role::Role;
-use crate::effect::{Actor, Kind};
+use crate::effect::Actor;
 use crate::language::programs;
 use crate::path;
 use crate::scene::{Fueled, Scene};
@@ -72,22 +72,7 @@ pub(super) fn mode_tags_of(parsed: &Parsed) -> Vec<Tag> {
 
 /// `host:container[:options]`, `type=bind,source=…`.
 pub(super) fn mount(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
-    let text = value.text.as_str();
-    let Some((source, _, read_only)) = path::container_mount(text) else {
-        return Ok(());
-    };
-    // Where it comes from is a path of this machine.
-    let mounts = std::mem::take(&mut scene.mounts);
-    let place = scene.place(&value.map(source));
-    scene.mounts = mounts;
-    let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
-    if read_only {
-        effect = effect.tagged(Tag::ReadOnly);
-    }
-    if text.split([':', ',', '=']).any(path::is_engine_socket) {
-        effect = effect.tagged(Tag::DockerSocket);
-    }
-    scene.emit(effect.at(place).about(text))
+    scene.mounts_folder(actor, value)
 }
 
 /// What the mounts among the options show, by the names that they have inside; and where it starts.

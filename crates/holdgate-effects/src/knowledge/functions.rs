@@ -48,6 +48,9 @@ worded! {
         RunFile = "run-file": "The file A is run as code of the same language.",
         Load = "load": "Native code is loaded from A.",
         Deserialise = "deserialise": "A is made to an object, which may run code.",
+        Container = "container": "A container is made; its options are among the arguments.",
+        Keys = "keys": "Keys are typed, or the mouse is moved, in a person's place.",
+        Login = "login": "A token is taken out of a store, to log in with.",
         Kill = "kill": "A process is stopped.",
         SetVariable = "set-variable": "The variable A of the environment is set to B.",
         Variable = "variable": "The variable A of the environment.",
@@ -143,6 +146,8 @@ pub(crate) struct Functions {
     acting: HashMap<String, Vec<String>>,
     /// `^several_words`, which may stand anywhere on a line.
     phrases: Vec<String>,
+    /// `module.**`: by the module what all functions in it do, or those of one name.
+    families: HashMap<String, Vec<(String, Vec<Act>)>>,
 }
 
 impl Functions {
@@ -169,7 +174,28 @@ impl Functions {
         &self.phrases
     }
 
+    /// What all functions of a library do that no entry names. Most names in code are of no such
+    /// library.
+    pub(crate) fn family(&self, name: &str) -> Option<&[Act]> {
+        if self.families.is_empty() {
+            return None;
+        }
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let ends = name.match_indices(['.', '(']).map(|(at, _)| at).take(3);
+        ends.chain([name.len()]).find_map(|end| {
+            let members = self.families.get(name.get(..end)?)?;
+            let fits = |(member, _): &&(String, _)| member.is_empty() || member == last;
+            members.iter().find(fits).map(|(_, acts)| acts.as_slice())
+        })
+    }
+
     fn insert(&mut self, name: String, acts: Vec<Act>) {
+        if let Some((module, member)) = name.split_once(".**") {
+            let member = member.trim_start_matches('.').to_owned();
+            let members = self.families.entry(module.to_owned()).or_default();
+            members.push((member, acts));
+            return;
+        }
         if name.starts_with('^') && (name.contains('_') || name.ends_with('(')) {
             self.phrases.push(name.clone());
         }
@@ -285,7 +311,11 @@ mod tests {
         let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
         let functions = table.by_language.values();
         let acts: Vec<&Act> = functions
-            .flat_map(|f| f.by_name.values().chain(f.by_method.values()).flatten())
+            .flat_map(|f| {
+                let families = f.families.values().flatten().map(|(_, acts)| acts);
+                let named = f.by_name.values().chain(f.by_method.values());
+                named.chain(families).flatten()
+            })
             .collect();
         for role in Role::ALL {
             assert!(

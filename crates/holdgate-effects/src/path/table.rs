@@ -113,7 +113,11 @@ impl PathTable {
         }
         // Below a folder, as `find` looks: the name alone tells, if enough of it is spelt.
         let anywhere = short.contains("**");
-        if anywhere && literal(name) < 4 {
+        if anywhere {
+            self.classify_below(place, &short, name);
+        }
+        let told = if name.starts_with('.') { 2 } else { 4 };
+        if anywhere && literal(name) < told {
             return;
         }
         // All that lies in a folder of secrets.
@@ -149,27 +153,81 @@ impl PathTable {
         }
     }
 
-    /// What a path whose beginning is not known may be: what its end names in a home folder.
+    /// What lies below a home at any depth: all of it, or what bears the name of a secret.
+    fn classify_below(&self, place: &mut Place, short: &str, name: &str) {
+        let Some((root, tail)) = short.split_once("**") else {
+            return;
+        };
+        let root = root.trim_end_matches('/');
+        if !(root.is_empty() || self.finds(root, PathClass::HomeRoot)) {
+            return;
+        }
+        if !tail.contains(|c: char| c.is_alphanumeric() || c == HOLE) {
+            place.classes.add(PathClass::HomeRoot);
+            return;
+        }
+        // A folder of its own: `**/.ssh/id_*`.
+        let tail = tail.trim_matches('/');
+        if tail.contains('/') && !tail.contains("**") {
+            self.classify_as(place, &format!("~/{tail}"), &[PathClass::Secret]);
+        }
+        let spelt = name.find(['?', '[', '*']).unwrap_or(name.len());
+        let (Some(pattern), 3..) = (Pattern::read(name), spelt) else {
+            return;
+        };
+        let start = name.get(..spelt).unwrap_or("");
+        for (sample, _) in self.samples.iter().filter(|s| s.1 == PathClass::Secret) {
+            let last = sample.rsplit('/').next().unwrap_or(sample);
+            if spelt < name.len() && last.starts_with(start) && pattern.matches(last) {
+                let anywhere = sample.strip_prefix("x/") == Some(last);
+                place.classes.add(if anywhere {
+                    PathClass::Secret
+                } else {
+                    PathClass::HoldsSecrets
+                });
+            }
+        }
+    }
+
+    /// What a path whose beginning is not known may be: what its end names in a home folder, or in one
+    /// of those where programs keep their settings.
     fn classify_end(&self, place: &mut Place) {
-        const BY_END: [PathClass; 4] = [
+        const IN_HOME: [PathClass; 4] = [
             PathClass::Secret,
             PathClass::Startup,
             PathClass::Holdgate,
             PathClass::AgentSettings,
         ];
-        let end = place.text.trim_start_matches(HOLE);
-        if !end.starts_with("/.") {
-            return;
+        // Other than hidden names, these also stand for folders of a project.
+        const IN_SETTINGS: [PathClass; 2] = [PathClass::Startup, PathClass::Holdgate];
+        let end = place.text.trim_start_matches(HOLE).to_owned();
+        if end.starts_with("/.") {
+            self.classify_as(place, &format!("~{end}"), &IN_HOME);
+        } else if end.starts_with('/') && end.len() > 1 && !end.starts_with("/*") {
+            self.classify_as(place, &format!("~/.config{end}"), &IN_SETTINGS);
+            self.classify_as(place, &format!("~/Library{end}"), &IN_SETTINGS);
         }
-        let found = self.globs.matches(&format!("~{end}"));
-        let listed = |class, is| {
-            found
-                .iter()
-                .any(|at| self.classes.get(*at) == Some(&(class, is)))
+    }
+
+    /// Takes over those of `classes` that the path `short` has, or may have if it is a pattern.
+    fn classify_as(&self, place: &mut Place, short: &str, classes: &[PathClass]) {
+        let mut other = Place {
+            text: String::new(),
+            short: short.to_owned(),
+            classes: Classes::default(),
         };
-        for class in BY_END {
-            if listed(class, true) && !listed(class, false) {
-                place.classes.add(class);
+        let mut not = Classes::default();
+        for index in self.globs.matches(short) {
+            match self.classes.get(index) {
+                Some((class, true)) => other.classes.add(*class),
+                Some((class, false)) => not.add(*class),
+                None => {}
+            }
+        }
+        self.classify_glob(&mut other);
+        for class in classes {
+            if other.is(*class) && !not.has(*class) {
+                place.classes.add(*class);
             }
         }
     }

@@ -145,6 +145,12 @@ impl Scene<'_> {
         value
     }
 
+    /// Whether all files that the data came from are the project's, or can be created again.
+    pub(crate) fn are_own(&self, data: &Value) -> bool {
+        let mut files = data.sources.iter().filter(|s| s.starts_with('/'));
+        files.all(|file| self.place(&Value::known(file.to_string())).is_harmless())
+    }
+
     /// Whose files the data came from.
     fn tag_by_source(&self, mut effect: Effect, data: &Value) -> Effect {
         if data.sources.iter().any(|s| &**s == "environment") {

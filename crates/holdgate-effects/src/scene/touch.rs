@@ -48,6 +48,23 @@ impl Scene<'_> {
         done
     }
 
+    /// Something is deleted by a function that is known by its name alone: it counts if people keep
+    /// their own things there, or the system does.
+    pub(crate) fn may_delete(&mut self, actor: &Actor, path: &Value) -> Fueled {
+        if !path.text.starts_with(['/', '~']) || path.text.contains(char::is_whitespace) {
+            return Ok(());
+        }
+        let place = self.place(path);
+        let kept = [PathClass::Home, PathClass::HomeRoot, PathClass::System];
+        if place.is_harmless() || !kept.iter().any(|class| place.is(*class)) {
+            return Ok(());
+        }
+        self.marks.push(Tag::Suspect);
+        let done = self.delete(&actor.and(Tag::Recursive), path);
+        self.marks.pop();
+        done
+    }
+
     fn touches_what_it_names(&mut self, actor: &Actor, word: &Value) -> Fueled {
         for part in paths_in(&word.text) {
             self.touches_place(actor, &word.map(part))?;

@@ -8,7 +8,7 @@ use crate::code::thing::{AbstractValue, unknown};
 use crate::effect::Kind;
 use crate::scene::Fueled;
 use crate::tag::{self, Tag};
-use crate::value::Value;
+use crate::value::{HOLE, Value};
 
 impl Reader<'_, '_, '_> {
     pub(super) fn reads(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
@@ -290,7 +290,10 @@ impl Reader<'_, '_, '_> {
                 continue;
             };
             actor.tag([Tag::Recursive]);
-            if pattern.split('/').all(|p| matches!(p, "" | "*" | "**")) && !folder.is_empty() {
+            if folder.starts_with(HOLE) {
+                self.scene.delete(&actor, &path)?;
+            } else if pattern.split('/').all(|p| matches!(p, "" | "*" | "**")) && !folder.is_empty()
+            {
                 self.scene.delete(&actor, &path.map(folder))?;
             } else {
                 actor.tag([Tag::Filtered]);

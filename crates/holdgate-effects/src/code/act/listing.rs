@@ -2,21 +2,141 @@
 
 use super::Call;
 use crate::code::functions::Role;
-use crate::code::read::Reader;
+use crate::code::lex::{Kind, Token};
+use crate::code::read::{Arguments, Reader};
 use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
 use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled};
 use crate::tag::Tag;
-use crate::value::{Origins, Value};
+use crate::value::{HOLE_STR, Origins, Value};
+
+/// Tokens behind a listing that may choose among its entries.
+const MAX_AHEAD: usize = 48;
+
+/// Which entries of a listing the code goes on with, as far as the tokens behind it say.
+#[derive(PartialEq, Eq)]
+enum Chosen {
+    /// All of them, hidden ones too.
+    All,
+    /// Those that match a pattern.
+    Like(String),
+    /// Some of them.
+    Some,
+}
+
+/// `if name[:2] == '.e'`, `.filter(f => f.startsWith('.e'))`, `if 'env' in name`. What stands behind the
+/// point where a file is opened chooses among contents, not among entries.
+fn chosen(ahead: &[Token<'_>]) -> Chosen {
+    let opens = |token: &Token<'_>| token.kind == Kind::Name && OPENING.contains(&token.text);
+    let end = ahead.iter().position(opens).unwrap_or(ahead.len());
+    let ahead = ahead.get(..end).unwrap_or(ahead);
+    let mut all = true;
+    for (at, token) in ahead.iter().enumerate() {
+        if token.kind == Kind::Name && CHOOSING.contains(&token.text) {
+            all = false;
+        }
+        if let (Kind::Text(_), 2..=16) = (token.kind, token.text.len())
+            && let Some(like) = likeness(ahead, at)
+        {
+            return like;
+        }
+    }
+    if all { Chosen::All } else { Chosen::Some }
+}
+
+/// What the text at `at` says of the names of entries.
+fn likeness(ahead: &[Token<'_>], at: usize) -> Option<Chosen> {
+    let word = |back: usize| {
+        let before = at.checked_sub(back).and_then(|i| ahead.get(i));
+        before.map_or("", |token| token.text)
+    };
+    let name = ahead.get(at)?.text;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let called = if word(1) == "(" { word(2) } else { "" };
+    let same = matches!(word(1), "==" | "===");
+    let within = ahead.get(at + 1).is_some_and(|token| token.text == "in");
+    let pattern = match called {
+        "startswith" | "startsWith" => format!("{name}*"),
+        "endswith" | "endsWith" if name.starts_with('.') => format!("*{name}"),
+        "endswith" | "endsWith" => format!(".*{name}"),
+        "includes" | "contains" => format!(".*{}*", name.trim_start_matches('.')),
+        _ if within => format!(".*{}*", name.trim_start_matches('.')),
+        // `name[:2] == '.e'`
+        _ if same && word(2) == "]" => format!("{name}*"),
+        _ if same && matches!(word(2), "suffix" | ")") => format!("*{name}"),
+        _ if same => name.to_owned(),
+        _ => return None,
+    };
+    let left_out = |token: &Token<'_>| {
+        matches!(token.text, "continue" | "next" | "False" | "false") && token.kind == Kind::Name
+    };
+    let skipped = ahead.iter().skip(at).take(6).any(left_out) || !name.chars().all(plain);
+    Some(if skipped {
+        Chosen::Some
+    } else {
+        Chosen::Like(pattern)
+    })
+}
+
+/// Names that stand where files are opened.
+const OPENING: [&str; 12] = [
+    "open",
+    "read_text",
+    "read_bytes",
+    "read",
+    "readFileSync",
+    "readFile",
+    "createReadStream",
+    "file_get_contents",
+    "write_text",
+    "unlink",
+    "remove",
+    "rmtree",
+];
+
+/// Names that stand where entries are told apart.
+const CHOOSING: [&str; 16] = [
+    "suffix",
+    "suffixes",
+    "endswith",
+    "endsWith",
+    "splitext",
+    "extname",
+    "match",
+    "fnmatch",
+    "search",
+    "test",
+    "startswith",
+    "startsWith",
+    "is_dir",
+    "isdir",
+    "isDirectory",
+    "filter",
+];
+
+/// Whether folders in the folder are listed too: `{recursive: true}`.
+fn recursive(call: &Call<'_>) -> bool {
+    call.named("recursive")
+        .is_some_and(|thing| thing.number() == Some(1))
+}
 
 impl Reader<'_, '_, '_> {
     /// What a listing of a folder yields.
     pub(super) fn lists(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
-        let pattern = self.value(call, 1)?;
+        let pattern = match self.value(call, 1)? {
+            pattern if pattern.text.is_empty() && recursive(call) => Value::known("**"),
+            pattern => pattern,
+        };
+        let chosen = chosen(self.ahead(MAX_AHEAD));
         let mut entries = Vec::new();
-        for folder in self.values(call, 0)? {
+        let mut folders = self.values(call, 0)?;
+        if folders.is_empty() {
+            // `os.listdir()`
+            folders.push(Value::known("."));
+        }
+        for folder in folders {
             let folder = if folder.text.is_empty() {
                 Value::known(".")
             } else {
@@ -24,49 +144,96 @@ impl Reader<'_, '_, '_> {
             };
             let actor = call.actor.and(Tag::List);
             self.scene.read(&actor, &folder)?;
-            let below = |what: &str| {
-                let folder_text = folder.text.trim_end_matches('/');
-                folder.map(format!("{folder_text}/{what}"))
-            };
-            let path = |value: Value| match call.receiver {
-                AbstractValue::Object(object) if object.kind == "Path" => {
-                    AbstractValue::object("Path", value)
-                }
-                _ => AbstractValue::object("Entry", value),
-            };
-            let any = || AbstractValue::list(vec![AbstractValue::text("*")]);
-            // Most of what is in a home is hidden, and a listing shows it, other than a glob.
-            let hidden = self.scene.place(&folder).is(PathClass::HomeRoot);
-            let with_hidden = |shown: AbstractValue, hides: AbstractValue| {
-                if hidden {
-                    AbstractValue::any(vec![shown, hides])
-                } else {
-                    shown
-                }
-            };
-            entries.push(match call.act.role {
-                // With their types they are more than names.
-                Role::Names if call.arguments.positional.len() > 1 => {
-                    with_hidden(path(below("*")), path(below(".*")))
-                }
-                Role::Names => with_hidden(AbstractValue::text("*"), AbstractValue::text(".*")),
-                Role::Below if pattern.is_known() && !pattern.text.is_empty() => {
-                    path(below(&format!("**/{}", pattern.text)))
-                }
-                Role::Below => path(below("**")),
-                Role::Walk => {
-                    AbstractValue::list(vec![AbstractValue::value(below("**")), any(), any()])
-                }
-                Role::Matches => path(folder.clone()),
-                // `Path.glob` has a pattern.
-                _ if pattern.is_known() && !pattern.text.is_empty() => path(below(&pattern.text)),
-                _ => with_hidden(path(below("*")), path(below(".*"))),
+            self.entries(call, &folder, &pattern, &chosen, &mut entries);
+        }
+        self.wanted(call, &entries)?;
+        Ok(AbstractValue::list(entries))
+    }
+
+    /// Perl's `find(sub { … }, $folder)`: the function gets each entry as `$_`.
+    fn wanted(&mut self, call: &Call<'_>, entries: &[AbstractValue]) -> Fueled {
+        if let (Language::Perl, Role::Below, Some(function), Some(entry)) = (
+            self.language,
+            call.act.role,
+            call.arguments.positional.first(),
+            entries.first(),
+        ) && matches!(function, AbstractValue::Function(_))
+        {
+            for name in ["$_", "$File.Find.name"] {
+                self.assign(name, entry.clone())?;
+            }
+            let given = Arguments::of(vec![entry.clone()]);
+            self.call(function, given, call.start)?;
+        }
+        Ok(())
+    }
+
+    /// The entries of one folder.
+    fn entries(
+        &mut self,
+        call: &Call<'_>,
+        folder: &Value,
+        pattern: &Value,
+        chosen: &Chosen,
+        entries: &mut Vec<AbstractValue>,
+    ) {
+        let below = |what: &str| {
+            let folder_text = folder.text.trim_end_matches('/');
+            folder.map(format!("{folder_text}/{what}"))
+        };
+        let path = |value: Value| match call.receiver {
+            AbstractValue::Object(object) if object.kind == "Path" => {
+                AbstractValue::object("Path", value)
+            }
+            _ => AbstractValue::object("Entry", value),
+        };
+        // Most of what is in a home is hidden, and a listing shows it, other than a glob.
+        let place = self.scene.place(folder);
+        let hidden = place.is(PathClass::HomeRoot)
+            || place.is(PathClass::ProjectRoot) && *chosen == Chosen::All;
+        let with_hidden = |shown: AbstractValue, hides: AbstractValue| {
+            if hidden {
+                AbstractValue::any(vec![shown, hides])
+            } else {
+                shown
+            }
+        };
+        // With their types they are more than names.
+        let typed = call.arguments.positional.len() > 1 && !recursive(call);
+        let names = call.act.role == Role::Names && !typed;
+        if let (Chosen::Like(name), Role::Entries | Role::Names) = (chosen, call.act.role) {
+            entries.push(if names {
+                AbstractValue::text(name.as_str())
+            } else {
+                path(below(name))
             });
         }
-        if entries.is_empty() {
-            entries.push(AbstractValue::text("*"));
-        }
-        Ok(AbstractValue::list(entries))
+        // What a walk over all that is there goes on with.
+        let name = match chosen {
+            Chosen::All => "*",
+            Chosen::Like(name) => name,
+            Chosen::Some => HOLE_STR,
+        };
+        let given = pattern.is_known() && !pattern.text.is_empty();
+        entries.push(match call.act.role {
+            Role::Names if names && given => AbstractValue::value(pattern.clone()),
+            Role::Names if names => {
+                with_hidden(AbstractValue::text("*"), AbstractValue::text(".*"))
+            }
+            Role::Below if given && pattern.text != "*" => {
+                path(below(&format!("**/{}", pattern.text)))
+            }
+            Role::Below if given || *chosen != Chosen::All => path(below(&format!("**/{name}"))),
+            Role::Below => path(below("**")),
+            Role::Walk => {
+                let any = || AbstractValue::list(vec![AbstractValue::text(name)]);
+                AbstractValue::list(vec![AbstractValue::value(below("**")), any(), any()])
+            }
+            Role::Matches => path(folder.clone()),
+            // `Path.glob` has a pattern.
+            _ if given => path(below(&pattern.text)),
+            _ => with_hidden(path(below("*")), path(below(".*"))),
+        });
     }
 
     /// `@ARGV = 'file'`: what `<>` reads.

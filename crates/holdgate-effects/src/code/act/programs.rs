@@ -135,7 +135,12 @@ impl Reader<'_, '_, '_> {
     }
 
     pub(super) fn deserialises(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
-        let data = self.value(call, 0)?;
+        let mut data = self.value(call, 0)?;
+        if data.text.starts_with("http://") || data.text.starts_with("https://") {
+            data = self.scene.fetch(&call.actor, &data)?;
+        } else if !data.is_blank() && !self.scene.written {
+            self.scene.touches(&call.actor, &data)?;
+        }
         if data.origins.any(Origins::FETCHED | Origins::DECODED) {
             self.runs_code(call, &unknown_like(&data))?;
         }

@@ -1,12 +1,12 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
-use super::{Reader, constant, parent_of, peer};
+use super::{Reader, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::scene::Fueled;
-use crate::value::{Origins, Value};
+use crate::value::Origins;
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +99,7 @@ impl Reader<'_, '_, '_> {
             return self.call(thing, arguments, start);
         }
         if let (AbstractValue::List(items), Some(function)) = (thing, arguments.positional.first())
-            && takes_function(member)
+            && pass::takes_function(member)
             && matches!(
                 function,
                 AbstractValue::Function(_) | AbstractValue::Name(_) | AbstractValue::Text(_)
@@ -109,6 +109,10 @@ impl Reader<'_, '_, '_> {
             for item in items.iter().take(256) {
                 let one = Arguments::of(vec![item.clone()]);
                 made.push(self.call(function, one, start)?);
+            }
+            // Which of them remain is not known.
+            if matches!(member, "filter" | "select" | "sort" | "sort_by") {
+                return Ok(thing.clone());
             }
             return Ok(AbstractValue::list(made));
         }
@@ -139,85 +143,6 @@ impl Reader<'_, '_, '_> {
         self.call_name(&format!("?.{member}"), Some(thing), arguments, start)
     }
 
-    /// A member that is not called.
-    pub(super) fn attribute(
-        &mut self,
-        thing: &AbstractValue,
-        member: &str,
-        start: usize,
-    ) -> Fueled<AbstractValue> {
-        if self.language == Language::Ruby {
-            return self.method(thing, member, Arguments::default(), start);
-        }
-        // What makes a function makes others of texts.
-        if let (AbstractValue::Function(_), "constructor") = (thing, member) {
-            return Ok(AbstractValue::Name("Function".to_owned()));
-        }
-        // `[].filter.constructor`, `''.__class__`: functions by way of their insides.
-        if member == "constructor" || member.starts_with("__") {
-            return Ok(AbstractValue::Name(format!("?.{member}")));
-        }
-        match thing {
-            AbstractValue::Map(_) => Ok(thing.get(member).cloned().unwrap_or_default()),
-            AbstractValue::Object(object) => {
-                let text = &object.text;
-                let field = self.acts(&format!("{}.{member}", object.kind));
-                if let Some(
-                    [
-                        Act {
-                            role: Role::Constant,
-                            word,
-                            ..
-                        },
-                    ],
-                ) = field
-                {
-                    return Ok(AbstractValue::value(constant(word)));
-                }
-                // Groovy's `file.text`
-                if matches!(
-                    field,
-                    Some([Act {
-                        role: Role::Read,
-                        ..
-                    }])
-                ) {
-                    return self.method(thing, member, Arguments::default(), start);
-                }
-                if object.kind == "Path" && member == "parent" {
-                    let parent = parent_of(&text.text);
-                    return Ok(AbstractValue::object("Path", text.map(parent)));
-                }
-                if object.kind == "Entry" && matches!(member, "parentPath" | "name") {
-                    return Ok(AbstractValue::value(entry_part(text, member)));
-                }
-                if matches!(member, "name" | "path" | "as_posix" | "hostname")
-                    && object.kind != "Answer"
-                {
-                    return Ok(AbstractValue::value(text.clone()));
-                }
-                if object.kind == "Socket" || object.kind == "Builder" {
-                    return Ok(thing.clone());
-                }
-                let data = unknown_like(&object.data);
-                Ok(AbstractValue::holding("Answer", unknown_like(text), data))
-            }
-            AbstractValue::Text(value) if !value.is_known() => {
-                Ok(AbstractValue::value(unknown_like(value)))
-            }
-            AbstractValue::List(_) if member == "items" => Ok(thing.clone()),
-            AbstractValue::Any(_) => {
-                let mut made = AbstractValue::Nothing;
-                for one in thing.alternatives() {
-                    let one = self.attribute(one, member, start)?;
-                    made = made.or(&one);
-                }
-                Ok(made)
-            }
-            _ => Ok(AbstractValue::Nothing),
-        }
-    }
-
     /// Calls a function of a library.
     pub(in crate::code) fn call_name(
         &mut self,
@@ -227,7 +152,8 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
-        let acts = self.acts(name);
+        let listed = self.acts(name);
+        let acts = listed.or_else(|| self.family(name));
         if !object.is_empty() {
             // A method that the code defines; the library's own functions come first.
             if acts.is_none_or(is_text)
@@ -272,12 +198,18 @@ impl Reader<'_, '_, '_> {
                     result = made;
                 }
             }
+            if listed.is_none() && matches!(result, AbstractValue::Nothing) {
+                result = self.made_by(name, &receiver, &arguments)?;
+            }
             self.touched_beside(last, acts, &arguments, start)?;
             self.call_back(&result, &arguments, start)?;
             return Ok(result);
         }
         self.enters_program(name, &arguments)?;
-        self.reaches_peer(last, &receiver, &arguments, start)?;
+        // A method of another machine may have any name.
+        if acts.is_none() || peer::of_object(&receiver).is_some() {
+            self.reaches_peer(last, &receiver, &arguments, start)?;
+        }
         self.pass_functions(&arguments, start)?;
         if let Some(made) = self.built_in(name, &arguments)? {
             return Ok(made);
@@ -325,7 +257,12 @@ impl Reader<'_, '_, '_> {
             value.taint(&argument);
         }
         let kind = format!("{name}()");
-        let peer = peer::of(receiver, arguments);
+        let peer = peer::of(name, receiver, arguments);
+        if let Some(peer) = peer::of_object(receiver).filter(|peer| peer.made_for) {
+            // What another machine answers.
+            value.origins |= Origins::FETCHED;
+            value.add_source(&peer.address.text);
+        }
         Ok(AbstractValue::reaching(&kind, value.clone(), value, peer))
     }
 
@@ -339,37 +276,6 @@ impl Reader<'_, '_, '_> {
         self.acts(name).is_some()
             || matches!(self.variables.get(name), Some(AbstractValue::Function(_)))
     }
-}
-
-/// The folder or the name of an entry of a listing.
-fn entry_part(path: &Value, member: &str) -> Value {
-    match path.text.rsplit_once('/') {
-        Some((folder, _)) if member == "parentPath" => path.map(folder),
-        Some((_, name)) => path.map(name),
-        None => path.clone(),
-    }
-}
-
-/// Methods of lists that call a function with each item.
-fn takes_function(method: &str) -> bool {
-    matches!(
-        method,
-        "map"
-            | "forEach"
-            | "each"
-            | "flatMap"
-            | "collect"
-            | "filter"
-            | "some"
-            | "every"
-            | "find"
-            | "reduce"
-            | "sort"
-            | "sort_by"
-            | "select"
-            | "any"
-            | "all"
-    )
 }
 
 /// Whether a function only makes something of its arguments, and its entry says no more.

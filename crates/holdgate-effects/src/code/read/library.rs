@@ -56,6 +56,16 @@ impl<'w> Reader<'_, 'w, '_> {
             .or_else(|| last_two.and_then(|name| table.method(name)))
     }
 
+    /// What the table says about all functions of a library. Code that is only written is a program
+    /// of its own: it may well use such a library.
+    pub(super) fn family(&self, name: &str) -> Option<&'w [Act]> {
+        let table = self.table;
+        if self.scene.written {
+            return None;
+        }
+        table.family(name)
+    }
+
     /// A function that was found otherwise than by its brackets is called.
     pub(in crate::code) fn calls(
         &mut self,

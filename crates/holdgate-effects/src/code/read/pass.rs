@@ -115,3 +115,25 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 }
+
+/// Methods of lists that call a function with each item.
+pub(super) fn takes_function(method: &str) -> bool {
+    matches!(
+        method,
+        "map"
+            | "forEach"
+            | "each"
+            | "flatMap"
+            | "collect"
+            | "filter"
+            | "some"
+            | "every"
+            | "find"
+            | "reduce"
+            | "sort"
+            | "sort_by"
+            | "select"
+            | "any"
+            | "all"
+    )
+}

@@ -1,14 +1,15 @@
 //! What follows a value: members, calls, blocks. And what precedes `=`.
 
-use super::{Arguments, Reader, names};
+use super::{Arguments, Reader, names, peer};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::{Holes, Kind, Quote, Token};
 use crate::code::thing::AbstractValue;
 use crate::scene::Fueled;
+use std::rc::Rc;
 
 /// A name longer than this is nothing that the table knows.
-const MAX_NAME: usize = 160;
+pub(super) const MAX_NAME: usize = 160;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Reads on behind `thing`, which started at the token `start`.
@@ -254,6 +255,13 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         if let Some(name) = variable.filter(|_| changes) {
             self.variables.insert(name.to_owned(), after.clone());
+        } else if let Some(name) = variable
+            && let (Some(AbstractValue::Object(held)), AbstractValue::Object(object)) =
+                (self.variables.get(name), before)
+            && Rc::ptr_eq(held, object)
+            && let Some(bound) = peer::bound(before, after)
+        {
+            self.variables.insert(name.to_owned(), bound);
         }
     }
 

@@ -11,6 +11,49 @@ const MAX_LITERALS: usize = 64;
 /// Lists in lists.
 const MAX_DEPTH: u32 = 4;
 
+/// What a function does, if its name says so.
+#[derive(Clone, Copy)]
+enum Verb {
+    Deletes,
+    Runs,
+}
+
+impl Verb {
+    /// By the words of a name: `_rmtree`, `removeTree`, `run_command`.
+    fn of(name: &str) -> Option<Verb> {
+        let plain = name.replace('_', "").to_ascii_lowercase();
+        // `remove` and `delete` alone take items out of lists, too.
+        let deletes = [
+            "rmtree",
+            "rmrf",
+            "removetree",
+            "deletetree",
+            "removedir",
+            "deletedir",
+            "deletefolder",
+            "removefolder",
+            "deletefile",
+            "removefile",
+            "rimraf",
+            "wipe",
+            "shred",
+            "purge",
+            "unlink",
+            "erase",
+            "trash",
+        ];
+        let runs = [
+            "run", "exec", "spawn", "system", "shell", "popen", "cmd", "command",
+        ];
+        if deletes.iter().any(|verb| plain.contains(verb)) {
+            Some(Verb::Deletes)
+        } else {
+            let runs = runs.iter().any(|verb| plain.contains(verb));
+            runs.then_some(Verb::Runs)
+        }
+    }
+}
+
 impl Reader<'_, '_, '_> {
     /// A function that no table knows is called.
     pub(super) fn touched(&mut self, name: &str, arguments: &Arguments, start: usize) -> Fueled {
@@ -21,7 +64,44 @@ impl Reader<'_, '_, '_> {
         for argument in arguments.all() {
             gather(argument, MAX_DEPTH, &mut literals);
         }
+        if literals.is_empty() {
+            return Ok(());
+        }
+        self.done_by_name(name, &literals, start)?;
+        self.runs_pages(name, arguments, start)?;
         self.touch_all(name, literals, start)
+    }
+
+    /// What a function does by its name with what it is given.
+    fn done_by_name(&mut self, name: &str, literals: &[AbstractValue], start: usize) -> Fueled {
+        let Some(verb) = Verb::of(name) else {
+            return Ok(());
+        };
+        let actor = Actor::new(name, &self.evidence(start));
+        for literal in literals {
+            let value = self.value_of(literal)?;
+            match verb {
+                Verb::Deletes => self.scene.may_delete(&actor, &value)?,
+                Verb::Runs if self.scene.looks_like_command(&value.text) => {
+                    self.scene.tries(&actor, &value)?;
+                }
+                Verb::Runs => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// `JSDOM.fromURL(url, {runScripts: 'dangerously'})`: a page is fetched, and its scripts run.
+    fn runs_pages(&mut self, name: &str, arguments: &Arguments, start: usize) -> Fueled {
+        let mut options = arguments.all().filter_map(|thing| thing.get("runScripts"));
+        if options.any(|option| option.known() == Some("dangerously"))
+            && let Some(peer) = super::peer::given(arguments)
+        {
+            let actor = Actor::new(name, &self.evidence(start));
+            let code = self.scene.fetch(&actor, &peer.address)?;
+            self.scene.interpret(&actor, self.language, &code)?;
+        }
+        Ok(())
     }
 
     /// A function that the table knows is called: what its entry does not speak of is touched.

@@ -6,7 +6,7 @@ use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, unknown};
 use crate::code::whole_environment;
 use crate::scene::Fueled;
-use crate::value::{HOLE_STR, Origins, Value};
+use crate::value::{HOLE, HOLE_STR, Origins, Value};
 
 impl Reader<'_, '_, '_> {
     /// The same with names looked up.
@@ -137,6 +137,8 @@ pub(in crate::code) fn parent_of(path: &str) -> String {
         Some((parent, last)) if last != ".." => parent.to_owned(),
         Some(_) => format!("{path}/.."),
         None if path == "." || path == ".." => format!("{path}/.."),
+        // What is not known may be a whole path.
+        None if path.contains(HOLE) => HOLE_STR.to_owned(),
         None => ".".to_owned(),
     }
 }

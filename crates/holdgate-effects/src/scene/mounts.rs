@@ -1,0 +1,29 @@
+//! Folders of this machine that are given to containers.
+
+use super::{Fueled, Scene};
+use crate::effect::{Actor, Kind};
+use crate::path;
+use crate::tag::Tag;
+use crate::value::Value;
+
+impl Scene<'_> {
+    /// A container gets a folder: `host:container[:options]`, `type=bind,source=…`.
+    pub(crate) fn mounts_folder(&mut self, actor: &Actor, value: &Value) -> Fueled {
+        let text = value.text.as_str();
+        let Some((source, _, read_only)) = path::container_mount(text) else {
+            return Ok(());
+        };
+        // Where it comes from is a path of this machine.
+        let mounts = std::mem::take(&mut self.mounts);
+        let place = self.place(&value.map(source));
+        self.mounts = mounts;
+        let mut effect = actor.does(Kind::Container).tagged(Tag::Mount);
+        if read_only {
+            effect = effect.tagged(Tag::ReadOnly);
+        }
+        if text.split([':', ',', '=']).any(path::is_engine_socket) {
+            effect = effect.tagged(Tag::DockerSocket);
+        }
+        self.emit(effect.at(place).about(text))
+    }
+}
