@@ -5,7 +5,7 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
-use crate::effect::{Actor, Kind};
+use crate::effect::Actor;
 use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene, hides_secret};
@@ -63,9 +63,17 @@ pub(super) fn release_files(scene: &mut Scene<'_>, parsed: &Parsed) {
 /// A text for people goes where others read it, with the commit or the comment that it belongs to: a
 /// secret in it leaves.
 pub(super) fn publishes(scene: &mut Scene<'_>, run: Run<'_>, text: &Value) -> Fueled {
-    let shared = |(kind, _): &(Kind, _)| matches!(kind, Kind::Remote | Kind::Vcs);
-    let chosen = run.chosen.is_some_and(|spec| spec.does.iter().any(shared));
-    if !chosen && !run.parsed.spec.does.iter().any(shared) {
+    let is_read = [
+        Tag::Pr,
+        Tag::Mr,
+        Tag::Issue,
+        Tag::Publish,
+        Tag::Gist,
+        Tag::Comment,
+        Tag::Commit,
+        Tag::Message,
+    ];
+    if !is_read.iter().any(|tag| run.actor.is(*tag)) {
         return Ok(());
     }
     scene.fuel.spend_on(text.text.len())?;

@@ -59,10 +59,11 @@ fn likeness(ahead: &[Token<'_>], at: usize) -> Option<Chosen> {
     let within = ahead.get(at + 1).is_some_and(|token| token.text == "in");
     let pattern = match called {
         "startswith" | "startsWith" => format!("{name}*"),
-        "endswith" | "endsWith" if name.starts_with('.') => format!("*{name}"),
-        "endswith" | "endsWith" => format!(".*{name}"),
+        "endswith" | "endsWith" => ending(name),
         "includes" | "contains" => format!(".*{}*", name.trim_start_matches('.')),
         _ if within => format!(".*{}*", name.trim_start_matches('.')),
+        // `name[1:] == 'env'`
+        _ if same && word(2) == "]" && word(3) == ":" => ending(name),
         // `name[:2] == '.e'`
         _ if same && word(2) == "]" => format!("{name}*"),
         _ if same && matches!(word(2), "suffix" | ")") => format!("*{name}"),
@@ -78,6 +79,15 @@ fn likeness(ahead: &[Token<'_>], at: usize) -> Option<Chosen> {
     } else {
         Chosen::Like(pattern)
     })
+}
+
+/// The pattern of the names with this end. Hidden ones are what matters.
+fn ending(end: &str) -> String {
+    if end.starts_with('.') {
+        format!("*{end}")
+    } else {
+        format!(".*{end}")
+    }
 }
 
 /// Names that stand where files are opened.
