@@ -128,8 +128,11 @@ impl PathTable {
         if name.contains(['?', '*']) && in_folder(&PathClass::Secret) {
             place.classes.add(PathClass::Secret);
         }
-        let spelt = name.chars().filter(|c| c.is_alphanumeric()).count();
-        if spelt < 2 && !name.contains('?') && !name.starts_with('.') {
+        let spelt = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+        // `~/.*gnupg/*`: the folder tells.
+        let parent = folder.rsplit('/').next().unwrap_or("");
+        let by_folder = parent.contains(['?', '[', '*']) && spelt(parent) > 2;
+        if spelt(name) < 2 && !name.contains('?') && !name.starts_with('.') && !by_folder {
             return;
         }
         let start = short.get(..literal(&short)).unwrap_or("");
