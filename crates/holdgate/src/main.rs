@@ -17,11 +17,6 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Reading a call makes many small strings; they are a fifth of a verdict's time with the system's
-/// allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let error = match run(Args::parse().command) {
         Ok(code) => return code,

@@ -323,7 +323,7 @@ pub(super) struct PathTest {
 
 impl PathTest {
     fn holds(&self, effect: &Effect, place: &Place, path_match: PathMatch) -> bool {
-        let any = |globs: &PathGlobs| globs.is_match(&place.short) || globs.is_match(&place.text);
+        let any = |globs: &PathGlobs| globs.find(place);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
         if path_match == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);

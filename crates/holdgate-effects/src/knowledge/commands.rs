@@ -4,8 +4,9 @@ use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Kind;
 use crate::tag::Tag;
+use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// A program or sub-command as written.
@@ -173,7 +174,7 @@ impl CommandTable {
     /// Finds the entries of the table. A key may name several programs.
     pub fn read(yaml: &'static str) -> Result<Self, String> {
         let mut table = CommandTable {
-            programs: HashMap::new(),
+            programs: HashMap::default(),
             entries: Vec::new(),
         };
         // The first line of the entry that is read, and where it starts.
@@ -248,7 +249,7 @@ impl CommandTable {
 }
 
 fn compile(written: &Written) -> Result<Spec, String> {
-    let mut options: HashMap<String, Meaning> = HashMap::new();
+    let mut options: HashMap<String, Meaning> = HashMap::default();
     for (tag, names) in &written.flags {
         // Listed only because it is the beginning of another option, or for a `when`.
         let tag = match tag.as_str() {
@@ -290,7 +291,7 @@ fn compile(written: &Written) -> Result<Spec, String> {
         let kind = Kind::read(words.next().unwrap_or(""))?;
         does.push((kind, words.map(Tag::read).collect::<Result<_, _>>()?));
     }
-    let mut sub = HashMap::new();
+    let mut sub = HashMap::default();
     for (names, written) in &written.sub {
         let spec = Arc::new(compile(written).map_err(|e| format!("{names}: {e}"))?);
         for name in names.split_whitespace() {

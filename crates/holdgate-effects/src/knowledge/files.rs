@@ -3,8 +3,9 @@
 use crate::language::{Language, programs};
 use crate::path::PathGlobs;
 use crate::pattern::Pattern;
+use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// `files.yaml` as written.
@@ -67,9 +68,9 @@ impl FileTable {
             serde_saphyr::from_str(yaml).map_err(|e| format!("files.yaml: {e}"))?;
         let mut places = Vec::new();
         let mut languages = Vec::new();
-        let mut names = HashMap::new();
+        let mut names = HashMap::default();
         let mut named = Vec::new();
-        let mut extensions = HashMap::new();
+        let mut extensions = HashMap::default();
         let twice = |word: &str| format!("files.yaml: `{word}` stands in it twice");
         for (language, shapes) in table.read {
             for place in shapes.places {
@@ -91,7 +92,7 @@ impl FileTable {
                 }
             }
         }
-        let mut packages: HashMap<String, Vec<Sources>> = HashMap::new();
+        let mut packages: HashMap<String, Vec<Sources>> = HashMap::default();
         let mut packages_like = Vec::new();
         for (path, words) in table.packages {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));

@@ -2,7 +2,8 @@
 
 use crate::language::Language;
 use crate::worded::worded;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::HashSet;
 use std::fmt;
 
 worded! {
@@ -219,7 +220,7 @@ impl FunctionTable {
     pub fn read(yaml: &str) -> Result<Self, String> {
         let written: HashMap<Language, HashMap<String, String>> =
             serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
-        let mut by_language = HashMap::new();
+        let mut by_language = HashMap::default();
         // Programs with a language of their own use the libraries of others: compiled comes first.
         let mut written: Vec<_> = written.into_iter().collect();
         written.sort_by_key(|(language, _)| *language != Language::Compiled);

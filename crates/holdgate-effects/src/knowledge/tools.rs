@@ -6,9 +6,10 @@ mod meaning;
 use crate::language::Language;
 use crate::tag::Tag;
 use crate::text;
+use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 pub(crate) use meaning::ToolKind;
 pub(crate) use meaning::{Change, Role, Roles, Verb};
@@ -67,7 +68,7 @@ impl ToolTable {
     pub fn read(yaml: &str) -> Result<Self, String> {
         let file: TableFile =
             serde_saphyr::from_str(yaml).map_err(|e| format!("tools.yaml: {e}"))?;
-        let mut tools = HashMap::new();
+        let mut tools = HashMap::default();
         for (does, names) in file.does {
             for name in names {
                 if let Some(other) = tools.insert(plain(&name).into_owned(), does)
@@ -77,7 +78,7 @@ impl ToolTable {
                 }
             }
         }
-        let mut languages = HashMap::new();
+        let mut languages = HashMap::default();
         for (word, names) in file.languages {
             let language = Language::read(&word).map_err(|e| format!("tools.yaml: {e}"))?;
             languages.extend(
@@ -86,7 +87,7 @@ impl ToolTable {
                     .map(|name| (plain(name).into_owned(), language)),
             );
         }
-        let mut verbs: HashMap<String, Vec<Verb>> = HashMap::new();
+        let mut verbs: HashMap<String, Vec<Verb>> = HashMap::default();
         for (verb, names) in file.verbs {
             for name in names {
                 verbs.entry(name).or_default().push(verb);
@@ -207,7 +208,7 @@ impl ToolTable {
 }
 
 fn by_name(lists: BTreeMap<Role, Vec<String>>) -> HashMap<String, Roles> {
-    let mut roles: HashMap<String, Roles> = HashMap::new();
+    let mut roles: HashMap<String, Roles> = HashMap::default();
     for (role, names) in lists {
         for name in names {
             roles.entry(plain(&name).into_owned()).or_default().0 |= Roles::of(&[role]).0;

@@ -1,14 +1,15 @@
 //! Many globs against one path. Nearly all globs of the tables name one file, a folder with all below
 //! it, or a name wherever it lies: those are looked up. Only the rest is matched.
 
+use super::Place;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Globs that one pattern with braces stands for; with more, it is matched as it is.
 const MAX_EXPANDED: usize = 64;
 
 /// The patterns that a key belongs to, by their position.
-type Lookup = HashMap<String, Vec<usize>>;
+type Lookup = FxHashMap<String, Vec<usize>>;
 
 /// Patterns of paths, ready to match.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,8 @@ pub struct PathGlobs {
     inside: Lookup,
     /// `**/*.log`, by the extension
     extensions: Lookup,
+    /// Whether one begins at the root, so that the whole path must be compared too.
+    from_root: bool,
     /// All others.
     others: GlobSet,
     /// Their positions.
@@ -43,6 +46,7 @@ impl PathGlobs {
             last = at;
             // What is wrong with a pattern, it says better than its parts.
             let whole = glob(pattern).map_err(|error| (at, error))?;
+            globs.from_root |= !pattern.starts_with('~') && !pattern.starts_with("**/");
             let parts = expanded(pattern);
             let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
             else {
@@ -101,6 +105,12 @@ impl PathGlobs {
             found.extend(others.iter().filter_map(|at| self.positions.get(*at)));
         }
         found
+    }
+
+    /// Whether any pattern matches a place, by its whole path or with `~` for the home.
+    pub fn find(&self, place: &Place) -> bool {
+        self.is_match(&place.short)
+            || (self.from_root && place.short != place.text && self.is_match(&place.text))
     }
 
     /// Whether any pattern matches.
