@@ -211,7 +211,9 @@ impl Past<'_> {
                 }
                 continue;
             };
-            if (!shares || self.shares(effect, PathMatch::Possible))
+            // Most effects are of another kind; comparing paths takes longer than that test.
+            if wanted.kinds.has(effect.kind)
+                && (!shares || self.shares(effect, PathMatch::Possible))
                 && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
             {
                 return Ok(true);
@@ -227,7 +229,8 @@ impl Past<'_> {
         for step in steps.filter(|step| step.outcome == Outcome::Refused) {
             for effect in &step.effects {
                 self.fuel.spend(1)?;
-                if self.shares(effect, PathMatch::Possible)
+                if wanted.kinds.has(effect.kind)
+                    && self.shares(effect, PathMatch::Possible)
                     && wanted.matches_as(effect, PathMatch::Possible, self.fuel)?
                 {
                     left = left.saturating_sub(1);
@@ -252,6 +255,7 @@ impl Past<'_> {
                 continue;
             };
             if unconditional
+                && wanted.kinds.has(effect.kind)
                 && self.shares(effect, PathMatch::Said)
                 && wanted.matches(effect, self.fuel)?
             {
