@@ -17,6 +17,11 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+/// Reading a call makes many small strings: with the system's allocator they are a fifth of the time
+/// that a verdict takes.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let error = match run(Args::parse().command) {
         Ok(code) => return code,
