@@ -11,6 +11,7 @@ mod mounts;
 mod network;
 pub(crate) use network::hides_secret;
 mod packages;
+mod settings;
 mod touch;
 mod tries;
 

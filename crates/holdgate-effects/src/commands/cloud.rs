@@ -2,6 +2,7 @@
 //! `0.0.0.0/0` lets everybody in, and an expiration without a prefix deletes everything.
 
 use super::args::Parsed;
+use super::handler::Handler;
 use super::units::Run;
 use crate::effect::Kind;
 use crate::scene::{Fueled, Scene};
@@ -80,6 +81,27 @@ const NOTHING_KEPT: [&str; 8] = [
     "--no-deletion-protection",
 ];
 
+/// Fields of a request that show a project to everybody.
+const SHOWS: [&str; 9] = [
+    "-fprivate=false",
+    "fieldprivate=false",
+    "field=private=false",
+    "-fvisibility=public",
+    "fieldvisibility=public",
+    "field=visibility=public",
+    "{private:false",
+    ",private:false",
+    "visibility:public",
+];
+/// Fields that switch what protects a project.
+const PROTECTION: [&str; 5] = [
+    "secret_scanning",
+    "vulnerability_alerts",
+    "enforce_admins",
+    "push_protection",
+    "required_signatures",
+];
+
 /// Notes what the values of a command do that its entry in the table may not say.
 pub(super) fn values(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let words = run.call.words.get(1..).unwrap_or(&[]);
@@ -99,6 +121,41 @@ pub(super) fn values(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         effect = effect.tagged(tag);
     }
     scene.emit(effect.about(&Value::join(words, " ").text))
+}
+
+/// A request to a host of code, whichever program makes it: it may show a project to everybody, or switch
+/// off what protects it.
+pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let words = run.call.words.get(1..).unwrap_or(&[]);
+    let method = run.parsed.value_of(&["-X", "--request", "--method"]);
+    let method = method.map(|m| m.text.to_ascii_uppercase());
+    let is_curl = run.parsed.handlers.contains(&Handler::Curl);
+    let changes = method.as_ref().map_or(!is_curl, |m| m != "GET");
+    if !changes || is_curl && !words.iter().any(is_code_host) {
+        return Ok(());
+    }
+    let bytes: usize = words.iter().map(|word| word.text.len()).sum();
+    scene.fuel.spend_on(4 * bytes)?;
+    let text = compact(scene, words);
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let off = has(&PROTECTION) && has(&["=disabled", ":disabled", "=false", ":false"]);
+    let tag = match () {
+        () if has(&SHOWS) => Tag::Public,
+        () if off || has(&["status]=disabled", "status:disabled"]) => Tag::SecurityOff,
+        () => return Ok(()),
+    };
+    let effect = run.actor.does(Kind::Remote).tagged(tag);
+    scene.emit(effect.about(&Value::join(words, " ").text))
+}
+
+/// `https://api.github.com/repos/…`, `https://git.example/api/v4/projects/…`
+fn is_code_host(word: &Value) -> bool {
+    let paths = [
+        "api.github.com/repos/",
+        "/api/v3/repos/",
+        "/api/v4/projects/",
+    ];
+    word.text.contains("://") && paths.iter().any(|path| word.text.contains(path))
 }
 
 fn first_part(verb: &str) -> &str {

@@ -155,22 +155,6 @@ pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -
     Ok(())
 }
 
-/// `git clean` where it deletes more than a project: in a home, in the root folder, above the project.
-pub(super) fn cleans(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
-    let tries = parsed.given(&["-n", "--dry-run"]);
-    if !parsed.is_sub(&["clean"]) || tries || !parsed.operands.is_empty() {
-        return Ok(());
-    }
-    let tree = parsed.value_of(&["--work-tree"]).cloned();
-    let folder = tree.unwrap_or_else(|| Value::known("."));
-    let place = scene.place(&folder);
-    let above = [PathClass::HomeRoot, PathClass::Root, PathClass::ProjectRoot];
-    if !place.is(PathClass::Project) && above.iter().any(|class| place.is(*class)) {
-        scene.delete(&actor.and(Tag::Recursive), &folder)?;
-    }
-    Ok(())
-}
-
 /// Where a push goes if it says so itself, and which files a checkout writes.
 pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     if actor.is(Tag::Remote) && (actor.is(Tag::Add) || actor.is(Tag::SetUrl)) {

@@ -23,6 +23,7 @@ mod target;
 mod transfer;
 mod units;
 mod values;
+mod work_tree;
 
 use crate::effect::{Actor, Kind};
 use crate::knowledge::{commands as spec, handler, role};

@@ -24,6 +24,7 @@ worded! {
         Fd = "fd": "A program may run with what is found.",
         Filter = "filter": "It may pick processes from a list.",
         Find = "find": "Options are a program of their own: tests, deletions, commands.",
+        Forge = "forge": "A request to a host of code may show a project to everybody.",
         Gdb = "gdb": "It may enter a process that runs.",
         Git = "git": "Operands are revisions, remotes and files; what is cloned may hold anything.",
         GitConfig = "git-config": "Some settings of git run programs or weaken it.",

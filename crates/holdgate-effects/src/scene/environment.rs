@@ -176,7 +176,7 @@ impl Scene<'_> {
             .find_map(|path| self.odd_code(&Value::known(path))))
     }
 
-    fn git_setting(&mut self, setting: &Value) -> Fueled {
+    pub(super) fn git_setting(&mut self, setting: &Value) -> Fueled {
         let words = ["git", "-c"].map(Value::known);
         let mut words = words.to_vec();
         words.extend([setting.clone(), Value::known("version")]);

@@ -217,7 +217,7 @@ impl Scene<'_> {
         ) {
             return self.announces_patch(content);
         }
-        self.takes_packages(place, content)?;
+        self.takes_effect(place, content)?;
         let Some(language) = self.language_of(&place.short, &content.text) else {
             return Ok(());
         };
