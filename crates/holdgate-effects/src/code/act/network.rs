@@ -96,6 +96,7 @@ impl Reader<'_, '_, '_> {
         let from = call.one(0).unwrap_or_default();
         if let AbstractValue::Object(object) = &from
             && object.kind != "Socket"
+            && !(self.network.connected && object.kind.ends_with(')'))
             && object.data != Value::default()
         {
             return AbstractValue::value(object.data.clone());
