@@ -74,6 +74,10 @@ impl Reader<'_, '_, '_> {
             {
                 self.connects(call, &address)
             }
+            // `socket.connect('tcp://host:port')`
+            Some(AbstractValue::Text(address)) if address.text.starts_with("tcp://") => {
+                self.connects(call, &AbstractValue::value((*address).clone()))
+            }
             _ => Ok(AbstractValue::Nothing),
         }
     }

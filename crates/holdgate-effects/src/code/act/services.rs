@@ -2,7 +2,7 @@
 //! tell what it does, as those of a sub-command do.
 
 use super::Call;
-use crate::code::read::{Arguments, Reader};
+use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
 use crate::commands::target_by_variables;
 use crate::effect::{Actor, Kind};
@@ -85,16 +85,18 @@ impl Reader<'_, '_, '_> {
         &mut self,
         object: &str,
         last: &str,
-        arguments: &Arguments,
         start: usize,
     ) -> Fueled {
-        let empty = |thing: &AbstractValue| match thing {
-            AbstractValue::Map(members) => members.iter().all(|(name, inner)| {
-                name == "where" && matches!(inner, AbstractValue::Map(inner) if inner.is_empty())
-            }),
-            _ => false,
-        };
-        let unasked = arguments.all().all(empty);
+        // `()`, `({})`, `({ where: {} })`: no row is named.
+        let actor = Actor::new(last, &self.evidence(start));
+        let given = actor
+            .evidence
+            .rsplit_once(last)
+            .map_or("", |(_, given)| given);
+        let unasked = given
+            .replace("where", "")
+            .chars()
+            .all(|c| "(){}:; ".contains(c));
         let emptied = match last {
             "delete" => {
                 object.ends_with(".objects.all()")
@@ -110,7 +112,6 @@ impl Reader<'_, '_, '_> {
         if !emptied || !unasked || narrowed.iter().any(|word| object.contains(word)) {
             return Ok(());
         }
-        let actor = Actor::new(last, &self.evidence(start));
         self.empties(&actor, Tag::DeleteAll)
     }
 

@@ -208,7 +208,7 @@ impl Reader<'_, '_, '_> {
         }
         self.enters_program(name, &arguments)?;
         if !self.scene.written && acts.is_none() && (last.starts_with("de") || last == "drop_all") {
-            self.empties_model(object, last, &arguments, start)?;
+            self.empties_model(object, last, start)?;
         }
         // A method of another machine may have any name.
         if acts.is_none() || peer::of_object(&receiver).is_some() {
