@@ -11,12 +11,14 @@ mod listing;
 mod modules;
 mod network;
 mod programs;
+mod services;
 mod values;
 
 pub(super) use network::Network;
 #[cfg(test)]
 pub(super) use programs::HEARD;
 pub(super) use programs::{heard, is_shell};
+pub(super) use services::gives_secret;
 
 use crate::code::functions::{Act, Role, Which};
 use crate::code::read::{Arguments, Reader, parent_of};
@@ -160,6 +162,7 @@ impl Reader<'_, '_, '_> {
             Role::Container => self.makes_container(call),
             Role::Keys => self.types(call),
             Role::Login => self.takes_token(call),
+            Role::Service => self.serves(call),
             Role::Kill => self.kills(call),
             Role::Elevate => self.elevates(call),
             Role::Fork => {

@@ -50,19 +50,37 @@ pub(super) fn script(
         .take(MAX_WORDS)
         .cloned()
         .collect();
+    let operand_words = words.clone();
     let outer = scene.variables.get(ARGUMENTS).cloned();
     let own = words.get(1..).unwrap_or(&[]).to_vec();
     scene.variables.insert(ARGUMENTS.to_owned(), own);
     if language == Language::Shell {
         scene.positional = words;
     }
+    let own_words = (language != Language::Shell).then(|| words_of(scene, &operand_words));
     let output = scene.script(actor, language, value)?;
+    if let Some(words) = own_words.flatten() {
+        scene.argv(&words, call.stdin)?;
+    }
     scene.positional.clear();
     scene.variables.remove(ARGUMENTS);
     if let Some(outer) = outer {
         scene.variables.insert(ARGUMENTS.to_owned(), outer);
     }
     Ok(Some(output))
+}
+
+/// `python manage.py …`: a script of the project that the table knows by its name.
+fn words_of(scene: &Scene<'_>, words: &[Value]) -> Option<Vec<Value>> {
+    let (script, rest) = words.split_first()?;
+    let name = script.text.rsplit('/').next()?;
+    let known = scene.know.commands.get(name).is_some() && !rest.is_empty();
+    let known = known && scene.place(script).is(PathClass::Project);
+    known.then(|| {
+        std::iter::once(script.map(name))
+            .chain(rest.iter().cloned())
+            .collect()
+    })
 }
 
 /// A patch, or the file that holds one.

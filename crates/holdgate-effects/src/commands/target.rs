@@ -123,6 +123,19 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
     local.then_some(Tag::TestTarget)
 }
 
+/// The same for code that a program runs, as far as variables tell.
+pub(crate) fn target_by_variables(scene: &Scene<'_>) -> Option<Tag> {
+    let targets = &scene.know.hosts.targets;
+    let says = |is: &dyn Fn(&str) -> bool| {
+        let mut values = VARIABLES.iter().filter_map(|name| scene.variable(name));
+        values.any(|values| values.iter().any(|value| is(&value.text)))
+    };
+    if says(&|text| targets.is_production(text)) {
+        return Some(Tag::Prod);
+    }
+    says(&|text| targets.is_test(text)).then_some(Tag::TestTarget)
+}
+
 /// Whether what is meant is local or made for tests, by its own name: words that stand elsewhere in
 /// the call tell nothing.
 fn is_named_test(scene: &Scene<'_>, parsed: &Parsed) -> bool {

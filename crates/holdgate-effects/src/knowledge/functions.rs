@@ -52,6 +52,7 @@ worded! {
         Container = "container": "A container is made; its options are among the arguments.",
         Keys = "keys": "Keys are typed, or the mouse is moved, in a person's place.",
         Login = "login": "A token is taken out of a store, to log in with.",
+        Service = "service": "A function of a library for a cloud, a database or keys, as A says: its name tells what it does.",
         Kill = "kill": "A process is stopped.",
         SetVariable = "set-variable": "The variable A of the environment is set to B.",
         Variable = "variable": "The variable A of the environment.",

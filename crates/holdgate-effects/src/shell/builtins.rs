@@ -6,7 +6,7 @@ use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
 use crate::tag::Tag;
-use crate::value::{Origins, Value};
+use crate::value::{HOLE, Origins, Value};
 
 impl Shell<'_, '_> {
     /// Runs a builtin; `None` if `words` name none.
@@ -116,6 +116,10 @@ impl Shell<'_, '_> {
                 let effect = actor.does(Kind::Env).tagged(Tag::Unset);
                 self.scene
                     .emit(effect.about(&format!("{}=", variable.text)))?;
+            } else if variable.text.contains(HOLE) {
+                // Nobody knows which: any of them.
+                let effect = actor.does(Kind::Env).tagged(Tag::Unset);
+                self.scene.emit(effect.about("*="))?;
             }
         }
         Ok(Value::default())

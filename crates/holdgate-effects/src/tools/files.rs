@@ -5,6 +5,7 @@ use super::code::shell_lines;
 use super::edit::{self, Replacement};
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
+use super::unchecked;
 use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
@@ -151,6 +152,10 @@ fn change(
         if removes_own && settings.iter().any(|class| scene.place(path).is(*class)) {
             let effect = actor.does(Kind::Guard).tagged(Tag::Removes);
             scene.emit(effect.about(&path.text))?;
+        }
+        if !edits.is_empty() && unchecked::takes_check_out(&path.text, edits) {
+            let door = actor.does(Kind::Elevate).tagged(Tag::BackDoor);
+            scene.emit(door.tagged(Tag::Written).about(&path.text))?;
         }
         if deletes && content.is_empty() {
             scene.delete(actor, path)?;

@@ -74,6 +74,10 @@ impl Reader<'_, '_, '_> {
             {
                 self.connects(call, &address)
             }
+            // `socket.connect('tcp://host:port')`
+            Some(AbstractValue::Text(address)) if address.text.starts_with("tcp://") => {
+                self.connects(call, &AbstractValue::value((*address).clone()))
+            }
             _ => Ok(AbstractValue::Nothing),
         }
     }
@@ -96,6 +100,7 @@ impl Reader<'_, '_, '_> {
         let from = call.one(0).unwrap_or_default();
         if let AbstractValue::Object(object) = &from
             && object.kind != "Socket"
+            && !(self.network.connected && object.kind.ends_with(')'))
             && object.data != Value::default()
         {
             return AbstractValue::value(object.data.clone());

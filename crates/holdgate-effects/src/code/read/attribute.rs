@@ -3,6 +3,7 @@
 use super::postfix::MAX_NAME;
 use super::{Arguments, Reader, constant, parent_of};
 use crate::code::Language;
+use crate::code::act;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, Object, unknown_like};
 use crate::scene::Fueled;
@@ -82,6 +83,17 @@ impl Reader<'_, '_, '_> {
                 ..
             }])
         ) {
+            return self.method(thing, member, Arguments::default(), start);
+        }
+        // `connection.info.password`
+        if matches!(
+            field,
+            Some([Act {
+                role: Role::Service,
+                ..
+            }])
+        ) && act::gives_secret(member)
+        {
             return self.method(thing, member, Arguments::default(), start);
         }
         if object.kind == "Path" && member == "parent" {

@@ -3,8 +3,9 @@
 use super::{Reader, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{AbstractValue, unknown_like};
+use crate::code::thing::{AbstractValue, Peer, unknown_like};
 use crate::code::{Language, whole_environment};
+use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::Fueled;
 use crate::value::Origins;
 
@@ -23,7 +24,7 @@ impl Arguments {
         }
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &AbstractValue> {
+    pub(in crate::code) fn all(&self) -> impl Iterator<Item = &AbstractValue> {
         self.positional
             .iter()
             .chain(self.named.iter().map(|(_, t)| t))
@@ -206,6 +207,9 @@ impl Reader<'_, '_, '_> {
             return Ok(result);
         }
         self.enters_program(name, &arguments)?;
+        if !self.scene.written && acts.is_none() && (last.starts_with("de") || last == "drop_all") {
+            self.empties_model(object, last, start)?;
+        }
         // A method of another machine may have any name.
         if acts.is_none() || peer::of_object(&receiver).is_some() {
             self.reaches_peer(last, &receiver, &arguments, start)?;
@@ -257,7 +261,18 @@ impl Reader<'_, '_, '_> {
             value.taint(&argument);
         }
         let kind = format!("{name}()");
-        let peer = peer::of(name, receiver, arguments);
+        let mut peer = peer::of(name, receiver, arguments);
+        if let Some(host) = peer::pair(name, arguments) {
+            let last = name.rsplit('.').next().unwrap_or(name);
+            let actor = Actor::new(last, &self.evidence(self.at.saturating_sub(1)));
+            self.scene.reaches(&actor, EffectKind::Connect, &host)?;
+            self.network.connected = true;
+            self.network.host = Some(host.clone());
+            value.origins |= Origins::FETCHED;
+            value.add_source(&host.text);
+            let (address, made_for) = (host, true);
+            peer = Some(Peer { address, made_for });
+        }
         if let Some(peer) = peer::of_object(receiver).filter(|peer| peer.made_for) {
             // What another machine answers.
             value.origins |= Origins::FETCHED;

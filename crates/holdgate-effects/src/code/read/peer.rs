@@ -68,6 +68,37 @@ pub(super) fn bound(before: &AbstractValue, after: &AbstractValue) -> Option<Abs
     })
 }
 
+/// The host of `(host, port)`, as one argument or as two, that a function makes a connection to.
+pub(super) fn pair(name: &str, arguments: &Arguments) -> Option<Value> {
+    let (host, port) = match arguments.positional.as_slice() {
+        [AbstractValue::List(items), ..] => match items.as_ref() {
+            [host, port] => (host, port),
+            _ => return None,
+        },
+        [host, port, ..] => (host, port),
+        _ => return None,
+    };
+    let (AbstractValue::Text(host), AbstractValue::Number(port)) = (host, port) else {
+        return None;
+    };
+    let fits = (1..=65535).contains(port) && is_host(&host.text) && makes_clients(name);
+    fits.then(|| (**host).clone())
+}
+
+/// `192.0.2.7`, `db.example.com`.
+fn is_host(text: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
+    };
+    let digits = |part: &str| part.bytes().all(|c| c.is_ascii_digit());
+    let parts: Vec<&str> = text.split('.').take(9).collect();
+    let numbers = parts.iter().filter(|part| digits(part)).count();
+    let named = parts
+        .last()
+        .is_some_and(|end| end.len() > 1 && end.bytes().all(|c| c.is_ascii_alphabetic()));
+    parts.len() > 1 && parts.iter().all(|p| part(p)) && (named || numbers == 4 && parts.len() == 4)
+}
+
 fn is_address(text: &str) -> bool {
     let start = text.as_bytes().get(..MAX_SCHEME + 3);
     let start = start.unwrap_or(text.as_bytes());

@@ -93,6 +93,12 @@ impl<'a> Reader<'_, '_, 'a> {
         {
             self.network.forks = true;
         }
+        // `Order.delete_all`
+        if let (Language::Ruby, AbstractValue::Name(name)) = (self.language, &thing)
+            && (name.ends_with(".delete_all") || name.ends_with(".destroy_all"))
+        {
+            return self.call(&thing, Arguments::default(), start);
+        }
         // So does what works on `$_` if it is given nothing: `unlink for glob '*'`.
         if let (Language::Perl, AbstractValue::Name(name)) = (self.language, &thing)
             && matches!(name.as_str(), "unlink" | "rmdir")
