@@ -11,6 +11,7 @@ mod mounts;
 mod network;
 pub(crate) use network::hides_secret;
 mod packages;
+mod target;
 mod touch;
 mod tries;
 
@@ -28,6 +29,7 @@ use crate::traces::{Files, Traces};
 use crate::value::{Origins, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+pub(crate) use target::TARGET_VARIABLES;
 
 /// Effects of one call. Real scripts have tens.
 const MAX_EFFECTS: usize = 4096;
