@@ -12,6 +12,7 @@ mod network;
 pub(crate) use network::hides_secret;
 mod packages;
 mod settings;
+mod target;
 mod touch;
 mod tries;
 
@@ -29,6 +30,7 @@ use crate::traces::{Files, Traces};
 use crate::value::{Origins, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+pub(crate) use target::TARGET_VARIABLES;
 
 /// Effects of one call. Real scripts have tens.
 const MAX_EFFECTS: usize = 4096;

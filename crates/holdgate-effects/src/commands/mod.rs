@@ -33,7 +33,6 @@ use crate::value::{HOLE, Origins, Value};
 use role::Role;
 use spec::Spec;
 use std::sync::Arc;
-pub(crate) use target::target_by_variables;
 use units::Run;
 
 /// What a program is run with.

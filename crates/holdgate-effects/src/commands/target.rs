@@ -8,7 +8,7 @@ use super::role::Role;
 use crate::effect::Kind;
 use crate::host::{Host, HostClass};
 use crate::path::PathClass;
-use crate::scene::Scene;
+use crate::scene::{Scene, TARGET_VARIABLES as VARIABLES};
 use crate::tag::Tag;
 use crate::value::{HOLE, Value};
 
@@ -64,26 +64,6 @@ const NAMES: [&str; 36] = [
     "-target",
     "-chdir",
 ];
-/// Variables that say what is meant, for programs that are told so by nothing else.
-const VARIABLES: [&str; 16] = [
-    "RAILS_ENV",
-    "RACK_ENV",
-    "NODE_ENV",
-    "APP_ENV",
-    "MIX_ENV",
-    "FLASK_ENV",
-    "DJANGO_SETTINGS_MODULE",
-    "DATABASE_URL",
-    "PGHOST",
-    "PGDATABASE",
-    "MYSQL_HOST",
-    "REDIS_URL",
-    "AWS_ENDPOINT_URL",
-    "AWS_PROFILE",
-    "KUBECONFIG",
-    "KUBE_CONTEXT",
-];
-
 /// `test-target` or `prod`, if the call tells.
 pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Option<Tag> {
     let speaks = [Handler::Cloud, Handler::Mongo, Handler::Redis];
@@ -121,19 +101,6 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         || numbered(parsed)
         || is_own_file(scene, parsed);
     local.then_some(Tag::TestTarget)
-}
-
-/// The same for code that a program runs, as far as variables tell.
-pub(crate) fn target_by_variables(scene: &Scene<'_>) -> Option<Tag> {
-    let targets = &scene.know.hosts.targets;
-    let says = |is: &dyn Fn(&str) -> bool| {
-        let mut values = VARIABLES.iter().filter_map(|name| scene.variable(name));
-        values.any(|values| values.iter().any(|value| is(&value.text)))
-    };
-    if says(&|text| targets.is_production(text)) {
-        return Some(Tag::Prod);
-    }
-    says(&|text| targets.is_test(text)).then_some(Tag::TestTarget)
 }
 
 /// Whether what is meant is local or made for tests, by its own name: words that stand elsewhere in

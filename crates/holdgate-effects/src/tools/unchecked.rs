@@ -66,7 +66,7 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
                 let new = hunk.new.to_ascii_lowercase();
                 has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
             }
-            _ => false,
+            Replacement::Text { .. } | Replacement::Below(..) => false,
         })
 }
 

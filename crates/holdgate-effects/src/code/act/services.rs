@@ -4,7 +4,6 @@
 use super::Call;
 use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
-use crate::commands::target_by_variables;
 use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
 use crate::tag::Tag;
@@ -127,7 +126,7 @@ impl Reader<'_, '_, '_> {
         let by_code =
             self.has_token(|token| token.text.contains("://") && targets.is_production(token.text));
         let target = by_code.then_some(Tag::Prod);
-        if let Some(target) = target.or_else(|| target_by_variables(self.scene)) {
+        if let Some(target) = target.or_else(|| self.scene.target_by_variables()) {
             effect = effect.tagged(target);
         }
         self.scene.emit(effect.about(&actor.evidence))

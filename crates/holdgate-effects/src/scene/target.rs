@@ -1,0 +1,41 @@
+//! What variables say about the database or the cloud that is worked on.
+
+use super::Scene;
+use crate::tag::Tag;
+
+/// Variables that say what is meant, for programs that are told so by nothing else.
+pub(crate) const TARGET_VARIABLES: [&str; 16] = [
+    "RAILS_ENV",
+    "RACK_ENV",
+    "NODE_ENV",
+    "APP_ENV",
+    "MIX_ENV",
+    "FLASK_ENV",
+    "DJANGO_SETTINGS_MODULE",
+    "DATABASE_URL",
+    "PGHOST",
+    "PGDATABASE",
+    "MYSQL_HOST",
+    "REDIS_URL",
+    "AWS_ENDPOINT_URL",
+    "AWS_PROFILE",
+    "KUBECONFIG",
+    "KUBE_CONTEXT",
+];
+
+impl Scene<'_> {
+    /// `test-target` or `prod` for code that runs, as far as variables tell.
+    pub(crate) fn target_by_variables(&self) -> Option<Tag> {
+        let targets = &self.know.hosts.targets;
+        let says = |is: &dyn Fn(&str) -> bool| {
+            let mut values = TARGET_VARIABLES
+                .iter()
+                .filter_map(|name| self.variable(name));
+            values.any(|values| values.iter().any(|value| is(&value.text)))
+        };
+        if says(&|text| targets.is_production(text)) {
+            return Some(Tag::Prod);
+        }
+        says(&|text| targets.is_test(text)).then_some(Tag::TestTarget)
+    }
+}
