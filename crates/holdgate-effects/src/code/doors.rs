@@ -26,12 +26,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     // Each name of the table is looked for in each line.
     scene.fuel.spend_on(code.text.len() * 16)?;
     let text = masked(&code.text);
-    let table = &scene.know.doors;
-    let doors = Doors {
-        table,
-        text: &text,
-        present: table.present(&text.clean),
-    };
+    let doors = Doors::of(&scene.know.doors, &text);
     let mut found = Vec::new();
     // Most files run nothing.
     if doors.brings_anything()
@@ -70,12 +65,7 @@ pub(super) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
     }
     scene.fuel.spend_on(code.text.len() * 4)?;
     let text = masked(&code.text);
-    let table = &scene.know.doors;
-    let doors = Doors {
-        table,
-        text: &text,
-        present: table.present(&text.clean),
-    };
+    let doors = Doors::of(&scene.know.doors, &text);
     let mut found = Vec::new();
     doors.load_scripts(scene, &mut found);
     for effect in found.into_iter().take(MAX_FOUND) {
@@ -92,6 +82,14 @@ struct Doors<'t> {
 }
 
 impl<'t> Doors<'t> {
+    fn of(table: &'t DoorTable, text: &'t Masked) -> Self {
+        Doors {
+            table,
+            text,
+            present: table.present(&text.clean),
+        }
+    }
+
     fn mines(&self) -> Option<&'t str> {
         if !self.present.has(Group::Miners) {
             return None;
