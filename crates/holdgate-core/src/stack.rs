@@ -55,6 +55,8 @@ pub struct Context<'a> {
     pub expert: bool,
     /// The time.
     pub now: Duration,
+    /// What the model said in the same message before the call, as much of its end as is kept.
+    pub said: &'a str,
 }
 
 impl<'a> Context<'a> {
@@ -64,6 +66,7 @@ impl<'a> Context<'a> {
             history,
             expert: false,
             now,
+            said: "",
         }
     }
 }

@@ -31,14 +31,17 @@ impl Verdict {
 worded! {
     /// The source of a finding about a call or an agent.
     pub enum LayerName as "layer" {
+        Divergence = "divergence": "The layer that finds calls which the model's own words refuse.",
         Expert = "expert": "The operator, who has lifted the gate for a while.",
         Gate = "gate": "The layer that finds what is dangerous in itself.",
+        Injection = "injection": "The filter for orders in what tools return.",
         Monitor = "monitor": "The monitor of what an agent prints.",
         Operator = "operator": "The operator, who has answered or set a PIN.",
         Policy = "policy": "The layer that finds what the operator does not want.",
         Reader = "reader": "The reader of requests, responses and calls.",
         Rules = "rules": "The code that reloads rules and settings.",
         Run = "run": "`holdgate run`.",
+        Spillage = "spillage": "The layer that finds data which goes where it must not.",
         Stack = "stack": "The stack, which runs the layers within limits.",
         Watch = "watch": "The patterns for what an agent prints.",
     }

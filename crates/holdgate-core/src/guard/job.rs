@@ -80,6 +80,7 @@ impl Job {
             history: &judge.history,
             expert: judge.expert,
             now,
+            said: "",
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));
         // A session only gets whole notes, so a panic leaves nothing half done.

@@ -6,7 +6,6 @@ use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
 use holdgate_effects::worded;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,8 +15,8 @@ use std::time::Duration;
 const BETWEEN_CALLS: Duration = Duration::from_secs(5);
 /// Complaints about one file, at the most.
 const MAX_COMPLAINTS: usize = 20;
-/// Subjects that are cases, but that nothing judges yet.
-const LATER: [&str; 2] = ["tool_result", "spillage"];
+/// What a case can be about.
+const SUBJECTS: &str = "call, calls, message, stream, output, tool_result, spillage";
 
 worded! {
     /// The expected result of a case, in the order of reports.
@@ -55,6 +54,7 @@ impl Case {
                 tool: tool.to_owned(),
                 input: input.text(),
                 at: Duration::ZERO,
+                result: None,
             }),
         }
     }
@@ -71,6 +71,27 @@ pub enum Subject {
         calls: Vec<Call>,
         /// The last call that may be the first to be blocked.
         stop_by: Option<usize>,
+    },
+    /// What the model said, and the call that it made with it.
+    Message {
+        /// The text.
+        text: String,
+        /// The call.
+        call: Call,
+    },
+    /// What a tool returned.
+    ToolResult {
+        /// The tool.
+        tool: String,
+        /// The text.
+        text: String,
+    },
+    /// A text that may hold secrets or marked passages.
+    Spillage {
+        /// The text.
+        text: String,
+        /// The file that it is in, if it is in one.
+        path: Option<String>,
     },
     /// An answer of the model's API.
     Stream(StreamCase),
@@ -89,6 +110,8 @@ pub struct Call {
     pub input: String,
     /// Since the start.
     pub at: Duration,
+    /// What the tool returned, if the case says so.
+    pub result: Option<String>,
 }
 
 /// An answer of the model's API.
@@ -119,10 +142,31 @@ struct CaseLine<'a> {
     call: Option<CallLine<'a>>,
     calls: Option<Vec<CallLine<'a>>>,
     stop_by: Option<usize>,
+    #[serde(borrow)]
+    message: Option<MessageLine<'a>>,
     stream: Option<StreamLine>,
-    tool_result: Option<IgnoredAny>,
+    tool_result: Option<ResultLine>,
     output: Option<OutputLine>,
-    spillage: Option<IgnoredAny>,
+    spillage: Option<SpillageLine>,
+}
+
+#[derive(Deserialize)]
+struct MessageLine<'a> {
+    text: String,
+    #[serde(borrow)]
+    call: CallLine<'a>,
+}
+
+#[derive(Deserialize)]
+struct ResultLine {
+    tool: Option<String>,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct SpillageLine {
+    text: String,
+    path: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -131,6 +175,7 @@ struct CallLine<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
     t: Option<f64>,
+    result: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -238,18 +283,24 @@ fn read_case(text: &str) -> Result<Case, String> {
     if let Some(output) = line.output {
         subjects.push(read_output(output).map_err(|e| in_case(&e))?);
     }
-    for (there, name) in [&line.tool_result, &line.spillage].iter().zip(LATER) {
-        if there.is_some() {
-            subjects.push(Subject::NotYet(name.to_owned()));
-        }
+    if let Some(MessageLine { text, call }) = line.message {
+        let mut calls = read_calls(vec![call]).map_err(|e| in_case(&e))?;
+        let call = calls.pop();
+        subjects.extend(call.map(|call| Subject::Message { text, call }));
+    }
+    if let Some(ResultLine { tool, text }) = line.tool_result {
+        let tool = tool.unwrap_or_default();
+        subjects.push(Subject::ToolResult { tool, text });
+    }
+    if let Some(SpillageLine { text, path }) = line.spillage {
+        subjects.push(Subject::Spillage { text, path });
     }
     let subject = match (subjects.pop(), subjects.is_empty()) {
         (Some(subject), true) => subject,
         (subject, _) => {
             let number = if subject.is_some() { "several" } else { "no" };
             return Err(in_case(&format!(
-                "it has {number} subjects, and must have one of call, calls, stream, output, {}",
-                LATER.join(", ")
+                "it has {number} subjects, and must have one of {SUBJECTS}"
             )));
         }
     };
@@ -281,6 +332,7 @@ fn read_calls(lines: Vec<CallLine<'_>>) -> Result<Vec<Call>, String> {
             tool: line.tool,
             input: line.input.map(read_input).unwrap_or_default(),
             at,
+            result: line.result,
         });
     }
     Ok(calls)

@@ -144,6 +144,9 @@ impl Bench {
             Subject::Call(call) => self.judge_calls(std::slice::from_ref(call), world),
             Subject::Calls { calls, .. } => self.judge_calls(calls, world),
             Subject::Stream(stream) => self.judge_stream(stream, case.expect, &world),
+            Subject::Message { text, call } => self.judge_message(text, call, world),
+            Subject::ToolResult { text, .. } => texts::judge_result(text),
+            Subject::Spillage { text, path } => texts::judge_spillage(text, path.as_deref()),
             Subject::Output(pieces) => output::judge(pieces, world),
             Subject::NotYet(_) => return None,
         };
@@ -176,6 +179,23 @@ impl Bench {
                 outcome.step.get_or_insert(step);
             }
         }
+        outcome
+    }
+
+    /// A call beside a text of the same answer.
+    fn judge_message(&self, text: &str, call: &Call, world: Arc<World>) -> Outcome {
+        let history = History::default();
+        let context = Context {
+            said: text,
+            ..Context::new(&history, call.at)
+        };
+        let judgement = self
+            .stack
+            .judge(self.held(call), &mut session(world), &context);
+        let mut outcome = Outcome::empty();
+        outcome.times.push(judgement.took);
+        outcome.verdict = judgement.verdict();
+        outcome.hear(judgement.findings());
         outcome
     }
 
@@ -275,6 +295,7 @@ impl Bench {
 }
 
 mod output;
+mod texts;
 
 /// What the client got.
 enum Delivered {

@@ -15,7 +15,8 @@ fn a_bad_line_is_named_with_its_reason() {
         let error = read("x.jsonl", &text).unwrap_err();
         assert_eq!(error, format!("x.jsonl:2: {complaint}"), "{line}");
     }
-    let subjects = "and must have one of call, calls, stream, output, tool_result, spillage";
+    let subjects =
+        "and must have one of call, calls, message, stream, output, tool_result, spillage";
     check("{", "EOF while parsing an object (column 1)");
     check(r#"{"expect":"block"}"#, "the case has no `id`");
     check(
@@ -115,8 +116,6 @@ fn what_is_not_judged_yet_is_still_a_case() {
             "{case:?}"
         );
     }
-    check(r#""tool_result":{"tool":"Read","text":"x"}"#, "tool_result");
-    check(r#""spillage":{"text":"x"}"#, "spillage");
     check(
         r#""stream":{"protocol":"gemini","body_b64":""}"#,
         "stream of gemini",

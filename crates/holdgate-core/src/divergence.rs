@@ -1,0 +1,1 @@
+//! The model says that it will not, and its call does.
