@@ -22,6 +22,7 @@ mod session;
 pub mod spillage;
 pub mod sse;
 mod stack;
+mod taint;
 mod verdict;
 pub mod watch;
 
