@@ -14,6 +14,7 @@ pub mod injection;
 mod layers;
 mod mask;
 mod notice;
+pub mod prints;
 mod protocol;
 mod question;
 mod request;
