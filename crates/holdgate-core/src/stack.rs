@@ -6,12 +6,14 @@
 
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
+use crate::provenance;
 pub use crate::session::Counts;
 use crate::session::{self, Moment, Visit};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 pub use holdgate_effects::fuel::{Clock, OutOfFuel};
+use holdgate_effects::traces::Traces;
 use holdgate_effects::{self, Knowledge, Understood};
 use outcome::strictest;
 pub use outcome::{Cleared, Refusal};
@@ -55,6 +57,8 @@ pub struct Context<'a> {
     pub expert: bool,
     /// The time.
     pub now: Duration,
+    /// What earlier calls have left, as far as it is known.
+    pub traces: Option<&'a Traces>,
     /// What the model said in the same message before the call, as much of its end as is kept.
     pub said: &'a str,
 }
@@ -66,6 +70,7 @@ impl<'a> Context<'a> {
             history,
             expert: false,
             now,
+            traces: None,
             said: "",
         }
     }
@@ -191,10 +196,15 @@ impl Stack {
         let (understood, mut findings) = self.understand(&call, &moment, deadline);
         let costly = findings.iter().any(|finding| finding.rule == TOO_COSTLY);
         let Understood {
-            effects,
+            mut effects,
             folders,
             traces,
         } = understood;
+        provenance::mark(&mut effects, context.history);
+        let context = &Context {
+            traces: Some(&moment.world.pending),
+            ..*context
+        };
         self.ask_all(&call, &effects, context, deadline, &mut findings);
         let print = session::fingerprint(&call, &effects);
         let results = session::results(context.history, &call.id);

@@ -181,13 +181,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The first value of which enough was found, by its number, and in which form.
-    pub(crate) fn first(&self) -> Option<(usize, Form)> {
-        let mut found = self.found.iter().enumerate();
-        found.find_map(|(at, found)| Some((at, found.form?)))
-    }
-
-    /// All values of which enough was found.
+    /// The values of which enough was found, by their numbers, and in which form.
     pub(crate) fn all(&self) -> impl Iterator<Item = (usize, Form)> {
         let found = self.found.iter().enumerate();
         found.filter_map(|(at, found)| Some((at, found.form?)))
