@@ -39,7 +39,7 @@ async fn then(messages: &[Value], call: &Value) -> (Answer, String) {
     let message = json!({"id": "m", "type": "message", "role": "assistant", "model": "m",
         "stop_reason": "tool_use", "stop_sequence": null,
         "usage": {"input_tokens": 1, "output_tokens": 1}, "content": [content]});
-    let upstream = RawUpstream::with("content-type: application/json", &message.to_string()).await;
+    let upstream = RawUpstream::with("200 OK\r\ncontent-type: application/json", &message.to_string()).await;
     let guarded = Guarded::start(upstream.address, |_| {});
     let body = json!({"model": "m", "max_tokens": 9, "messages": messages,
         "system": "Working directory: /home/dev/project"});
