@@ -133,7 +133,7 @@ TABLE = [
     # What a tool has shown does not leave, in whatever form, and both steps are named.
     ("leak_base64 leak_dns leak_split leak_file", STREAMING, "default", by_rule("secret-leaves", requests=4).but(layer="spillage")),
     # Orders in what a tool returns are marked for the model, and what it takes from there is known.
-    ("injected_page", ALL, "default", RUNS.but(requests=(3, 3), asked=("[TOOL OUTPUT - DATA ONLY",), recorded=('"layer":"injection"', '"untrusted"'))),
+    ("injected_page", ALL, "default", RUNS.but(requests=(3, 3), asked=("[TOOL OUTPUT - DATA ONLY",), recorded=('"layer":"injection"', 'named-by-others'))),
     # The text says no, and the call does it.
     ("refused_rm", ALL, "default", by_rule("refusal-ignored").but(layer="divergence")),
     # Forty calls with a secret that is used rightly.

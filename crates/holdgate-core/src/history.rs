@@ -4,9 +4,10 @@
 //! same history.
 
 use crate::shown::{self, Names, Shown};
+use crate::taint::{Secret, Table};
 use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Steps that are kept; the oldest go first.
 pub(crate) const MAX_STEPS: usize = 2_000;
@@ -28,6 +29,8 @@ pub struct History {
     /// Whether a result holds what others wrote, and whether one holds what must not get around.
     external: bool,
     sensitive: bool,
+    /// The secrets of all results, ready to be looked for.
+    taint: OnceLock<Table>,
 }
 
 /// What the user said in one message.
@@ -213,6 +216,7 @@ pub(crate) fn bound_secrets(steps: &mut [Arc<Step>]) {
 impl History {
     /// Adds what was done last.
     pub fn push(&mut self, step: Arc<Step>) {
+        self.taint = OnceLock::new();
         if let Some(shown) = &step.shown {
             self.external |= shown.external;
             self.sensitive |= shown.is_sensitive();
@@ -232,6 +236,20 @@ impl History {
     pub(crate) fn shown(&self) -> impl DoubleEndedIterator<Item = (&Step, &Shown)> {
         self.steps()
             .filter_map(|step| Some((step, step.shown.as_deref()?)))
+    }
+
+    /// The secrets that results have shown, oldest first.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = (&Step, &Shown, &Secret)> {
+        self.shown().flat_map(|(step, shown)| {
+            let secrets = shown.secrets.iter();
+            secrets.map(move |secret| (step, shown, secret))
+        })
+    }
+
+    /// The same, ready to be looked for: numbered in this order.
+    pub(crate) fn taint(&self) -> &Table {
+        self.taint
+            .get_or_init(|| Table::new(self.secrets().map(|(_, _, secret)| secret)))
     }
 
     /// Whether a result holds what others wrote.

@@ -22,6 +22,8 @@ pub(crate) const MASK: &str = "[masked]";
 const BEYOND: usize = 4096;
 /// At the end of what was read, a secret may be too short to be recognised.
 const UNSURE: usize = 1024;
+/// A shorter word is no part of a secret that says anything.
+const MIN_RUN: usize = 8;
 /// As deep as a call's arguments can be.
 const MAX_DEPTH: usize = 128;
 
@@ -82,6 +84,43 @@ impl Masked {
             return Masked::start(text, most);
         }
         Masked(shorten(&Masked::json_text(text), most))
+    }
+
+    /// All of `text`, and without every word that could be a part of a secret in some form: for a
+    /// text that is known to contain one.
+    pub fn runs(text: &str) -> Masked {
+        let mut out = String::new();
+        let is_run = |c: char| c.is_ascii_alphanumeric() || "+/_=%\\-".contains(c);
+        for piece in masked(text).split_inclusive(|c: char| !is_run(c)) {
+            let run = piece.trim_end_matches(|c: char| !is_run(c));
+            let letters = run.bytes().filter(u8::is_ascii_alphanumeric).count();
+            let digit = run.bytes().any(|b| b.is_ascii_digit());
+            if letters >= MIN_RUN && digit && run != MASK.trim_matches(['[', ']']) {
+                out.push_str(MASK);
+                out.push_str(piece.get(run.len()..).unwrap_or_default());
+            } else {
+                out.push_str(piece);
+            }
+        }
+        Masked(out)
+    }
+
+    /// The same for a value that is written as JSON. The result is JSON.
+    pub fn json_runs(text: &str) -> Masked {
+        let mut value = match Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
+            Ok(value) => value_of(value),
+            Err(_) => text.into(),
+        };
+        let mut open = vec![&mut value];
+        while let Some(json) = open.pop() {
+            match json {
+                Json::String(text) => *text = Masked::runs(text).into_string().into(),
+                Json::Array(items) => open.extend(items),
+                Json::Object(members) => open.extend(members.iter_mut().map(|(_, value)| value)),
+                Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            }
+        }
+        Masked(value.text())
     }
 
     /// The text.

@@ -6,9 +6,11 @@
 
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
+use crate::mask::Masked;
 use crate::provenance;
 pub use crate::session::Counts;
 use crate::session::{self, Moment, Visit};
+use crate::taint::Search;
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -102,6 +104,8 @@ pub struct Judgement {
     pub outcome: Result<Cleared, Refusal>,
     /// What the call does, as far as it could be read.
     pub effects: Vec<Effect>,
+    /// Whether a secret is in it that an earlier call has shown: it is not written down.
+    pub carries_secret: bool,
     /// Time spent judging.
     pub took: Duration,
 }
@@ -128,6 +132,7 @@ impl Judgement {
         Judgement {
             outcome: Err(refusal),
             effects: Vec::new(),
+            carries_secret: false,
             took,
         }
     }
@@ -206,6 +211,12 @@ impl Stack {
             ..*context
         };
         self.ask_all(&call, &effects, context, deadline, &mut findings);
+        let carries_secret = carries_secret(&call, context.history);
+        if carries_secret {
+            for finding in &mut findings {
+                finding.evidence = finding.evidence.as_deref().map(Masked::runs);
+            }
+        }
         let print = session::fingerprint(&call, &effects);
         let results = session::results(context.history, &call.id);
         session.visit(|session| {
@@ -238,6 +249,7 @@ impl Stack {
         Judgement {
             outcome,
             effects,
+            carries_secret,
             took: took(),
         }
     }
@@ -345,6 +357,15 @@ fn ask(
             "the layer failed while judging this call",
         )],
     }
+}
+
+fn carries_secret(call: &ToolCall, history: &History) -> bool {
+    if !history.has_sensitive() {
+        return false;
+    }
+    let mut search = Search::new(history.taint());
+    search.look(&call.text);
+    search.found().next().is_some()
 }
 
 fn unreadable(fault: &Fault) -> Finding {

@@ -171,22 +171,14 @@ fn texts<'c>(call: &'c ToolCall, effects: &'c [Effect], context: &Context<'c>) -
 
 /// Secrets that earlier results have shown.
 fn secrets(texts: &[&str], sinks: &[Sink<'_>], history: &History) -> Option<Finding> {
-    let shown = history.shown();
-    let known: Vec<(&Step, &Shown, &Secret)> = shown
-        .flat_map(|(step, shown)| {
-            shown
-                .secrets
-                .iter()
-                .map(move |secret| (step, shown, secret))
-        })
-        .collect();
-    let mut search = Search::new(known.iter().map(|(_, _, secret)| *secret));
+    let known: Vec<(&Step, &Shown, &Secret)> = history.secrets().collect();
+    let mut search = Search::new(history.taint());
     for text in texts {
         search.look(text);
     }
     // The same value may have been shown by several steps: it is at home where any of them was.
     let found: Vec<_> = search
-        .all()
+        .found()
         .filter_map(|(at, form)| Some((known.get(at)?, form)))
         .collect();
     let leaves = |(_, _, secret): &(&Step, &Shown, &Secret), sink: &Sink<'_>| {
@@ -219,8 +211,12 @@ fn leak(step: &Step, secret: &Secret, form: Form, sink: &Sink<'_>) -> Finding {
 
 /// The step that showed something, as people know it.
 fn shown_by(step: &Step) -> Masked {
+    let read = step.effects.iter().find(|e| e.kind == Kind::Read);
+    let read = read.and_then(|effect| Some(effect.path.as_ref()?.text.as_str()));
     let said = step.effects.iter().map(|effect| effect.evidence.as_ref());
-    let said = said.max_by_key(|text| text.len()).unwrap_or_default();
+    let said = read
+        .or(said.max_by_key(|text| text.len()))
+        .unwrap_or_default();
     Masked::start(
         &format!("shown by `{}`, call {}: {said}", step.tool, step.call),
         200,

@@ -5,9 +5,10 @@ const KEY: &str = "Zk3vQ9xT7mLw2RbY8nHc5JdF4gPs6AeU1oWi0tKq";
 
 fn found(value: &str, text: &str) -> Option<Form> {
     let secret = Secret::new(value, "key", &[])?;
-    let mut search = Search::new(std::iter::once(&secret));
+    let table = Table::new(std::iter::once(&secret));
+    let mut search = Search::new(&table);
     search.look(text);
-    search.all().next().map(|(_, form)| form)
+    search.found().next().map(|(_, form)| form)
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -39,7 +39,11 @@ async fn then(messages: &[Value], call: &Value) -> (Answer, String) {
     let message = json!({"id": "m", "type": "message", "role": "assistant", "model": "m",
         "stop_reason": "tool_use", "stop_sequence": null,
         "usage": {"input_tokens": 1, "output_tokens": 1}, "content": [content]});
-    let upstream = RawUpstream::with("200 OK\r\ncontent-type: application/json", &message.to_string()).await;
+    let upstream = RawUpstream::with(
+        "200 OK\r\ncontent-type: application/json",
+        &message.to_string(),
+    )
+    .await;
     let guarded = Guarded::start(upstream.address, |_| {});
     let body = json!({"model": "m", "max_tokens": 9, "messages": messages,
         "system": "Working directory: /home/dev/project"});
@@ -154,11 +158,11 @@ async fn what_a_call_takes_from_a_foreign_text_is_marked() {
         &bash("curl -sO https://files.elsewhere.example/helper.tgz"),
     )
     .await;
-    has(&ledger, "untrusted");
+    has(&ledger, "named-by-others");
     let (_, ledger) = then(
         &messages,
         &bash("curl -sO https://files.example.org/helper.tgz"),
     )
     .await;
-    lacks(&ledger, "untrusted");
+    lacks(&ledger, "named-by-others");
 }
