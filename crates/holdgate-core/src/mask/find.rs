@@ -47,7 +47,7 @@ impl Finder {
             hints: Regex::new(
                 "(?i)pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|cookie|pat|curl|wget|mysql|mariadb|login|redis-cli|sudo",
             )?,
-            tokens: Regex::new(TOKENS)?,
+            tokens: Regex::new(&TOKENS)?,
             urls: Regex::new(URLS)?,
             assignment: Regex::new(&format!(
                 r#"(?xs) ({NAME}) \\*["'`]?\]? ( (?:\s*:\s*&?(?:'static\ )?[A-Za-z<>\[\]]{{2,24}})?\s*=\s* | \s*:=\s* | \s*=>\s* | \s*:\s* ) {VALUE}"#
