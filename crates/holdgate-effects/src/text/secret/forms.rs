@@ -44,6 +44,8 @@ pub enum Check {
     Jwt,
     /// Also the form of keys that browsers get to see: a name must say that it is a secret.
     MayBePublic,
+    /// The body is a name and a password in base64.
+    Login,
     /// A hash of a secret, which only somebody's own list of passwords makes a secret.
     Hash,
 }
@@ -125,7 +127,7 @@ impl Form {
 pub struct Named {
     /// What it is.
     pub name: &'static str,
-    /// Words of which one is in the name, in lower case and without marks between words.
+    /// Words of which one is in the name, in lower case; `_` is any mark between words, or none.
     pub words: &'static [&'static str],
     /// The value, as an expression.
     pub value: &'static str,
