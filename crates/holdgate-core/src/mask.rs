@@ -9,6 +9,9 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use find::{Found, How};
+pub(crate) use names::{Strength, is_code, is_placeholder, strength};
+
 use find::Finder;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::borrow::Cow;
@@ -159,6 +162,13 @@ pub(crate) fn has_secret(text: &str) -> bool {
     masked(text) != text
 }
 
+/// The secrets in `text` that are known by what comes before them.
+pub(crate) fn in_context(text: &str) -> Vec<Found<'_>> {
+    FINDER
+        .as_ref()
+        .map_or_else(|_| Vec::new(), |finder| finder.in_context(text))
+}
+
 /// Reads the expressions now, so that the first record need not wait for it.
 pub fn prepare() {
     LazyLock::force(&FINDER);
@@ -235,7 +245,7 @@ fn object<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>) -> Json<'a> {
 fn member<'a>(name: &str, value: Json<'a>) -> Json<'a> {
     let shown = match &value {
         Json::String(text) => text.as_ref(),
-        Json::Number(text) if names::strength(name) == Some(names::Strength::Strong) => text,
+        Json::Number(text) if strength(name) == Some(Strength::Strong) => text,
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
             return value_of(value);
         }
