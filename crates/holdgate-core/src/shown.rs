@@ -71,12 +71,17 @@ impl Shown {
     }
 
     fn take(&mut self, text: &str, path: Option<&str>) {
-        for spill in spillage::examine(text, path) {
+        let marks = spillage::examine(text, path).into_iter();
+        let marks = marks.filter(|spill| spill.what == What::Marking);
+        for spill in spillage::secrets::values(text, path)
+            .into_iter()
+            .chain(marks)
+        {
             match spill.what {
                 What::Marking => self.marking = self.marking.or(Some(spill.rule)),
                 What::Secret => {
                     let value = text.get(spill.range).unwrap_or_default();
-                    let Some(secret) = Secret::new(value, spill.rule, &[]) else {
+                    let Some(secret) = Secret::new(value, spill.rule, spill.issuers) else {
                         continue;
                     };
                     if self.secrets.contains(&secret) {

@@ -214,7 +214,11 @@ impl Stack {
         let carries_secret = carries_secret(&call, context.history);
         if carries_secret {
             for finding in &mut findings {
-                finding.evidence = finding.evidence.as_deref().map(Masked::runs);
+                finding.reason = Masked::runs(&finding.reason).into_string();
+                // The evidence of spillage is the step that showed it.
+                if finding.layer != LayerName::Spillage {
+                    finding.evidence = finding.evidence.as_deref().map(Masked::runs);
+                }
             }
         }
         let print = session::fingerprint(&call, &effects);
