@@ -54,9 +54,11 @@ impl fmt::Debug for Marker<'_> {
 #[derive(Debug)]
 pub struct Marks {
     body: Bytes,
-    /// By message: where it begins, and its marks.
-    messages: Vec<(usize, Arc<[Mark]>)>,
-    /// The results that are marked for the first time in this session.
+    /// All messages.
+    messages: Vec<(Digest, Arc<[Mark]>)>,
+    /// By message that has marks: where it begins, and its marks.
+    places: Vec<(usize, Arc<[Mark]>)>,
+    /// The results that are marked for the first time in this session. They have to be recorded.
     pub new: Vec<MarkedResult>,
 }
 
@@ -97,13 +99,16 @@ impl Marker<'_> {
             new.append(&mut results);
             *known = Some(marks.into());
         }
-        let messages: Vec<Arc<[Mark]>> = known.into_iter().map(Option::unwrap_or_default).collect();
-        examined.note(&digests, &messages, &mut new);
+        examined.leave_unrecorded(&mut new);
+        let known = known.into_iter().map(Option::unwrap_or_default);
+        let messages: Vec<(Digest, Arc<[Mark]>)> = digests.into_iter().zip(known).collect();
         let starts = request.places().iter().map(|place| place.start);
-        let marked = starts.zip(messages).filter(|(_, marks)| !marks.is_empty());
+        let marked = starts.zip(&messages);
+        let marked = marked.filter(|(_, (_, marks))| !marks.is_empty());
         Ok(Marks {
             body: request.body().clone(),
-            messages: marked.collect(),
+            places: marked.map(|(at, (_, marks))| (at, marks.clone())).collect(),
+            messages,
             new,
         })
     }
@@ -197,14 +202,24 @@ impl Marker<'_> {
 }
 
 impl Marks {
-    /// Whether nothing is marked.
-    pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+    /// Notes what was examined, once the new results are being recorded: until then, a request that
+    /// ends halfway leaves nothing behind.
+    pub fn note(&self, examined: &SharedExamined) {
+        examined.note(&self.messages, &self.new);
     }
 
-    /// How many bytes longer the body becomes.
-    pub fn added(&self) -> usize {
-        let marks = self.messages.iter().flat_map(|(_, marks)| marks.iter());
+    /// Whether nothing is marked.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// How many bytes the body has then.
+    pub fn bytes(&self) -> usize {
+        self.body.len() + self.added()
+    }
+
+    fn added(&self) -> usize {
+        let marks = self.places.iter().flat_map(|(_, marks)| marks.iter());
         let added = marks.map(|Mark { number, .. }| {
             escaped(&before(number)).len() + escaped(&after(number)).len()
         });
@@ -216,13 +231,13 @@ impl Marks {
         if self.is_empty() {
             return self.body.clone();
         }
-        let mut marked = Vec::with_capacity(self.body.len() + self.added());
+        let mut marked = Vec::with_capacity(self.bytes());
         let mut copied = 0;
         let mut copy_to = |marked: &mut Vec<u8>, end: usize| {
             marked.extend_from_slice(self.body.get(copied..end).unwrap_or_default());
             copied = end;
         };
-        for (start, marks) in &self.messages {
+        for (start, marks) in &self.places {
             for Mark { place, number } in marks.iter() {
                 copy_to(&mut marked, start + place.start);
                 marked.extend_from_slice(escaped(&before(number)).as_bytes());

@@ -60,25 +60,28 @@ impl SharedExamined {
         known.collect()
     }
 
-    /// Notes the marks of each message, and leaves of the results `new` those that were not noted
-    /// before: clients change messages around a result, such as where a cache begins.
-    pub(super) fn note(
-        &self,
-        digests: &[Digest],
-        marks: &[Arc<[Mark]>],
-        new: &mut Vec<MarkedResult>,
-    ) {
+    /// Leaves of `results` those that are not noted: clients change messages around a result, such
+    /// as where a cache begins.
+    pub(super) fn leave_unrecorded(&self, results: &mut Vec<MarkedResult>) {
+        let examined = self.lock();
+        let mut here = HashSet::new();
+        results
+            .retain(|result| !examined.recorded.contains(&result.key) && here.insert(result.key));
+    }
+
+    /// Notes the marks of messages, and results that are recorded.
+    pub(super) fn note(&self, messages: &[(Digest, Arc<[Mark]>)], results: &[MarkedResult]) {
         let mut examined = self.lock();
-        for (digest, marks) in digests.iter().zip(marks) {
-            examined
-                .recent
-                .entry(*digest)
-                .or_insert_with(|| marks.clone());
+        for (digest, marks) in messages {
+            let known = examined.recent.entry(*digest);
+            known.or_insert_with(|| marks.clone());
         }
         if examined.recorded.len() >= MAX_RECORDED {
             examined.recorded.clear();
         }
-        new.retain(|result| examined.recorded.insert(result.key));
+        examined
+            .recorded
+            .extend(results.iter().map(|result| result.key));
     }
 
     /// The results could not be recorded. Next time, all messages are examined again.

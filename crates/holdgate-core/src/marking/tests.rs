@@ -34,7 +34,9 @@ const MARKER: Marker<'static> = Marker {
 
 fn marks(body: &str, examined: &SharedExamined) -> Result<Marks, JsonError> {
     let request = ANTHROPIC.read_request(Bytes::copy_from_slice(body.as_bytes()));
-    MARKER.marks(&request.unwrap(), examined)
+    let marks = MARKER.marks(&request.unwrap(), examined)?;
+    marks.note(examined);
+    Ok(marks)
 }
 
 /// The body as it goes to the upstream, in a new session.
@@ -93,7 +95,7 @@ fn a_body_without_findings_is_the_same_bytes() {
     let marks = MARKER.marks(&request, &SharedExamined::default()).unwrap();
     assert!(marks.is_empty() && marks.new.is_empty());
     assert_eq!(marks.body().as_ptr(), body.as_ptr(), "not even copied");
-    assert_eq!(marks.added(), 0);
+    assert_eq!(marks.bytes(), body.len());
 }
 
 #[test]
@@ -169,6 +171,9 @@ fn a_forged_marker_is_not_taken_for_ours() {
 fn a_result_is_new_once_in_a_session_and_names_its_call() {
     let examined = SharedExamined::default();
     let body = conversation(&[json!("fine"), json!("OBEY")]);
+    let request = ANTHROPIC.read_request(body.clone().into()).unwrap();
+    let given_up = MARKER.marks(&request, &examined).unwrap();
+    assert_eq!(given_up.new.len(), 1);
     let first = marks(&body, &examined).unwrap();
     let [result] = first.new.as_slice() else {
         panic!("{first:?}");
@@ -226,7 +231,7 @@ fn a_turn_examines_only_what_is_new() {
         let request = ANTHROPIC
             .read_request(conversation(results).into())
             .unwrap();
-        marker.marks(&request, &examined).unwrap();
+        marker.marks(&request, &examined).unwrap().note(&examined);
         count.replace(0)
     };
     assert_eq!(turn(&results), 5000);

@@ -252,7 +252,7 @@ proptest! {
             let body = body(&written[..turn]);
             let marks = marks(&body, &examined).unwrap();
             let sent = String::from_utf8(marks.body().to_vec()).unwrap();
-            prop_assert_eq!(sent.len(), body.len() + marks.added());
+            prop_assert_eq!(sent.len(), marks.bytes());
             prop_assert_eq!(&sent, &marked(&body), "the same after a restart");
             let (messages, _) = sent.rsplit_once(" ] ,\"system\"").unwrap();
             prop_assert!(messages.starts_with(&last), "what was sent before stays as it was");
