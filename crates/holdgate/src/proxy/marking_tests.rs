@@ -11,12 +11,15 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 /// Held by a test while the search for orders in a slow text goes on.
 static SLOW: Mutex<()> = Mutex::new(());
+static BEGAN: AtomicBool = AtomicBool::new(false);
 
 fn orders(text: &str) -> Option<Suspicion> {
     if text.contains("slow") {
+        BEGAN.store(true, Ordering::Relaxed);
         drop(SLOW.lock());
     }
     text.contains("OBEY").then(|| Suspicion {
@@ -85,7 +88,10 @@ fn proxy(upstream: &Upstream, state: &Path, change: impl FnOnce(&mut Config)) ->
 }
 
 fn ask(proxy: &Proxy, body: &str) -> String {
-    receive(&mut request(proxy, "/s/one/v1/messages", body))
+    let mut socket = request(proxy, "/s/one/v1/messages", body);
+    let patience = Some(Duration::from_mins(1));
+    socket.set_read_timeout(patience).unwrap();
+    receive(&mut socket)
 }
 
 /// A conversation in which a tool returned each of `results`, written with escapes and spaces that
@@ -231,6 +237,9 @@ fn other_requests_are_answered_while_a_long_one_is_searched() {
     let long = conversation(&[&page, "slow", "OBEY"]);
     let held = SLOW.lock().unwrap();
     let mut waiting = request(&proxy, "/s/one/v1/messages", &long);
+    while !BEGAN.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
     let other = ask(&proxy, &conversation(&["OBEY"]));
     assert!(other.contains("read it"), "{other}");
     assert_eq!(upstream.bodies().len(), 1, "the long one is not sent yet");
