@@ -86,13 +86,13 @@ fn report(name: &str, bytes: usize, took: Duration) {
     );
 }
 
-/// Marks every hundredth result, as if it gave orders, and examines nothing.
-fn some(text: &str) -> Option<Suspicion> {
-    let marked = text.len() % 100 == 0;
-    marked.then(|| Suspicion {
-        rule: "some",
+/// Takes every result for one that gives orders, and examines nothing.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for the filter")]
+fn all(_: &str) -> Option<Suspicion> {
+    Some(Suspicion {
+        rule: "all",
         reason: "for the benchmark".to_owned(),
-        evidence: Masked::of("some"),
+        evidence: Masked::of("all"),
     })
 }
 
@@ -160,7 +160,7 @@ fn main() {
             [&first_read, &next_read],
         );
         marking("without a filter", |_| None, [&first_read, &next_read]);
-        marking("1 in 100", some, [&first_read, &next_read]);
+        marking("all results", all, [&first_read, &next_read]);
         let took = fastest(|| {
             let mut store = Conversations::default();
             timed(|| store.history(&first_read, &reader).unwrap())

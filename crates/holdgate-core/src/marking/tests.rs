@@ -184,6 +184,12 @@ fn a_result_is_new_once_in_a_session_and_names_its_call() {
     let again = marks(&body, &examined).unwrap();
     assert!(again.new.is_empty());
     assert_eq!(again.body(), first.body());
+    let same_id = body
+        .replace("toolu_1", "toolu_0")
+        .replace("fine", "also OBEY");
+    let both = marks(&same_id, &SharedExamined::default()).unwrap().new;
+    let tools: Vec<_> = both.iter().map(|result| result.tool.as_deref()).collect();
+    assert_eq!(tools, [Some("Fetch0"), Some("Fetch1")]);
     // Clients move the mark of the cache, so the message has other bytes.
     let moved = body.replace(
         r#""is_error":false"#,

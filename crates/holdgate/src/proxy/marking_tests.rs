@@ -180,7 +180,7 @@ fn a_result_that_gives_orders_is_marked_recorded_once_and_the_same_after_a_resta
     crate::incidents::print(dir.path(), &filter, false, false, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert!(
-        out.contains("WebFetch") && out.contains("order (injection): it gives orders"),
+        out.contains("result of WebFetch") && out.contains("order (injection): it gives orders"),
         "{out}"
     );
 
@@ -221,7 +221,7 @@ fn what_gives_no_orders_and_what_is_not_to_be_marked_keeps_its_bytes() {
     on.stop();
     assert_eq!(upstream.bodies(), [quiet.as_str()]);
     let off = proxy(&upstream, dir.path(), |config| {
-        config.injection.mark = false
+        config.injection.mark = false;
     });
     ask(&off, &loud);
     off.stop();
