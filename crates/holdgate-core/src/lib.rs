@@ -15,14 +15,18 @@ mod layers;
 pub mod marking;
 mod mask;
 mod notice;
+pub mod prints;
 mod protocol;
+mod provenance;
 mod question;
 mod request;
 pub mod rules;
 mod session;
+mod shown;
 pub mod spillage;
 pub mod sse;
 mod stack;
+mod taint;
 mod verdict;
 pub mod watch;
 
@@ -37,7 +41,7 @@ pub use request::{Request, RequestFacts};
 
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
-pub use layers::{Gate, Policy, RateLimits, layers};
+pub use layers::{Gate, Policy, RateLimits, Spillage, layers};
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
 };

@@ -135,7 +135,7 @@ pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
 
 /// What a gzip, zlib or raw deflate stream holds. Of a gzip or zlib stream that is cut off or damaged,
 /// what stands before the damage: `zcat` prints it.
-pub(crate) fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     let gzip = matches!(bytes, [0x1f, 0x8b, ..]);
     let (out, whole) = if gzip {
         read_all(MultiGzDecoder::new(bytes))

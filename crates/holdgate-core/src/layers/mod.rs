@@ -5,9 +5,11 @@
 
 mod gate;
 mod policy;
+mod spillage;
 
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
+pub use spillage::Spillage;
 
 use crate::rules::RuleSet;
 use crate::stack::Layer;
@@ -18,5 +20,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
     vec![
         Box::new(Gate::new(limits, rules.clone())),
         Box::new(Policy::new(rules)),
+        Box::new(Spillage),
     ]
 }
