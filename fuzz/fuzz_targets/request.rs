@@ -1,13 +1,40 @@
 //! Any body is a request or an error; what the strict reader takes as an object is never an error,
-//! and a history costs no panic and is the same the second time.
+//! a history costs no panic and is the same the second time, and a marked body is a request in which
+//! nothing is left to mark.
 #![no_main]
 
 use bytes::Bytes;
+use holdgate_core::injection::Suspicion;
+use holdgate_core::marking::{Marker, SharedExamined};
+use holdgate_core::{
+    ANTHROPIC, CallLimits, CallReader, Conversations, History, Masked, Request, Unbounded,
+};
 use holdgate_effects::Knowledge;
-use holdgate_effects::path::World;
-use holdgate_core::{ANTHROPIC, CallLimits, CallReader, Conversations, History, Unbounded};
 use holdgate_effects::json::{Json, LoneSurrogates};
+use holdgate_effects::path::World;
 use libfuzzer_sys::fuzz_target;
+
+/// Marks all that can be marked.
+fn marked(request: &Request) -> Option<Bytes> {
+    let marker = Marker {
+        examine: &|_| {
+            Some(Suspicion {
+                rule: "all",
+                reason: String::new(),
+                evidence: Masked::of(""),
+            })
+        },
+        number: &|text| format!("{:x}", text.len()),
+    };
+    let examined = SharedExamined::default();
+    let marks = marker.marks(request, &examined).ok()?;
+    assert_eq!(marks.body().len(), marks.bytes());
+    marks.note(&examined);
+    let again = marker.marks(request, &examined).unwrap();
+    assert_eq!(again.body(), marks.body());
+    assert!(again.new.is_empty());
+    Some(marks.body())
+}
 
 fuzz_target!(|bytes: &[u8]| {
     let read = Json::read(bytes, 150, LoneSurrogates::Replace);
@@ -21,6 +48,13 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(!is_object);
         return;
     };
+    match marked(&request) {
+        Some(body) => {
+            let request = ANTHROPIC.read_request(body.clone()).unwrap();
+            assert_eq!(marked(&request), Some(body));
+        }
+        None => assert!(!is_object),
+    }
     let know = Knowledge::built_in().unwrap();
     let world = World::default();
     let reader = CallReader {

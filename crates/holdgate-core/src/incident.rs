@@ -55,6 +55,13 @@ pub enum Subject {
     },
     /// A response as a whole.
     Response,
+    /// What a tool returned, in a request.
+    Result {
+        /// The tool's name, if it is known.
+        tool: Option<String>,
+        /// The call's id, if it is known.
+        call: Option<String>,
+    },
 }
 
 worded! {
@@ -67,6 +74,8 @@ worded! {
         ResponseEnded = "response-ended": "The response ended with an error.",
         LeftOut = "left-out": "A part that would repeat something was left out.",
         Asked = "asked": "A person was asked; another record has the answer.",
+        Marked = "marked": "A result went to the model between markers that call it data.",
+        Forwarded = "forwarded": "A request went to the model as it came.",
     }
 }
 
@@ -128,6 +137,27 @@ impl Record {
         }
     }
 
+    /// What was done about a tool's result, which passes in any case.
+    pub fn of_result(
+        id: String,
+        session: String,
+        (tool, call): (Option<String>, Option<String>),
+        findings: Vec<Finding>,
+        action: Action,
+    ) -> Self {
+        Record {
+            id,
+            session,
+            door: "proxy",
+            subject: Subject::Result { tool, call },
+            findings,
+            verdict: Verdict::Audit,
+            action,
+            expert: false,
+            answer: None,
+        }
+    }
+
     /// The members of the decision's JSON object, with at most `input_bytes` of a call's arguments,
     /// or all of them if the gate was lifted. Text, not a tree: this is written while the client
     /// waits.
@@ -156,11 +186,7 @@ impl Record {
                 judged,
             } => {
                 out.word("subject", "call");
-                for (key, value) in [("tool", tool), ("call", call)] {
-                    if let Some(value) = value {
-                        out.masked(key, &Masked::start(value, 200));
-                    }
-                }
+                out.names(tool.as_deref(), call.as_deref());
                 out.word("runs", runs);
                 match input {
                     Some(text) if text.len() <= input_bytes => {
@@ -176,6 +202,10 @@ impl Record {
                 out.micros("judged_us", *judged);
             }
             Subject::Response => out.word("subject", "response"),
+            Subject::Result { tool, call } => {
+                out.word("subject", "result");
+                out.names(tool.as_deref(), call.as_deref());
+            }
         }
         let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
         if left_out > 0 {
@@ -243,6 +273,15 @@ impl Members {
     /// The text between the braces.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Adds the names of a tool and a call, if they are known.
+    fn names(&mut self, tool: Option<&str>, call: Option<&str>) {
+        for (key, value) in [("tool", tool), ("call", call)] {
+            if let Some(value) = value {
+                self.masked(key, &Masked::start(value, 200));
+            }
+        }
     }
 
     fn micros(&mut self, key: &'static str, time: Duration) {

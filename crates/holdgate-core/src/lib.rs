@@ -12,6 +12,7 @@ mod history;
 mod incident;
 pub mod injection;
 mod layers;
+pub mod marking;
 mod mask;
 mod notice;
 pub mod prints;

@@ -5,6 +5,7 @@
 //! `conversation.rs` reads the new ones while the upstream works.
 
 mod skim;
+mod strings;
 
 use crate::call::Executor;
 use bytes::Bytes;
@@ -12,6 +13,8 @@ use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
+
+pub(crate) use strings::places_of;
 
 /// History nests a call's own depth below the message's.
 pub(crate) const MAX_DEPTH: usize = 200;
@@ -52,6 +55,17 @@ pub(crate) struct Layout {
     pub(crate) content: &'static str,
     /// What a message says, in order.
     pub(crate) mentions: for<'m> fn(&'m Json<'m>) -> Vec<Mention<'m>>,
+    /// What tools returned in a message, in order.
+    pub(crate) results: for<'m> fn(&'m Json<'m>) -> Vec<ToolResult<'m>>,
+}
+
+/// What a tool returned.
+#[derive(Debug)]
+pub(crate) struct ToolResult<'m> {
+    /// The id of the call.
+    pub(crate) call: Option<&'m str>,
+    /// The strings of the message that hold its texts.
+    pub(crate) texts: Vec<&'m Json<'m>>,
 }
 
 /// Something that a message of a conversation says.
@@ -123,11 +137,31 @@ impl Request {
         (self.layout.mentions)(message)
     }
 
+    /// What tools returned in a message, in order.
+    pub(crate) fn results<'m>(&self, message: &'m Json<'m>) -> Vec<ToolResult<'m>> {
+        (self.layout.results)(message)
+    }
+
     /// The messages as they were sent, oldest first. They may not be JSON.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         let message = |place: &Range<usize>| self.body.get(place.clone()).unwrap_or_default();
         self.messages.iter().map(message)
     }
+
+    /// The places of the messages in the body, oldest first.
+    pub(crate) fn places(&self) -> &[Range<usize>] {
+        &self.messages
+    }
+
+    /// The body as it was sent.
+    pub(crate) fn body(&self) -> &Bytes {
+        &self.body
+    }
+}
+
+/// Reads a message.
+pub(crate) fn read_message(message: &[u8]) -> Result<Json<'_>, JsonError> {
+    Json::read(message, MAX_DEPTH, LoneSurrogates::Replace)
 }
 
 /// Reads a part of the body.

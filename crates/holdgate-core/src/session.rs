@@ -11,6 +11,7 @@ use crate::answer::Approval;
 use crate::call::ToolCall;
 use crate::conversation::SharedConversations;
 use crate::history::History;
+use crate::marking::SharedExamined;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::path::World;
@@ -60,6 +61,8 @@ pub struct Session {
     pub world: Arc<World>,
     /// What its conversations have shown.
     pub conversations: SharedConversations,
+    /// Which of its messages were examined for orders in results.
+    pub examined: SharedExamined,
     /// When the calls of the last minute were cleared.
     recent: VecDeque<Duration>,
     /// The call that came last, and how often in a row.
@@ -213,7 +216,8 @@ impl Session {
         });
         let times = self.recent.capacity() * size_of::<Duration>();
         let trees = self.trees.iter().map(|(_, folder)| 96 + folder.len());
-        times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes()
+        let own = times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes();
+        own + self.examined.bytes()
     }
 
     /// Where the agent works, with all folders that its shell may be in.

@@ -13,7 +13,9 @@
 
 use bytes::Bytes;
 use holdgate::config::LIMITS;
-use holdgate_core::{ANTHROPIC, CallReader, Conversations, Unbounded};
+use holdgate_core::injection::{self, Suspicion};
+use holdgate_core::marking::{Marker, SharedExamined};
+use holdgate_core::{ANTHROPIC, CallReader, Conversations, Masked, Request, Unbounded};
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use serde_json::{Value, json};
@@ -84,6 +86,51 @@ fn report(name: &str, bytes: usize, took: Duration) {
     );
 }
 
+/// Takes every result for one that gives orders, and examines nothing.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for the filter")]
+fn all(_: &str) -> Option<Suspicion> {
+    Some(Suspicion {
+        rule: "all",
+        reason: "for the benchmark".to_owned(),
+        evidence: Masked::of("all"),
+    })
+}
+
+/// What marking costs before a request is sent on: reading and examining the messages that are new,
+/// hashing all others, and copying the body if something is marked.
+fn marking(what: &str, examine: fn(&str) -> Option<Suspicion>, [first, next]: [&Request; 2]) {
+    let marker = Marker {
+        examine: &examine,
+        number: &|text| format!("{:016x}", text.len()),
+    };
+    let mark = |request: &Request, examined: &SharedExamined| {
+        let marks = marker.marks(request, examined).unwrap();
+        marks.note(examined);
+        marks.body()
+    };
+    let bytes = |request: &Request| request.messages().map(<[u8]>::len).sum();
+    let took = fastest(|| timed(|| mark(first, &SharedExamined::default())));
+    report(&format!("marking {what}: first sight"), bytes(first), took);
+    let examined = SharedExamined::default();
+    mark(first, &examined);
+    let took = fastest(|| timed(|| mark(first, &examined)));
+    report(
+        &format!("marking {what}: the same again"),
+        bytes(first),
+        took,
+    );
+    let took = fastest(|| {
+        let examined = SharedExamined::default();
+        mark(first, &examined);
+        timed(|| mark(next, &examined))
+    });
+    report(
+        &format!("marking {what}: following turn"),
+        bytes(next),
+        took,
+    );
+}
+
 fn main() {
     let know = Knowledge::built_in().unwrap();
     know.commands.warm();
@@ -107,6 +154,13 @@ fn main() {
         let took = fastest(|| timed(|| read(&next)));
         report("before sending on: following turn", next.len(), took);
         let (first_read, next_read) = (read(&first), read(&next));
+        marking(
+            "by the filter",
+            injection::examine,
+            [&first_read, &next_read],
+        );
+        marking("without a filter", |_| None, [&first_read, &next_read]);
+        marking("all results", all, [&first_read, &next_read]);
         let took = fastest(|| {
             let mut store = Conversations::default();
             timed(|| store.history(&first_read, &reader).unwrap())

@@ -1,8 +1,10 @@
 //! The command line.
 
+mod check;
 mod eval;
 mod rules;
 
+pub use check::CheckArgs;
 pub use eval::EvalArgs;
 pub use rules::{DiffArgs, RuleFiles, RulesCommand};
 
@@ -39,7 +41,8 @@ pub enum Command {
     Run(RunArgs),
     /// Start the proxy between a client and the model's API.
     Proxy(ProxyArgs),
-    /// Judge one command or tool call, and explain the verdict. Exit code 0 if it passes, 1 if not.
+    /// Judge one command, tool call or result, and explain the verdict. Exit code 0 if it passes, 1
+    /// if not.
     Check(CheckArgs),
     /// Answer open questions. Works only at a terminal, and not from within an agent.
     Approve(ApproveArgs),
@@ -154,30 +157,6 @@ pub struct KeepArgs {
     /// The agent's command and its arguments.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
-}
-
-/// `holdgate check`
-#[derive(Debug, clap::Args)]
-pub struct CheckArgs {
-    /// The name of the tool [default: Bash].
-    #[arg(long, value_name = "NAME")]
-    pub tool: Option<String>,
-    /// The project folder [default: the current folder].
-    #[arg(long, value_name = "DIR")]
-    pub project: Option<PathBuf>,
-    /// The kind of machine: workstation, container or strict [default: as in the settings].
-    #[arg(long, value_name = "PROFILE", value_parser = parse_profile)]
-    pub profile: Option<Profile>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Where settings come from.
-    #[command(flatten)]
-    pub place: Place,
-    /// The command, as one argument or several. Without it, a command or a JSON tool call,
-    /// `{"tool": "Write", "input": {…}}`, is read from standard input.
-    #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
 }
 
 /// `holdgate approve`

@@ -1,5 +1,7 @@
 //! `holdgate check`: one call through the same judging as in the proxy, and why it ends as it does.
 
+mod result;
+
 use crate::args::{CheckArgs, WrongUse};
 use crate::config::Config;
 use crate::facts::Place;
@@ -25,8 +27,11 @@ const MAX_INPUT: u64 = 32 << 20;
 const MAX_DEPTH: usize = 64;
 const SHELL: &str = "Bash";
 
-/// Judges the call and prints what was found. Returns whether it passes.
+/// Judges the call or the result and prints what was found. Returns whether it passes.
 pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::Result<bool> {
+    if let Some(file) = &args.result {
+        return result::run(file, args.json, config, out);
+    }
     let text = match args.command.as_slice() {
         [] => from_stdin()?,
         [command] => command.clone(),
@@ -205,18 +210,7 @@ fn print(
         }
         writeln!(out, "{line}")?;
     }
-    for finding in findings {
-        let style = verdict_style(finding.verdict.word());
-        let (word, rule) = (finding.verdict.word(), &finding.rule);
-        let (layer, reason) = (finding.layer, Masked::start(&finding.reason, 400));
-        writeln!(out, "{style}{word}{style:#} {rule} ({layer}): {reason}")?;
-        if let Some(evidence) = &finding.evidence {
-            writeln!(out, "  matched: {}", shorten(evidence, 400))?;
-        }
-        if let Some(instead) = &finding.instead {
-            writeln!(out, "  instead: {instead}")?;
-        }
-    }
+    print_findings(findings, out)?;
     let style = verdict_style(verdict.word());
     let word = verdict.word();
     let asks = if verdict == Verdict::Ask {
@@ -229,6 +223,22 @@ fn print(
         "{bold}verdict{bold:#} {style}{word}{style:#}{asks} {dim}({} µs){dim:#}",
         micros(judgement.took)
     )?;
+    Ok(())
+}
+
+fn print_findings(findings: &[Finding], out: &mut impl Write) -> anyhow::Result<()> {
+    for finding in findings {
+        let style = verdict_style(finding.verdict.word());
+        let (word, rule) = (finding.verdict.word(), &finding.rule);
+        let (layer, reason) = (finding.layer, Masked::start(&finding.reason, 400));
+        writeln!(out, "{style}{word}{style:#} {rule} ({layer}): {reason}")?;
+        if let Some(evidence) = &finding.evidence {
+            writeln!(out, "  matched: {}", shorten(evidence, 400))?;
+        }
+        if let Some(instead) = &finding.instead {
+            writeln!(out, "  instead: {instead}")?;
+        }
+    }
     Ok(())
 }
 

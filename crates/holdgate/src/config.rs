@@ -10,8 +10,10 @@ mod values;
 use explain::{explain, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
-pub use ready::{Config, Flags, Operator};
-pub use sections::{AskSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings};
+pub use ready::{Config, Flags, Operator, Unreadable};
+pub use sections::{
+    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
+};
 use sections::{ConfigFile, SECTIONS};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

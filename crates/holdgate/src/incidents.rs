@@ -137,6 +137,7 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
     let style = verdict_style(&verdict);
     let subject = match text("tool") {
         tool if tool.is_empty() => text("subject"),
+        tool if text("subject") == "result" => format!("result of {tool}"),
         tool => tool,
     };
     let dim = Style::new().dimmed();

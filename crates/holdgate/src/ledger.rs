@@ -11,7 +11,7 @@ mod seal;
 mod verify;
 
 pub use files::files;
-pub(crate) use files::readable;
+pub(crate) use files::{private, readable};
 pub use seal::Seed;
 pub use verify::{Seals, Verified, verify, verify_sealed};
 
@@ -201,6 +201,18 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .iter()
         .flat_map(|b| [digit(b >> 4), digit(b & 15)])
         .collect()
+}
+
+/// A key that is written as hex digits.
+pub(crate) fn key_of(text: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(key)
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ fn whole_characters(text: &[u8], most: usize) -> usize {
 
 /// The next quote or backslash. Escapes are often close together; there a plain loop is faster than
 /// a call of `memchr` for each.
-fn special(text: &[u8]) -> Option<usize> {
+pub(super) fn special(text: &[u8]) -> Option<usize> {
     const NEAR: usize = 12;
     let near = text
         .iter()

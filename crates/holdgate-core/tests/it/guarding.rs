@@ -114,7 +114,7 @@ impl Seen {
                 id.clone(),
                 serde_json::from_str(input).unwrap(),
             ),
-            Subject::Call { .. } | Subject::Response => {
+            Subject::Call { .. } | Subject::Response | Subject::Result { .. } => {
                 panic!("a cleared call lacks something: {record:?}")
             }
         })

@@ -37,7 +37,8 @@ impl Shown {
         let record = &question.record;
         let (tool, input) = match &record.subject {
             Subject::Call { tool, input, .. } => (tool.as_deref(), input.as_deref()),
-            Subject::Response => (None, None),
+            // Nobody is asked about results.
+            Subject::Response | Subject::Result { .. } => (None, None),
         };
         let text = |text: &str| Masked::start(text, 400).into_string();
         let findings = record.findings.iter();

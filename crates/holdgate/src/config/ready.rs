@@ -2,7 +2,9 @@
 
 use super::judge::JudgeSettings;
 use super::live::Origin;
-use super::sections::{AskSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings};
+use super::sections::{
+    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
+};
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
 use holdgate_effects::worded;
@@ -40,6 +42,8 @@ pub struct Config {
     pub rates: RateLimits,
     /// Whom to ask, and for how long.
     pub ask: AskSettings,
+    /// What is done about orders in what tools return.
+    pub injection: InjectionSettings,
     /// What kind of machine the agent works on.
     pub profile: Profile,
     /// Where the operator's rules are, and how often they are looked at.
@@ -64,6 +68,14 @@ worded! {
         Auto = "auto": "If a terminal shows questions, or `holdgate approve` waits for them.",
         Always = "always": "Somebody will look: also if a PIN is set, with which questions can be answered later.",
         Never = "never": "Nobody is asked.",
+    }
+}
+
+worded! {
+    /// What becomes of a request in which results cannot be examined.
+    pub enum Unreadable as "value" {
+        Refuse = "refuse": "The request is refused.",
+        Pass = "pass": "The request is forwarded as it came, and recorded.",
     }
 }
 

@@ -1,10 +1,10 @@
 //! The sections of the file: every setting with its type, how it is written, and its default.
 
 use super::live::Origin;
-use super::ready::{Config, Operator};
+use super::ready::{Config, Operator, Unreadable};
 use super::values::{
     Address, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord, ProfileWord,
-    ProviderWord, Span, UpstreamUrl,
+    ProviderWord, Span, UnreadableWord, UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
@@ -128,6 +128,16 @@ section!(GateFile =>
         identical_in_a_row: u32 = 5,
     }
 );
+section!(InjectionFile =>
+    /// What is done about orders in what tools return.
+    #[derive(Copy)]
+    pub InjectionSettings {
+        /// Whether such results are marked as data in requests.
+        mark: bool = true,
+        /// What becomes of a request whose messages cannot be read.
+        unreadable: Unreadable as UnreadableWord = Unreadable::Refuse,
+    }
+);
 section!(RulesFile =>
     /// The operator's rules.
     pub RulesSettings {
@@ -215,6 +225,7 @@ file! {
     upstream: UpstreamFile,
     guard: GuardFile,
     gate: GateFile,
+    injection: InjectionFile,
     rules: RulesFile,
     ask: AskFile,
     project: ProjectFile,
@@ -261,6 +272,7 @@ impl ConfigFile {
                 identical_in_a_row: gate.identical_in_a_row,
             },
             ask,
+            injection: self.injection.settle(),
             profile: gate.profile,
             rules: self.rules.settle(),
             expert_header: false,

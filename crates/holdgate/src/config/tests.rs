@@ -194,8 +194,8 @@ fn some_settings_take_effect_at_once_and_the_others_are_named() {
     let environment = [("HOLDGATE_GUARD_HOLD_ALL".to_owned(), "true".to_owned())];
     let old = Config::load(&flags, environment).unwrap();
     assert!(!old.is_written_otherwise(&old.reload().unwrap()));
-    let file =
-        "[proxy]\nlisten = \"127.0.0.1:2\"\n[gate]\ncalls_per_minute = 8\n[ledger]\nsync = true\n";
+    let file = "[proxy]\nlisten = \"127.0.0.1:2\"\n[gate]\ncalls_per_minute = 8\n[ledger]\nsync = true\n\
+         [injection]\nmark = false\nunreadable = \"pass\"\n";
     std::fs::write(&path, file).unwrap();
     let new = old.reload().unwrap();
     assert!(old.is_written_otherwise(&new));
@@ -209,6 +209,9 @@ fn some_settings_take_effect_at_once_and_the_others_are_named() {
     );
     let live = old.with_live(&new);
     assert_eq!(live.rates.calls_per_minute, 8);
+    assert!(old.injection.mark && !live.injection.mark);
+    let unreadable = (old.injection.unreadable, live.injection.unreadable);
+    assert_eq!(unreadable, (Unreadable::Refuse, Unreadable::Pass));
     assert_eq!(live.proxy.listen.port(), 1);
     std::fs::write(&path, "[gate]\ncalls = 8\n").unwrap();
     assert!(old.reload().is_err());

@@ -1,6 +1,6 @@
 //! Values of the file that have a form of their own.
 
-use super::{Operator, Provider};
+use super::{Operator, Provider, Unreadable};
 use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
@@ -85,6 +85,7 @@ texts! {
     OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));
     ProfileWord(Profile) = |text| word(text, "profile", Profile::ALL.map(|p| (p.word(), p)));
     ProviderWord(Provider) = |text| word(text, "provider", Provider::ALL.map(|p| (p.word(), p)));
+    UnreadableWord(Unreadable) = |text| word(text, "value", Unreadable::ALL.map(|u| (u.word(), u)));
     /// A folder that means the same wherever Holdgate is started.
     Folder(PathBuf) = |text| {
         let wrong = || format!("`{text}` is not an absolute path, write it as `/home/me/project`");

@@ -72,7 +72,7 @@ pub(super) fn last_line(file: &mut File, len: u64) -> io::Result<(u64, Option<St
 
 /// Opens a file that is for the user only. Links are not followed, and nothing but a regular file
 /// is taken.
-pub(super) fn private(
+pub(crate) fn private(
     path: &Path,
     how: impl FnOnce(&mut OpenOptions) -> &mut OpenOptions,
 ) -> io::Result<File> {

@@ -3,7 +3,7 @@
 //! which no earlier one can be computed, so that earlier records cannot be sealed again.
 
 use super::files::{private, readable};
-use super::hex;
+use super::{hex, key_of};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -52,14 +52,7 @@ impl Key {
     }
 
     fn read(text: &str) -> Option<Key> {
-        let mut key = [0; 32];
-        if text.len() != 64 {
-            return None;
-        }
-        for (at, byte) in key.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-        }
-        Some(Key(key))
+        key_of(text).map(Key)
     }
 }
 

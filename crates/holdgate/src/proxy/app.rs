@@ -3,7 +3,7 @@
 
 use super::budget::{Budget, Full, Growth, Remembered, Seldom};
 use super::connections::Connections;
-use super::{judges, records, reload};
+use super::{judges, marking, records, reload};
 use crate::asks::Asks;
 use crate::asks::allow::RulesFile;
 use crate::clock::SystemClock;
@@ -60,6 +60,7 @@ pub(crate) struct App {
     pub(super) worlds: Mutex<HashMap<Option<String>, Arc<World>>>,
     pub(super) know: Arc<Knowledge>,
     pub(super) judges: judges::Judges,
+    pub(super) marking: marking::Marking,
     pub(super) clock: SystemClock,
     pub(super) responses: AtomicU64,
     /// Requests to a model.
@@ -76,6 +77,7 @@ impl App {
         let ledger = Arc::new(ledger);
         let in_force = InForce::load(config.clone())?;
         let know = crate::own::knowledge()?;
+        let marking = marking::Marking::open(&config.state_dir)?;
         let budget = Budget::of(config.proxy.memory_budget);
         let sessions = Sessions::new(config.sessions.max, config.sessions.max_idle);
         Ok(App {
@@ -92,6 +94,7 @@ impl App {
             know,
             // Half as many as carry streams: however much there is to judge, text finds a core.
             judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
+            marking,
             clock: SystemClock::default(),
             responses: AtomicU64::new(0),
             asked: Arc::default(),

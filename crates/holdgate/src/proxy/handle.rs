@@ -7,6 +7,7 @@ use super::body::GuardedBody;
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
 use super::connections::{Busy, Connection};
 use super::host;
+use super::marking::mark;
 use super::refused::{Exchange, Refused, refusal, unreadable};
 use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
@@ -88,40 +89,45 @@ async fn answer(
         )),
         Route::Guarded(protocol) => {
             exchange.protocol = protocol;
-            let (head, body) = request.into_parts();
+            let (mut head, body) = request.into_parts();
             if is_encoded(&head.headers) {
                 return Err(Refused::by_rule(
                     "unreadable-request",
                     "the request body is compressed and cannot be read; send it uncompressed",
                 ));
             }
-            let body = read_request(app, body, &mut share).await?;
+            let mut body = read_request(app, body, &mut share).await?;
             let busy = Busy::new(app, connection);
             let read = protocol
                 .read_request(body.clone())
                 .map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
             exchange.session = session_id(given_session.as_deref(), &head.headers, &facts);
-            let session = &exchange.session;
-            let known = app.session_apart(session, facts.working_dir.as_deref());
+            let known = app.session_apart(&exchange.session, facts.working_dir.as_deref());
             let known = known.await.map_err(|_| {
                 let message = "the agent's working folder could not be read";
                 Refused::by_rule("unreadable-request", message)
             })?;
             let in_force = app.in_force();
+            let injection = in_force.config.injection;
+            if let Some(marked) = mark(app, injection, &read, &known, exchange, &mut share).await? {
+                body = marked;
+                // The client has counted the bytes that it sent.
+                head.headers.remove(header::CONTENT_LENGTH);
+            }
             let judge = ResponseContext {
                 protocol,
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
                 expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
                 session: known,
-                session_id: session.clone(),
+                session_id: exchange.session.clone(),
                 response_id: exchange.id.clone(),
                 request: facts,
                 settings: in_force.guard_for(user_agent(&head.headers)),
             };
             // The history is needed only when the answer comes: the request does not wait for it.
-            let history = app.rebuild(read, session, &judge.session);
+            let history = app.rebuild(read, &exchange.session, &judge.session);
             let response = send(app, client, Request::from_parts(head, full(body))).await?;
             let load = StreamLoad::new(share, busy);
             guard_response(app, judge, history, response, load).await

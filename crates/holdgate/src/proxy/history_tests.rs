@@ -63,7 +63,7 @@ fn upstream() -> SocketAddr {
 }
 
 /// One HTTP message with its body, which must have a length.
-fn receive(socket: &mut TcpStream) -> String {
+pub(super) fn receive(socket: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {

@@ -16,6 +16,9 @@ mod host;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
+mod marking;
+#[cfg(test)]
+mod marking_tests;
 mod records;
 mod refused;
 mod reload;

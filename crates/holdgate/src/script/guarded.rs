@@ -113,7 +113,12 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
             Output::Record(record) => match record.action {
                 Action::Sent => cleared.push(call(&record)?),
                 Action::ExplainedAndContinued => inert.push(inert_id(&record)),
-                Action::Explained | Action::ResponseEnded | Action::LeftOut | Action::Asked => {}
+                Action::Explained
+                | Action::ResponseEnded
+                | Action::LeftOut
+                | Action::Asked
+                | Action::Marked
+                | Action::Forwarded => {}
             },
             // The guard here judges on its own.
             Output::Judge(_) | Output::Ask(_) | Output::Abort => {}

@@ -167,6 +167,18 @@ fn check_judges_a_command_or_a_call() {
     given(cut, &[], 2, "");
     given(cut, &["--tool", "Bash"], 2, "");
     check("check -- {rm,-rf,/}", 1, "verdict block", "");
+    let result = fed(
+        &mut holdgate(&["check", "--result", "-"]),
+        b"all \xff tests pass\n",
+    );
+    assert_eq!(result.status.code(), Some(0), "{result:?}");
+    has(
+        &String::from_utf8_lossy(&result.stdout),
+        "the model gets it as it is",
+    );
+    let missing = "check --result /nonexistent/page";
+    check(missing, 2, "", "cannot read /nonexistent/page");
+    check("check --result - -- ls", 2, "", "cannot be used with");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod history;
 mod message;
 mod read;
 mod request;
+mod results;
 mod write;
 
 use super::{Declared, Protocol, ReadMessage, Reader, Writer, is_call};

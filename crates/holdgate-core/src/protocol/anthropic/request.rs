@@ -1,6 +1,7 @@
 //! What a request says about the session and the tools.
 
 use super::history::mentions;
+use super::results::results;
 use crate::request::{Layout, ProviderTools, Request, RequestFacts};
 use bytes::Bytes;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
@@ -9,6 +10,7 @@ static LAYOUT: Layout = Layout {
     messages: "messages",
     content: "content",
     mentions,
+    results,
 };
 
 /// Kinds of tool that run at the provider, by the start of their type, and the names under which

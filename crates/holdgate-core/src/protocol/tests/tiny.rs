@@ -12,7 +12,7 @@ use crate::call::{Executor, Fault};
 use crate::canonical::Frames;
 use crate::event::Block;
 use crate::mask::Masked;
-use crate::request::{Layout, Mention};
+use crate::request::{Layout, Mention, ToolResult};
 
 pub(super) const TINY: &dyn Protocol = &Tiny;
 
@@ -20,6 +20,7 @@ static LAYOUT: Layout = Layout {
     messages: "turns",
     content: "say",
     mentions,
+    results,
 };
 
 #[derive(Debug)]
@@ -267,4 +268,11 @@ fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
         texts: Vec::new(),
     });
     said.into_iter().chain(called).chain(ended).collect()
+}
+
+/// What the tool returned is beside the id.
+fn results<'m>(turn: &'m Json<'m>) -> Vec<ToolResult<'m>> {
+    let call = turn.get_str("result");
+    let texts = turn.get("printed").into_iter().collect();
+    vec![ToolResult { call, texts }]
 }
