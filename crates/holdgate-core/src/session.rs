@@ -17,6 +17,7 @@ use holdgate_effects::effect::Effect;
 use holdgate_effects::path::World;
 use holdgate_effects::traces::Traces;
 use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ const MAX_APPROVED_BYTES: usize = 64 << 10;
 /// How long the result of a call is waited for, and of how many calls.
 const MAX_PENDING: Duration = Duration::from_mins(10);
 const MAX_PENDING_CALLS: usize = 256;
+/// Results with secrets that are recorded.
+const MAX_SHOWN: usize = 1024;
 /// Folders in which the shell may be.
 const MAX_FOLDERS: usize = 3;
 
@@ -61,6 +64,9 @@ pub struct Session {
     pub world: Arc<World>,
     /// What its conversations have shown.
     pub conversations: SharedConversations,
+    /// The calls whose results have shown what must not get around, as far as that is recorded.
+    shown: HashSet<u64>,
+    keys: RandomState,
     /// Which of its messages were examined for orders in results.
     pub examined: SharedExamined,
     /// When the calls of the last minute were cleared.
@@ -145,6 +151,25 @@ impl Session {
         *costly = costly.saturating_add(1);
     }
 
+    /// What results have shown that must not get around, with the names of tool and call: each
+    /// once, to be recorded.
+    pub fn new_shown(&mut self, history: &History) -> Vec<(Finding, String, String)> {
+        if !history.has_sensitive() {
+            return Vec::new();
+        }
+        let mut new = Vec::new();
+        for (step, shown) in history.shown() {
+            let Some(finding) = shown.finding() else {
+                continue;
+            };
+            let number = self.keys.hash_one((&step.call, step.digest));
+            if self.shown.len() < MAX_SHOWN && self.shown.insert(number) {
+                new.push((finding, step.tool.clone(), step.call.clone()));
+            }
+        }
+        new
+    }
+
     /// How many calls were refused since one was cleared.
     pub fn refusals_in_a_row(&self) -> u32 {
         self.refusals_in_a_row
@@ -217,7 +242,7 @@ impl Session {
         let times = self.recent.capacity() * size_of::<Duration>();
         let trees = self.trees.iter().map(|(_, folder)| 96 + folder.len());
         let own = times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes();
-        own + self.examined.bytes()
+        own + self.examined.bytes() + 16 * self.shown.len()
     }
 
     /// Where the agent works, with all folders that its shell may be in.

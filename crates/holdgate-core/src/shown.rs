@@ -5,6 +5,7 @@
 use crate::prints::{Prints, Winnowing};
 use crate::spillage::{self, What};
 use crate::taint::Secret;
+use crate::verdict::{Finding, LayerName};
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::{PathClass, Place};
@@ -108,6 +109,30 @@ impl Shown {
     /// Whether it says what must not get around.
     pub(crate) fn is_sensitive(&self) -> bool {
         !self.secrets.is_empty() || self.lost > 0 || self.marking.is_some()
+    }
+
+    /// What a reviewer wants to know about it.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        let mut rules: Vec<&str> = self.secrets.iter().map(|secret| secret.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let count = self.secrets.len() + self.lost;
+        match (self.marking, count) {
+            (Some(marking), _) => {
+                let reason = format!("what the tool returned is marked ({marking})");
+                Some(Finding::audit(
+                    LayerName::Spillage,
+                    "marked-text-shown",
+                    reason,
+                ))
+            }
+            (None, 0) => None,
+            (None, _) => {
+                let what = if count == 1 { "a secret" } else { "secrets" };
+                let reason = format!("what the tool returned shows {what} ({})", rules.join(", "));
+                Some(Finding::audit(LayerName::Spillage, "secret-shown", reason))
+            }
+        }
     }
 
     /// Whether it names a host, or one of the same domain, beside its secrets.

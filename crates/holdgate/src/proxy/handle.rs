@@ -7,7 +7,7 @@ use super::body::GuardedBody;
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
 use super::connections::{Busy, Connection};
 use super::host;
-use super::marking::mark;
+use super::marking::{mark, record_shown};
 use super::refused::{Exchange, Refused, refusal, unreadable};
 use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
@@ -264,6 +264,7 @@ async fn guard_response(
             return Err(Refused::by_rule("unreadable-request", message));
         }
     };
+    record_shown(app, &judge).await?;
     // The request's body has gone by now.
     load.keeps(0, 0);
     let (mut head, body) = response.into_parts();

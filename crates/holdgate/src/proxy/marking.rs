@@ -10,7 +10,9 @@ use bytes::Bytes;
 use hmac::{Hmac, Mac as _};
 use holdgate_core::injection::{self, Suspicion};
 use holdgate_core::marking::{MarkedResult, Marker, Marks, SharedExamined};
-use holdgate_core::{Action, Finding, LayerName, Record, Request, SharedSession, lock_session};
+use holdgate_core::{
+    Action, Finding, LayerName, Record, Request, ResponseContext, SharedSession, lock_session,
+};
 use holdgate_effects::json::JsonError;
 use hyper::StatusCode;
 use sha2::Sha256;
@@ -211,6 +213,22 @@ fn records<'r>(
         record(exchange, "r0", (None, None), vec![finding], Action::Marked)
     });
     single.chain(others)
+}
+
+/// Records what results have shown that must not get around, each once.
+pub(super) async fn record_shown(app: &App, judge: &ResponseContext) -> Result<(), Refused> {
+    let new = lock_session(&judge.session).new_shown(&judge.history);
+    for (at, (finding, tool, call)) in new.into_iter().enumerate() {
+        let id = format!("{}-s{}", judge.response_id, at + 1);
+        let names = (Some(tool), Some(call));
+        let session = judge.session_id.clone();
+        let record = Record::of_result(id, session, names, vec![finding], Action::Forwarded);
+        app.records.write(record).await.map_err(|error| {
+            let message = format!("what a result shows cannot be recorded: {error}");
+            Refused::plain(StatusCode::BAD_REQUEST, message)
+        })?;
+    }
+    Ok(())
 }
 
 fn record(

@@ -95,6 +95,7 @@ async fn a_secret_that_was_shown_does_not_leave_in_any_form() {
         for part in ["secret-leaves", "`Read`", "collect.example.net", form] {
             has(&ledger, part);
         }
+        has(&ledger, "secret-shown");
         // Both steps are named: the one that showed it, and this one.
         has(&ledger, "toolu_first");
         for value in [KEY, base64, &label, one] {
