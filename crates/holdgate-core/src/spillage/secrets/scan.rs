@@ -201,6 +201,7 @@ fn by_name(text: &str, at: usize, named: &'static Named, regex: &Regex) -> Optio
     let real = super::words::is_body(value.as_str()) || super::words::is_uuid(value.as_str());
     (ends && real && !super::words::is_dummy(value.as_str())).then(|| Candidate {
         issuers: named.issuers,
+        formed: true,
         ..Candidate::new(named.name, super::Evidence::Named, range)
     })
 }
@@ -227,7 +228,7 @@ fn is_given(text: &str, word: Range<usize>) -> bool {
     if b"=:,".contains(&next) {
         return true;
     }
-    // `--token VALUE`, `Bearer VALUE`, `password is VALUE` is prose.
+    // `--token VALUE`, `Bearer VALUE`.
     let before = bytes.get(..word.start).unwrap_or_default();
     let name = before
         .iter()
@@ -239,7 +240,20 @@ fn is_given(text: &str, word: Range<usize>) -> bool {
     let bearer = text
         .get(word.clone())
         .is_some_and(|word| word.eq_ignore_ascii_case("bearer"));
-    spaces > 0 && (first == Some(&b'-') || bearer) && next.is_ascii_graphic()
+    let takes = (first == Some(&b'-') || bearer) && next.is_ascii_graphic();
+    spaces > 0 && (takes || is_told(text, word.end))
+}
+
+/// Whether a sentence goes on with a value: `is Kx9…`.
+fn is_told(text: &str, at: usize) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let rest = rest.get(..MAX_NAME).unwrap_or(rest);
+    let line = rest.split(|b| *b == b'\n').next().unwrap_or_default();
+    let said: [&[u8]; 5] = [b" is ", b" was ", b" -> ", b" => ", b" to "];
+    let tells = said
+        .iter()
+        .any(|said| memchr::memmem::find(line, said).is_some());
+    tells && rest.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether an address has an `@` before its path.

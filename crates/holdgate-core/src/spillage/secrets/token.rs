@@ -66,7 +66,7 @@ impl Reader {
             .form
             .starts
             .iter()
-            .any(|start| start.ends_with(['=', ' ', '"']));
+            .any(|start| start.ends_with(['=', ' ', '"', ':']));
         let range = if named {
             start + shown..range.end
         } else {
@@ -74,6 +74,7 @@ impl Reader {
         };
         Some(Candidate {
             issuers: self.form.issuers,
+            formed: true,
             ..Candidate::new(self.form.name, evidence, range)
         })
     }
@@ -251,8 +252,11 @@ pub(super) fn private_keys(text: &str) -> Vec<Candidate> {
     let framed = secret::private_keys(text).into_iter();
     let putty = putty_keys(text).into_iter();
     let keys = framed.chain(putty).filter(is_key).take(super::MAX_SECRETS);
-    keys.map(|range| Candidate::new("private-key", Evidence::Exact, range))
-        .collect()
+    let key = |range| Candidate {
+        formed: true,
+        ..Candidate::new("private-key", Evidence::Exact, range)
+    };
+    keys.map(key).collect()
 }
 
 /// A `PuTTY` key is not longer.
