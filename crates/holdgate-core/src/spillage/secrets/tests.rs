@@ -54,6 +54,13 @@ fn github_token(lot: &mut Lot) -> String {
     format!("ghp_{random}{}", end.iter().rev().collect::<String>())
 }
 
+/// An expression that cannot be made would find nothing.
+#[test]
+fn every_expression_can_be_made() {
+    let scanner = scan::scanner().unwrap();
+    assert_eq!(scanner.broken(), [""; 0]);
+}
+
 #[test]
 fn tokens_are_known_by_their_forms() {
     let lot = &mut Lot(14);
