@@ -19,6 +19,8 @@ struct Candidate {
     evidence: Evidence,
     range: Range<usize>,
     issuers: &'static [&'static str],
+    /// Whether a form says what it is: it knows better than the name before it.
+    formed: bool,
 }
 
 impl Candidate {
@@ -28,6 +30,7 @@ impl Candidate {
             evidence,
             range,
             issuers: &[],
+            formed: false,
         }
     }
 
@@ -84,25 +87,23 @@ fn candidates(text: &str, standing: Standing) -> Vec<Candidate> {
     for window in windows {
         around::examine(text, window, &mut found);
     }
+    // A name says nothing about what is encrypted.
+    if text.contains("kind: SealedSecret") {
+        found.retain(|secret| secret.formed);
+    }
     lines::variables(text, standing, &mut found);
     lines::manifest(text, &mut found);
     without_overlaps(found)
 }
 
-/// Of secrets that overlap, the surest stays. In order of the text.
+/// Of secrets that overlap, the one with a form stays, then the surest. In order of the text.
 fn without_overlaps(mut found: Vec<Candidate>) -> Vec<Candidate> {
-    found.sort_by_key(|secret| {
-        (
-            secret.range.start,
-            secret.evidence,
-            usize::MAX - secret.range.end,
-        )
-    });
+    found.sort_by_key(|secret| (secret.range.start, !secret.formed, secret.evidence));
     let mut kept: Vec<Candidate> = Vec::with_capacity(found.len());
     for secret in found {
         match kept.last_mut() {
             Some(last) if secret.range.start < last.range.end => {
-                if secret.evidence < last.evidence {
+                if (!secret.formed, secret.evidence) < (!last.formed, last.evidence) {
                     *last = secret;
                 }
             }

@@ -3,7 +3,9 @@
 
 use super::{Candidate, Evidence, token, words};
 use crate::mask::{self, Found, How, Strength};
+use regex::Regex;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Hosts where a password opens nothing that others can reach.
 const LOCAL: &[&str] = &[
@@ -42,6 +44,10 @@ const PUBLIC_NAMES: &[&str] = &[
     "idempotency",
     "etag",
     "cache",
+    "encrypted",
+    "hashed",
+    "cipher",
+    "masked",
 ];
 /// Settings that stand beside a password in a connection string, in lower case.
 const CONNECTION: &[&str] = &[
@@ -69,10 +75,30 @@ pub(super) fn examine(text: &str, window: Range<usize>, found: &mut Vec<Candidat
             found.push(Candidate::new(rule, evidence, range));
         }
         if found.len() > super::MAX_SECRETS {
-            break;
+            return;
+        }
+    }
+    let told = TOLD
+        .as_ref()
+        .into_iter()
+        .flat_map(|told| told.captures_iter(part));
+    for told in told.take(super::MAX_SECRETS) {
+        let Some(value) = told.get(1) else { continue };
+        let word = value.as_str().trim_end_matches(['.', ',', ';', ')']);
+        let chosen = word.len() >= 10 && words::is_mixed(word, 4) && words::has_three(word);
+        if chosen && !words::is_dummy(word) && !words::is_wordy(word) && !mask::is_code(word) {
+            let start = window.start + value.start();
+            let range = start..start + word.len();
+            found.push(Candidate::new("told-secret", Evidence::Named, range));
         }
     }
 }
+
+/// A password in a sentence: `the password of the database is …`.
+static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let told = r#"(?i)(?-u:\b)(?:password|passwd|passphrase|api[ _-]?key|secret)(?-u:\b)[^\n:=]{0,40}?\s(?:is|was|->|=>|to)\s+["'`]?([^\s"'`<>{}$()]{10,80})"#;
+    Regex::new(told).ok()
+});
 
 fn grade(found: &Found<'_>, part: &str) -> Option<(&'static str, Evidence)> {
     let value = part.get(found.range.clone())?.trim();

@@ -86,12 +86,10 @@ fn grade(name: &str, value: &str, standing: Standing) -> Option<Evidence> {
     let plain = lower.split('_').any(|word| PLAIN_NAMES.contains(&word));
     let strong = mask::strength(name) == Some(Strength::Strong);
     let random = words::is_random(value);
-    // In a file for secrets, a password that somebody chose is one too.
-    if strong
-        && standing == Standing::Secrets
-        && (random || words::is_mixed(value, 4))
-        && !words::is_common(value, "")
-    {
+    // Among variables, a password that somebody chose is one too.
+    let chosen = words::is_mixed(value, 4) && words::has_three(value);
+    let kept = standing == Standing::Secrets && words::is_mixed(value, 4);
+    if strong && (random || chosen || kept) && !words::is_common(value, "") {
         return Some(Evidence::Named);
     }
     (value.len() >= MIN_VALUE && random && !plain && !value.starts_with('/'))

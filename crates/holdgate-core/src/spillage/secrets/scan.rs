@@ -7,7 +7,7 @@ use holdgate_effects::text::secret::{Named, forms, named};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What a word in the text is a sign of.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Scanner {
     words: AhoCorasick,
     signs: Vec<Vec<Sign>>,
     forms: Vec<token::Reader>,
-    named: Vec<(&'static Named, Regex)>,
+    named: Vec<(&'static Named, OnceLock<Option<Regex>>)>,
 }
 
 static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(Scanner::new);
@@ -76,7 +76,7 @@ impl Scanner {
             for start in form.starts {
                 add(start, Sign::Form(at));
             }
-            readers.push(token::Reader::new(form)?);
+            readers.push(token::Reader::new(form));
         }
         for (at, named) in named().enumerate() {
             for word in named.words {
@@ -84,7 +84,7 @@ impl Scanner {
                     add(&word.replace('_', between), Sign::Named(at));
                 }
             }
-            by_name.push((named, expression(named)?));
+            by_name.push((named, OnceLock::new()));
         }
         for word in NAMES {
             add(word, Sign::Name);
@@ -109,6 +109,18 @@ impl Scanner {
             forms: readers,
             named: by_name,
         })
+    }
+
+    /// The names of forms whose expressions cannot be made.
+    #[cfg(test)]
+    pub(super) fn broken(&self) -> Vec<&'static str> {
+        let forms = self.forms.iter().filter(|form| form.is_broken());
+        let named = self
+            .named
+            .iter()
+            .filter(|(named, _)| expression(named).is_none());
+        let named = named.map(|(named, _)| named.name);
+        forms.map(token::Reader::name).chain(named).collect()
     }
 
     /// Adds the tokens in `text` to `found`; yields the ranges where a secret may be known by what
@@ -185,7 +197,12 @@ fn expression(named: &Named) -> Option<Regex> {
     .ok()
 }
 
-fn by_name(text: &str, at: usize, named: &'static Named, regex: &Regex) -> Option<Candidate> {
+fn by_name(
+    text: &str,
+    at: usize,
+    named: &'static Named,
+    regex: &OnceLock<Option<Regex>>,
+) -> Option<Candidate> {
     let before = text.get(..at)?.bytes().next_back().unwrap_or(b' ');
     let first = text.as_bytes().get(at).copied()?;
     // `myOktaToken` and `OKTA_TOKEN` name it, `rookTable` does not.
@@ -195,12 +212,14 @@ fn by_name(text: &str, at: usize, named: &'static Named, regex: &Regex) -> Optio
         return None;
     }
     let end = text.floor_char_boundary(at.saturating_add(AFTER));
+    let regex = regex.get_or_init(|| expression(named)).as_ref()?;
     let value = regex.captures(text.get(at..end)?)?.get(1)?;
     let range = at + value.start()..at + value.end();
     let ends = !token::goes_on(text, range.end, "_-+/=");
     let real = super::words::is_body(value.as_str()) || super::words::is_uuid(value.as_str());
     (ends && real && !super::words::is_dummy(value.as_str())).then(|| Candidate {
         issuers: named.issuers,
+        formed: true,
         ..Candidate::new(named.name, super::Evidence::Named, range)
     })
 }
@@ -227,7 +246,7 @@ fn is_given(text: &str, word: Range<usize>) -> bool {
     if b"=:,".contains(&next) {
         return true;
     }
-    // `--token VALUE`, `Bearer VALUE`, `password is VALUE` is prose.
+    // `--token VALUE`, `Bearer VALUE`.
     let before = bytes.get(..word.start).unwrap_or_default();
     let name = before
         .iter()
@@ -239,7 +258,20 @@ fn is_given(text: &str, word: Range<usize>) -> bool {
     let bearer = text
         .get(word.clone())
         .is_some_and(|word| word.eq_ignore_ascii_case("bearer"));
-    spaces > 0 && (first == Some(&b'-') || bearer) && next.is_ascii_graphic()
+    let takes = (first == Some(&b'-') || bearer) && next.is_ascii_graphic();
+    spaces > 0 && (takes || is_told(text, word.end))
+}
+
+/// Whether a sentence goes on with a value: `is Kx9…`.
+fn is_told(text: &str, at: usize) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let rest = rest.get(..MAX_NAME).unwrap_or(rest);
+    let line = rest.split(|b| *b == b'\n').next().unwrap_or_default();
+    let said: [&[u8]; 5] = [b" is ", b" was ", b" -> ", b" => ", b" to "];
+    let tells = said
+        .iter()
+        .any(|said| memchr::memmem::find(line, said).is_some());
+    tells && rest.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether an address has an `@` before its path.

@@ -54,6 +54,13 @@ fn github_token(lot: &mut Lot) -> String {
     format!("ghp_{random}{}", end.iter().rev().collect::<String>())
 }
 
+/// An expression that cannot be made would find nothing.
+#[test]
+fn every_expression_can_be_made() {
+    let scanner = scan::scanner().unwrap();
+    assert_eq!(scanner.broken(), [""; 0]);
+}
+
 #[test]
 fn tokens_are_known_by_their_forms() {
     let lot = &mut Lot(14);
@@ -167,6 +174,36 @@ fn logins_are_known_by_where_they_stand() {
         "apiVersion: v1\nkind: Secret\ndata:\n  password: S3g5dkxtMnFUejg=\n",
     ] {
         assert!(!blocked(text, None).is_empty(), "{text}");
+    }
+}
+
+/// A name before a key that browsers get to see, or before the JWT of every document, says nothing.
+#[test]
+fn a_form_knows_better_than_the_name_before_it() {
+    let lot = &mut Lot(9);
+    let key = format!("AIza{}", lot.draw(ALL, 35));
+    assert_eq!(
+        blocked(&format!("GEMINI_API_KEY={key}"), None),
+        ["google-api-key"]
+    );
+    let web = format!("apiKey: \"{key}\",\nauthDomain: \"shop.firebaseapp.com\"");
+    assert!(blocked(&web, None).is_empty());
+    let claims = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0";
+    let jwt = format!("eyJhbGciOiJIUzI1NiJ9.{claims}.{}", lot.draw(ALL, 43));
+    assert!(blocked(&format!("token = \"{jwt}\""), None).is_empty());
+    assert_eq!(values(&format!("token = \"{jwt}\""), None).len(), 1);
+}
+
+#[test]
+fn a_password_in_a_sentence_is_found() {
+    let found = blocked("FYI the root password of db3 is Kx9vLm2qTz8. Bye", None);
+    assert_eq!(found, ["told-secret"]);
+    for text in [
+        "the password is required since version 2024",
+        "the token limit was raised to 128000 tokens",
+        "the api key is read from config.api_key_v2",
+    ] {
+        assert!(blocked(text, None).is_empty(), "{text}");
     }
 }
 

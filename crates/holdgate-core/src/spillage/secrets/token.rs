@@ -7,6 +7,7 @@ use holdgate_effects::json::{Json, LoneSurrogates};
 use holdgate_effects::text::secret::{self, Check, Form};
 use regex::Regex;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Longer tokens are cut.
 const MAX_TOKEN: usize = 8192;
@@ -18,27 +19,51 @@ const NEAR: usize = 400;
 /// Reads one form.
 pub(super) struct Reader {
     form: &'static Form,
+    /// The expressions, made when the first start is seen: most forms are never needed.
+    expressions: OnceLock<Option<Expressions>>,
+}
+
+struct Expressions {
     /// What comes before the start, up to it.
     lead: Option<Regex>,
     exact: Regex,
 }
 
 impl Reader {
-    pub(super) fn new(form: &'static Form) -> Option<Reader> {
-        let lead = match form.lead {
-            "" => None,
-            lead => Some(Regex::new(&format!("(?:{lead})$")).ok()?),
-        };
-        Some(Reader {
+    pub(super) fn new(form: &'static Form) -> Reader {
+        Reader {
             form,
-            lead,
-            exact: form.exact().ok()?,
-        })
+            expressions: OnceLock::new(),
+        }
+    }
+
+    /// A test makes them all. A form whose expression were invalid would find nothing.
+    fn expressions(&self) -> Option<&Expressions> {
+        let make = || {
+            let lead = match self.form.lead {
+                "" => None,
+                lead => Some(Regex::new(&format!("(?:{lead})$")).ok()?),
+            };
+            let exact = self.form.exact().ok()?;
+            Some(Expressions { lead, exact })
+        };
+        self.expressions.get_or_init(make).as_ref()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_broken(&self) -> bool {
+        self.expressions().is_none()
+    }
+
+    #[cfg(test)]
+    pub(super) fn name(&self) -> &'static str {
+        self.form.name
     }
 
     /// The token whose start is at `at`.
     pub(super) fn read(&self, text: &str, at: usize) -> Option<Candidate> {
-        let start = match &self.lead {
+        let Expressions { lead, exact } = self.expressions()?;
+        let start = match lead {
             Some(lead) => {
                 let from = text.ceil_char_boundary(at.saturating_sub(MAX_LEAD));
                 from + lead.find(text.get(from..at)?)?.start()
@@ -49,7 +74,7 @@ impl Reader {
             return None;
         }
         let end = text.floor_char_boundary(start.saturating_add(MAX_TOKEN).min(text.len()));
-        let found = self.exact.captures(text.get(start..end)?)?;
+        let found = exact.captures(text.get(start..end)?)?;
         let token = found.get(0)?.as_str();
         let shown = found.get(1).map_or(0, |shown| shown.end());
         let body = token.get(shown..).unwrap_or_default();
@@ -66,7 +91,7 @@ impl Reader {
             .form
             .starts
             .iter()
-            .any(|start| start.ends_with(['=', ' ', '"']));
+            .any(|start| start.ends_with(['=', ' ', '"', ':']));
         let range = if named {
             start + shown..range.end
         } else {
@@ -74,6 +99,7 @@ impl Reader {
         };
         Some(Candidate {
             issuers: self.form.issuers,
+            formed: true,
             ..Candidate::new(self.form.name, evidence, range)
         })
     }
@@ -251,8 +277,11 @@ pub(super) fn private_keys(text: &str) -> Vec<Candidate> {
     let framed = secret::private_keys(text).into_iter();
     let putty = putty_keys(text).into_iter();
     let keys = framed.chain(putty).filter(is_key).take(super::MAX_SECRETS);
-    keys.map(|range| Candidate::new("private-key", Evidence::Exact, range))
-        .collect()
+    let key = |range| Candidate {
+        formed: true,
+        ..Candidate::new("private-key", Evidence::Exact, range)
+    };
+    keys.map(key).collect()
 }
 
 /// A `PuTTY` key is not longer.
