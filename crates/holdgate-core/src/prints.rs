@@ -1,21 +1,23 @@
 //! Winnowed fingerprints: which passages two texts share, without keeping the texts.
 //!
-//! A text is normalised to its letters and digits, in lower case; white space, punctuation, comment
-//! marks and import lines do not count. Every [`gram`](Winnowing::gram) of consecutive characters is
-//! hashed with a key, and of each [`window`](Winnowing::window) of hashes the smallest is kept as a
-//! print. So **every passage of [`Winnowing::guaranteed`] normalised characters that two texts share
-//! gives them a common print**, wherever it stands in them and however it is indented. Without the
-//! key, nobody can test whether a known text has a print.
+//! A text is normalised to its letters and digits, in lower case; white space, punctuation and
+//! comment marks do not count. Every [`gram`](Winnowing::gram) of consecutive characters is hashed
+//! with a key, and of each [`window`](Winnowing::window) of hashes the smallest is kept as a print.
+//! So **every passage of [`Winnowing::guaranteed`] normalised characters that two texts share gives
+//! them a common print**, wherever it stands in them and however it is formatted. Without the key,
+//! nobody can test whether a known text has a print.
 //!
-//! Grams of few different characters (rules of dashes and zeros) give no print. Texts that everybody
-//! has, such as the headers of licences, have prints too: [`common`] lists them, and who compares
-//! texts [removes](Prints::without) them first.
+//! What stands in unrelated texts says nothing. Grams of few different characters give no print. Of
+//! a source that others are compared with, [`Prints::of_source`] leaves out the grams that touch a
+//! line of imports or of a licence, and [`common`] lists grams of the licences themselves.
 
+mod index;
 mod normal;
 #[cfg(test)]
 mod tests;
 
-use normal::characters;
+pub use index::{PrintIndex, is_counted};
+use normal::{Character, characters, characters_of_source};
 use std::collections::VecDeque;
 
 /// How prints are taken. Texts can be compared only if theirs were taken alike.
@@ -32,18 +34,19 @@ pub struct Winnowing {
 }
 
 impl Winnowing {
-    /// So many shared characters, letters and digits counted, are always found.
+    /// So many shared letters and digits in a row are always found.
     pub const fn guaranteed(self) -> usize {
         self.gram + self.window - 1
     }
 }
 
-/// About three lines of code are always found, and less than a long line is not.
+/// Passages of about four lines of code are always found, and less than a long line never is. Shorter
+/// grams find idioms that unrelated programs share.
 impl Default for Winnowing {
     fn default() -> Self {
         Winnowing {
             gram: 48,
-            window: 48,
+            window: 64,
             most: 8192,
         }
     }
@@ -51,6 +54,8 @@ impl Default for Winnowing {
 
 /// A gram of fewer different characters says nothing.
 const VARIETY: usize = 8;
+/// In place of the hash of such a gram: above all others.
+const NOTHING: u64 = u64::MAX;
 /// The hashes are numbers below this prime, 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
 
@@ -69,12 +74,21 @@ impl Prints {
 
     /// The prints of `text`, taken in this way.
     pub fn taken(text: &str, key: u64, how: Winnowing) -> Prints {
+        Prints::winnowed(characters(text), key, how)
+    }
+
+    /// The prints of a source without boilerplate: what tells that another text was copied from it.
+    pub fn of_source(text: &str, key: u64, how: Winnowing) -> Prints {
+        Prints::winnowed(characters_of_source(text), key, how)
+    }
+
+    fn winnowed(text: impl Iterator<Item = Character>, key: u64, how: Winnowing) -> Prints {
         let mut roll = Roll::new(key, how.gram);
         let mut window = Window::new(how.window);
         let mut hashes = Vec::new();
-        for character in characters(text) {
-            if let Some(hash) = roll.push(character) {
-                hashes.extend(window.push(hash));
+        for character in text {
+            if let Some(gram) = roll.push(character) {
+                hashes.extend(window.push(gram));
             }
         }
         hashes.extend(window.rest());
@@ -154,8 +168,17 @@ pub fn every_gram(text: &str, key: u64) -> Prints {
     Prints::taken(text, key, every)
 }
 
-/// The hash of the last `gram` characters, as a polynomial in a secret base (Rabin and Karp). Only
-/// who knows the base can compute the hash of a text.
+/// A stretch of [`Winnowing::gram`] characters.
+#[derive(Clone, Copy, Debug)]
+struct Gram {
+    /// [`NOTHING`] if there is too little variety in it.
+    hash: u64,
+    /// Whether a part of it stands in unrelated texts too.
+    is_boilerplate: bool,
+}
+
+/// The hash of the last characters, as a polynomial in a secret base (Rabin and Karp). Only who knows
+/// the base can compute the hash of a text.
 struct Roll {
     base: u64,
     /// The base to the power of the gram's length: what the oldest character weighs.
@@ -163,7 +186,9 @@ struct Roll {
     mask: u64,
     hash: u64,
     gram: usize,
-    last: VecDeque<u32>,
+    last: VecDeque<Character>,
+    /// How many of the last characters are boilerplate.
+    boilerplate: usize,
     /// How often each character is among the last ones.
     counts: [u32; 128],
     different: usize,
@@ -179,25 +204,27 @@ impl Roll {
             hash: 0,
             gram,
             last: VecDeque::with_capacity(gram + 1),
+            boilerplate: 0,
             counts: [0; 128],
             different: 0,
         }
     }
 
-    /// The hash of the gram that ends here, once there is one. `u64::MAX` if it says nothing.
-    fn push(&mut self, character: char) -> Option<u64> {
-        let new = u32::from(character) + 1;
+    /// The gram that ends here, once there is one.
+    fn push(&mut self, new: Character) -> Option<Gram> {
         self.last.push_back(new);
-        self.hash = plus(times(self.hash, self.base), u64::from(new));
-        if let Some(count) = self.counts.get_mut(new as usize % 128) {
+        self.hash = plus(times(self.hash, self.base), weight(new));
+        self.boilerplate += usize::from(new.is_boilerplate);
+        if let Some(count) = self.counts.get_mut(new.letter as usize % 128) {
             self.different += usize::from(*count == 0);
             *count += 1;
         }
-        if self.last.len() > self.gram {
-            let old = self.last.pop_front().unwrap_or_default();
-            let weight = times(u64::from(old), self.oldest);
-            self.hash = plus(self.hash, PRIME - weight);
-            if let Some(count) = self.counts.get_mut(old as usize % 128) {
+        if self.last.len() > self.gram
+            && let Some(old) = self.last.pop_front()
+        {
+            self.hash = plus(self.hash, PRIME - times(weight(old), self.oldest));
+            self.boilerplate -= usize::from(old.is_boilerplate);
+            if let Some(count) = self.counts.get_mut(old.letter as usize % 128) {
                 *count -= 1;
                 self.different -= usize::from(*count == 0);
             }
@@ -206,22 +233,26 @@ impl Roll {
             return None;
         }
         let says_something = self.different >= VARIETY.min(self.gram);
-        Some(if says_something {
-            mixed(self.hash ^ self.mask).min(u64::MAX - 1)
-        } else {
-            u64::MAX
+        let hash = || mixed(self.hash ^ self.mask).min(NOTHING - 1);
+        Some(Gram {
+            hash: if says_something { hash() } else { NOTHING },
+            is_boilerplate: self.boilerplate > 0,
         })
     }
 }
 
-/// The smallest of the last `window` hashes, each time that it is another one.
+fn weight(character: Character) -> u64 {
+    u64::from(u32::from(character.letter) + 1)
+}
+
+/// The gram with the smallest hash of the last `size` ones, each time that it is another one.
 struct Window {
     size: usize,
-    /// The number of the next hash.
+    /// The number of the next gram.
     next: usize,
-    /// Hashes that are or may become the smallest, with their numbers: both ascending.
-    rising: VecDeque<(usize, u64)>,
-    /// The number of the last hash that was reported.
+    /// Grams that have or may get the smallest hash, with their numbers: both ascending.
+    rising: VecDeque<(usize, Gram)>,
+    /// The number of the last gram that was reported.
     reported: Option<usize>,
 }
 
@@ -235,11 +266,13 @@ impl Window {
         }
     }
 
-    fn push(&mut self, hash: u64) -> Option<u64> {
-        while self.rising.back().is_some_and(|(_, back)| *back >= hash) {
+    fn push(&mut self, gram: Gram) -> Option<u64> {
+        while let Some((_, back)) = self.rising.back()
+            && back.hash >= gram.hash
+        {
             self.rising.pop_back();
         }
-        self.rising.push_back((self.next, hash));
+        self.rising.push_back((self.next, gram));
         self.next += 1;
         let start = self.next.saturating_sub(self.size);
         while self.rising.front().is_some_and(|(at, _)| *at < start) {
@@ -260,12 +293,12 @@ impl Window {
     }
 
     fn smallest(&mut self) -> Option<u64> {
-        let (at, hash) = *self.rising.front()?;
-        if hash == u64::MAX || self.reported == Some(at) {
+        let (at, gram) = *self.rising.front()?;
+        if self.reported == Some(at) {
             return None;
         }
         self.reported = Some(at);
-        Some(hash)
+        (gram.hash != NOTHING && !gram.is_boilerplate).then_some(gram.hash)
     }
 }
 

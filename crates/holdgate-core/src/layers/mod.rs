@@ -5,9 +5,11 @@
 
 mod gate;
 mod policy;
+mod projects;
 
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
+pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
 
 use crate::rules::RuleSet;
 use crate::stack::Layer;
