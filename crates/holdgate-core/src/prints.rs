@@ -136,13 +136,15 @@ impl Prints {
         self
     }
 
-    /// The prints of both.
-    #[must_use]
-    pub fn and(mut self, others: &Prints) -> Prints {
-        self.hashes.extend(&others.hashes);
-        self.hashes.sort_unstable();
-        self.hashes.dedup();
-        self
+    /// The prints of all.
+    pub fn union<'a>(all: impl IntoIterator<Item = &'a Prints>) -> Prints {
+        let mut hashes: Vec<u64> = Vec::new();
+        for prints in all {
+            hashes.extend(&prints.hashes);
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        Prints { hashes }
     }
 
     /// About how many bytes they take in memory.

@@ -238,25 +238,17 @@ fn prints_of<'a>(
     known: &LabelledProjects,
     fuel: &Fuel,
 ) -> Result<Prints, OutOfFuel> {
-    let mut all = Prints::default();
-    for text in texts {
-        if text.len() < SHORT {
-            continue;
-        }
-        // About 10 ns a byte; the tank is for a million bytes of harder work.
+    let how = Winnowing {
+        most: usize::MAX,
+        ..Winnowing::default()
+    };
+    let mut all = Vec::new();
+    for text in texts.into_iter().filter(|text| text.len() >= SHORT) {
+        // About 20 ns a byte.
         fuel.spend(1 + text.len() as u64 / 256)?;
-        let how = Winnowing {
-            most: usize::MAX,
-            ..Winnowing::default()
-        };
-        let prints = Prints::taken(text, known.key, how);
-        all = if all.is_empty() {
-            prints
-        } else {
-            all.and(&prints)
-        };
+        all.push(Prints::taken(text, known.key, how));
     }
-    Ok(all)
+    Ok(Prints::union(&all))
 }
 
 /// What was found about a call.

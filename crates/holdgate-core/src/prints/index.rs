@@ -100,7 +100,7 @@ impl PrintIndex {
     /// them says nothing about this project.
     pub fn of<'a>(
         files: impl IntoIterator<Item = (&'a str, &'a Prints)>,
-        others: &[&PrintIndex],
+        others: &Prints,
     ) -> PrintIndex {
         let mut names = Vec::new();
         let mut found: Vec<(u64, u32)> = Vec::new();
@@ -117,7 +117,7 @@ impl PrintIndex {
             let is_ordinary = same.len() > MOST_FILES;
             if let Some((hash, file)) = same.first()
                 && !is_ordinary
-                && !others.iter().any(|other| other.has(*hash))
+                && !others.has(*hash)
                 && index.hashes.len() < MOST
             {
                 index.hashes.push(*hash);
@@ -127,10 +127,6 @@ impl PrintIndex {
         index.hashes.shrink_to_fit();
         index.files.shrink_to_fit();
         index
-    }
-
-    fn has(&self, hash: u64) -> bool {
-        self.hashes.binary_search(&hash).is_ok()
     }
 
     /// How many prints it has.

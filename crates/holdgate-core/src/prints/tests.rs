@@ -190,7 +190,7 @@ fn an_index_names_the_file_and_leaves_out_what_others_have() {
                  fn shelf() -> Vec<Widget> { warehouse::open().into_widgets().collect() }\n";
     let (engine, widgets) = (taken(ENGINE), taken(other));
     let files = [("src/engine.rs", &engine), ("src/widgets.rs", &widgets)];
-    let index = PrintIndex::of(files, &[]);
+    let index = PrintIndex::of(files, &Prints::default());
     let copy = Prints::of(&format!("// copied\n{REFORMATTED}"), KEY);
     let (file, shared) = index.shared(&copy).unwrap();
     assert_eq!(file, "src/engine.rs");
@@ -198,9 +198,8 @@ fn an_index_names_the_file_and_leaves_out_what_others_have() {
     assert!(index.bytes() < 1000);
     // A passage in many files is boilerplate, and so is what a public project has too.
     let many = ["a", "b", "c", "d"].map(|name| (name, &engine));
-    assert!(PrintIndex::of(many, &[]).is_empty());
-    let public = PrintIndex::of([("lib.rs", &engine)], &[]);
-    let index = PrintIndex::of(files, &[&public]);
+    assert!(PrintIndex::of(many, &Prints::default()).is_empty());
+    let index = PrintIndex::of(files, &Prints::union([&engine]));
     assert_eq!(index.shared(&Prints::of(ENGINE, KEY)), None);
     assert!(!index.is_empty());
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 2] = ["guard", "gate"];
+const LIVE: [&str; 3] = ["guard", "gate", "spillage"];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
 
@@ -76,6 +76,7 @@ impl Config {
             judge: new.judge,
             rates: new.rates,
             profile: new.profile,
+            spillage: new.spillage.clone(),
             origin: new.origin.clone(),
             file: new.file.clone(),
             ..self.clone()

@@ -25,7 +25,10 @@ fn labelled(path: &str, label: usize, files: &[(&str, &str)]) -> Labelled {
         .iter()
         .map(|(name, text)| (*name, Prints::of_source(text, KEY, how)))
         .collect();
-    let prints = PrintIndex::of(files.iter().map(|(name, prints)| (*name, prints)), &[]);
+    let prints = PrintIndex::of(
+        files.iter().map(|(name, prints)| (*name, prints)),
+        &Prints::default(),
+    );
     Labelled {
         path: path.to_owned(),
         label,
