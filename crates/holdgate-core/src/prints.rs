@@ -18,7 +18,6 @@ mod tests;
 
 pub use index::{PrintIndex, is_counted};
 use normal::{Character, characters, characters_of_source};
-use std::collections::VecDeque;
 
 /// How prints are taken. Texts can be compared only if theirs were taken alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +55,6 @@ impl Default for Winnowing {
 const VARIETY: usize = 8;
 /// In place of the hash of such a gram: above all others.
 const NOTHING: u64 = u64::MAX;
-/// The hashes are numbers below this prime, 2^61 - 1.
-const PRIME: u64 = (1 << 61) - 1;
 
 /// The prints of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -179,142 +176,169 @@ struct Gram {
     is_boilerplate: bool,
 }
 
-/// The hash of the last characters, as a polynomial in a secret base (Rabin and Karp). Only who knows
-/// the base can compute the hash of a text.
+/// The hash of the last characters, as a polynomial in a secret base (Rabin and Karp), mixed with a
+/// secret mask. Only who knows both can compute the hash of a text.
 struct Roll {
     base: u64,
     /// The base to the power of the gram's length: what the oldest character weighs.
     oldest: u64,
     mask: u64,
     hash: u64,
-    gram: usize,
-    last: VecDeque<Character>,
+    /// The last characters. Before there are enough, some have the letter zero.
+    last: Ring<Character>,
+    /// How many characters are missing.
+    missing: usize,
     /// How many of the last characters are boilerplate.
     boilerplate: usize,
     /// How often each character is among the last ones.
     counts: [u32; 128],
     different: usize,
+    enough: usize,
 }
 
 impl Roll {
     fn new(key: u64, gram: usize) -> Roll {
-        let base = mixed(key) % (PRIME - 512) + 256;
+        let base = mixed(key) | 1;
+        let none = Character {
+            letter: '\0',
+            is_boilerplate: false,
+        };
         Roll {
             base,
-            oldest: (0..gram).fold(1, |power, _| times(power, base)),
+            oldest: (0..gram).fold(1, |power: u64, _| power.wrapping_mul(base)),
             mask: mixed(key ^ 0x9e37_79b9_7f4a_7c15),
             hash: 0,
-            gram,
-            last: VecDeque::with_capacity(gram + 1),
+            last: Ring::new(none, gram),
+            missing: gram,
             boilerplate: 0,
             counts: [0; 128],
             different: 0,
+            enough: VARIETY.min(gram),
         }
     }
 
     /// The gram that ends here, once there is one.
     fn push(&mut self, new: Character) -> Option<Gram> {
-        self.last.push_back(new);
-        self.hash = plus(times(self.hash, self.base), weight(new));
+        let old = self.last.push(new);
+        let gone = u64::from(old.letter).wrapping_mul(self.oldest);
+        let added = u64::from(new.letter).wrapping_sub(gone);
+        self.hash = self.hash.wrapping_mul(self.base).wrapping_add(added);
         self.boilerplate += usize::from(new.is_boilerplate);
+        self.boilerplate -= usize::from(old.is_boilerplate);
         if let Some(count) = self.counts.get_mut(new.letter as usize % 128) {
             self.different += usize::from(*count == 0);
             *count += 1;
         }
-        if self.last.len() > self.gram
-            && let Some(old) = self.last.pop_front()
-        {
-            self.hash = plus(self.hash, PRIME - times(weight(old), self.oldest));
-            self.boilerplate -= usize::from(old.is_boilerplate);
-            if let Some(count) = self.counts.get_mut(old.letter as usize % 128) {
-                *count -= 1;
-                self.different -= usize::from(*count == 0);
+        if self.missing > 0 {
+            self.missing -= 1;
+            if self.missing > 0 {
+                return None;
             }
+        } else if let Some(count) = self.counts.get_mut(old.letter as usize % 128) {
+            *count -= 1;
+            self.different -= usize::from(*count == 0);
         }
-        if self.last.len() < self.gram {
-            return None;
-        }
-        let says_something = self.different >= VARIETY.min(self.gram);
         let hash = || mixed(self.hash ^ self.mask).min(NOTHING - 1);
         Some(Gram {
-            hash: if says_something { hash() } else { NOTHING },
+            hash: if self.different >= self.enough {
+                hash()
+            } else {
+                NOTHING
+            },
             is_boilerplate: self.boilerplate > 0,
         })
     }
 }
 
-fn weight(character: Character) -> u64 {
-    u64::from(u32::from(character.letter) + 1)
-}
-
-/// The gram with the smallest hash of the last `size` ones, each time that it is another one.
+/// The gram with the smallest hash of the last ones, each time that it is another one.
 struct Window {
+    last: Ring<Gram>,
     size: usize,
-    /// The number of the next gram.
-    next: usize,
-    /// Grams that have or may get the smallest hash, with their numbers: both ascending.
-    rising: VecDeque<(usize, Gram)>,
-    /// The number of the last gram that was reported.
-    reported: Option<usize>,
+    /// How many grams are missing before the window is full.
+    missing: usize,
+    /// The smallest one; of equal ones the last.
+    smallest: Gram,
+    /// How many grams ago it came.
+    age: usize,
 }
 
 impl Window {
     fn new(size: usize) -> Window {
+        let none = Gram {
+            hash: NOTHING,
+            is_boilerplate: false,
+        };
         Window {
+            last: Ring::new(none, size),
             size,
-            next: 0,
-            rising: VecDeque::with_capacity(size + 1),
-            reported: None,
+            missing: size,
+            smallest: none,
+            age: 0,
         }
     }
 
     fn push(&mut self, gram: Gram) -> Option<u64> {
-        while let Some((_, back)) = self.rising.back()
-            && back.hash >= gram.hash
-        {
-            self.rising.pop_back();
+        self.last.push(gram);
+        self.age += 1;
+        let mut is_new = false;
+        if gram.hash <= self.smallest.hash {
+            (self.smallest, self.age, is_new) = (gram, 0, true);
+        } else if self.age >= self.size {
+            // It has left the window. Hashes are random, so this is seldom: once in half a window.
+            let smallest = self.last.items.iter().map(|gram| gram.hash).min();
+            let is_smallest = |(_, gram): &(usize, &Gram)| Some(gram.hash) == smallest;
+            let mut ages = (0..self.size).zip(self.last.newest_first());
+            let (age, gram) = ages.find(is_smallest).unwrap_or((0, &gram));
+            (self.smallest, self.age, is_new) = (*gram, age, true);
         }
-        self.rising.push_back((self.next, gram));
-        self.next += 1;
-        let start = self.next.saturating_sub(self.size);
-        while self.rising.front().is_some_and(|(at, _)| *at < start) {
-            self.rising.pop_front();
+        if self.missing > 0 {
+            self.missing -= 1;
+            return if self.missing > 0 { None } else { self.print() };
         }
-        if self.next < self.size {
-            return None;
-        }
-        self.smallest()
+        if is_new { self.print() } else { None }
     }
 
     /// The smallest hash of a text with less than one window.
-    fn rest(&mut self) -> Option<u64> {
-        if self.next >= self.size {
-            return None;
-        }
-        self.smallest()
+    fn rest(&self) -> Option<u64> {
+        if self.missing > 0 { self.print() } else { None }
     }
 
-    fn smallest(&mut self) -> Option<u64> {
-        let (at, gram) = *self.rising.front()?;
-        if self.reported == Some(at) {
-            return None;
-        }
-        self.reported = Some(at);
+    fn print(&self) -> Option<u64> {
+        let gram = self.smallest;
         (gram.hash != NOTHING && !gram.is_boilerplate).then_some(gram.hash)
     }
 }
 
-/// The product modulo [`PRIME`] of two numbers below it.
-fn times(a: u64, b: u64) -> u64 {
-    let (low, high) = a.carrying_mul(b, 0);
-    // The product is below 2^122, and 2^61 is 1.
-    plus(low & PRIME, high << 3 | low >> 61)
+/// The last so many items.
+struct Ring<T> {
+    items: Vec<T>,
+    /// Where the oldest is.
+    oldest: usize,
 }
 
-/// The sum modulo [`PRIME`] of two numbers that are not above it.
-fn plus(a: u64, b: u64) -> u64 {
-    let sum = a + b;
-    if sum >= PRIME { sum - PRIME } else { sum }
+impl<T: Copy> Ring<T> {
+    fn new(item: T, size: usize) -> Ring<T> {
+        Ring {
+            items: vec![item; size.max(1)],
+            oldest: 0,
+        }
+    }
+
+    /// Puts an item in, and returns the oldest, whose place it takes.
+    fn push(&mut self, item: T) -> T {
+        let slot = self.items.get_mut(self.oldest);
+        let old = slot.map_or(item, |slot| std::mem::replace(slot, item));
+        self.oldest += 1;
+        if self.oldest == self.items.len() {
+            self.oldest = 0;
+        }
+        old
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = &T> {
+        let (newer, older) = self.items.split_at_checked(self.oldest).unwrap_or_default();
+        newer.iter().rev().chain(older.iter().rev())
+    }
 }
 
 /// Spreads all bits (the finalizer of `SplitMix64`).

@@ -1,5 +1,8 @@
 //! A text as its prints see it: letters and digits in lower case.
 
+use regex::Regex;
+use std::sync::LazyLock;
+
 /// How a line begins that only names what a file uses. The same lists stand in unrelated projects.
 const IMPORTS: &[&str] = &[
     "use ",
@@ -20,26 +23,12 @@ const IMPORTS: &[&str] = &[
 ];
 /// Prose that begins with such a word has more words.
 const WORDS: usize = 4;
-/// Lines with one of these, in lower case, say who may use a file, or decorate it.
-const FORMALITIES: &[&str] = &[
-    "license",
-    "licence",
-    "licensing",
-    "copyright",
-    "warrant",
-    "merchantab",
-    "redistribut",
-    "hereby granted",
-    "liable for",
-    "free software",
-    "opensource.org",
-    "apache.org",
-    "additional terms or conditions",
-    "intentionally submitted",
-    "do not edit",
-    "shields.io",
-    "badge",
-];
+/// Lines with one of these words say who may use a file, or decorate it.
+const FORMALITIES: &str = r"(?i-u)licen[cs]|copyright|warrant|merchantab|redistribut|hereby granted|liable for|free software|opensource\.org|apache\.org|additional terms or conditions|intentionally submitted|do not edit|shields\.io|badge";
+
+#[expect(clippy::expect_used, reason = "the tests build it")]
+static FORMAL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(FORMALITIES).expect("a valid pattern"));
 
 /// A character that counts.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +71,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
 
 fn is_boilerplate(line: &str) -> bool {
     let line = line.trim();
-    is_import(line) || {
-        let line = line.to_lowercase();
-        FORMALITIES.iter().any(|word| line.contains(word))
-    }
+    is_import(line) || FORMAL.is_match(line)
 }
 
 fn is_import(line: &str) -> bool {

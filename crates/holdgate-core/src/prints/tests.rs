@@ -12,6 +12,14 @@ fn settle(order: &Order, book: &mut Book) -> Settlement {
     }
     Settlement::full(order.quantity(), haircut)
 }
+fn unwind(positions: &mut Vec<Position>, limit: Notional) -> Notional {
+    positions.sort_by_key(|position| position.exposure().abs());
+    let mut released = Notional::ZERO;
+    while let Some(position) = positions.pop_if(|_| released < limit) {
+        released += position.close_at(position.venue().mid_price());
+    }
+    released.min(limit)
+}
 ";
 
 /// The same function by another formatter, with a comment in front of every line.
@@ -25,6 +33,14 @@ const REFORMATTED: &str = "\
 //\t\tif ( order.quantity() > book.depth_at( order.price() ) )
 //\t\t{ return Settlement::partial( book.depth_at(order.price()), haircut ); }
 //\t\tSettlement::full( order.quantity(), haircut )
+//\t}
+//\tfn unwind( positions : &mut Vec<Position>, limit : Notional ) -> Notional
+//\t{
+//\t\tpositions.sort_by_key( |position| position.exposure().abs() );
+//\t\tlet mut released = Notional::ZERO; while let Some(position) =
+//\t\t\tpositions.pop_if( |_| released < limit )
+//\t\t{ released += position.close_at( position.venue().mid_price() ); }
+//\t\treleased.min( limit )
 //\t}
 ";
 

@@ -17,6 +17,14 @@ fn settle(order: &Order, book: &mut Book) -> Settlement {
     }
     Settlement::full(order.quantity(), haircut)
 }
+fn unwind(positions: &mut Vec<Position>, limit: Notional) -> Notional {
+    positions.sort_by_key(|position| position.exposure().abs());
+    let mut released = Notional::ZERO;
+    while let Some(position) = positions.pop_if(|_| released < limit) {
+        released += position.close_at(position.venue().mid_price());
+    }
+    released.min(limit)
+}
 ";
 
 fn labelled(path: &str, label: usize, files: &[(&str, &str)]) -> Labelled {
