@@ -10,8 +10,9 @@ mod tests;
 
 pub use parts::{CallReader, Room, Unbounded};
 
-use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects};
+use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects, bound_secrets};
 use crate::request::Request;
+use crate::shown::Shown;
 use holdgate_effects::json::JsonError;
 use parts::Part;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -82,6 +83,9 @@ type Said = (Digest, Arc<[Part]>);
 struct Finished<'p> {
     step: &'p Arc<Step>,
     outcome: Outcome,
+    shown: Option<&'p Arc<Shown>>,
+    /// Which of the parts is its result.
+    result: Option<usize>,
 }
 
 /// Identifies a step. The ids of refusals are our own and must not hide calls, and a call must not
@@ -97,14 +101,21 @@ impl Conversations {
     ) -> Result<Arc<History>, JsonError> {
         let root = self.keys.hash_one(&request.facts.root);
         let at = self.known.iter().position(|known| known.root == root);
-        let read = {
+        let mut read = {
             let nothing = HashMap::new();
             let seen = at.and_then(|at| self.known.get(at));
             let seen = seen.map_or(&nothing, |known| &known.messages);
             read(request, reader, seen, &self.keys)?
         };
+        look(&mut read, request, reader)?;
         let parts: Vec<&Part> = read.iter().flat_map(|(_, parts)| parts.iter()).collect();
         let shown = finished(&parts);
+        let mut history = History::default();
+        for part in &parts {
+            if let Part::User(said) = part {
+                history.hear(said.clone());
+            }
+        }
         let mut conversation = match at {
             Some(at) => self.known.remove(at),
             None => self.begin(root, &shown),
@@ -113,7 +124,6 @@ impl Conversations {
         drop((shown, parts));
         conversation.messages = read.into_iter().collect();
         conversation.weigh();
-        let mut history = History::default();
         for step in &conversation.steps {
             history.push(step.clone());
         }
@@ -200,16 +210,86 @@ fn read(
     Ok(read)
 }
 
+/// Looks at what the results have shown that are new. That needs their calls, which may be in any
+/// message before them.
+fn look(read: &mut [Said], request: &Request, reader: &CallReader<'_>) -> Result<(), JsonError> {
+    let mut new: HashMap<usize, Arc<Step>> = HashMap::new();
+    {
+        let parts: Vec<&Part> = read.iter().flat_map(|(_, parts)| parts.iter()).collect();
+        for finished in finished(&parts) {
+            if let (Some(result), None) = (finished.result, finished.shown) {
+                new.entry(result).or_insert_with(|| finished.step.clone());
+            }
+        }
+    }
+    let skipped = request.messages().count().saturating_sub(read.len());
+    let mut first = 0;
+    for ((_, parts), message) in read.iter_mut().zip(request.messages().skip(skipped)) {
+        let numbers = first..first + parts.len();
+        first = numbers.end;
+        let results = numbers.zip(parts.iter());
+        let results = results.filter(|(_, part)| matches!(part, Part::Result { .. }));
+        let steps: Vec<_> = results
+            .map(|(number, _)| new.get(&number).cloned())
+            .collect();
+        if steps.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut shown = reader.shown(request, message, &steps)?.into_iter();
+        *parts = parts
+            .iter()
+            .map(|part| match part {
+                Part::Result {
+                    call,
+                    failed,
+                    shown: known,
+                } => Part::Result {
+                    call: call.clone(),
+                    failed: *failed,
+                    shown: shown.next().flatten().or_else(|| known.clone()),
+                },
+                other => other.clone(),
+            })
+            .collect();
+    }
+    bound(read);
+    Ok(())
+}
+
+/// Keeps the secrets of the latest messages as far as there is room.
+fn bound(read: &mut [Said]) {
+    let secrets = |parts: &[Part]| -> usize {
+        let shown = parts.iter().filter_map(Part::shown);
+        shown.map(|shown| shown.secret_bytes()).sum()
+    };
+    let all: usize = read.iter().map(|(_, parts)| secrets(parts)).sum();
+    if all <= crate::history::MAX_SECRET_BYTES {
+        return;
+    }
+    let mut room = crate::history::MAX_SECRET_BYTES;
+    for (_, parts) in read.iter_mut().rev() {
+        match room.checked_sub(secrets(parts)) {
+            Some(left) => room = left,
+            None => *parts = parts.iter().map(Part::without_secrets).collect(),
+        }
+    }
+}
+
 /// The calls that have ended, in the order in which they did: what comes later in a conversation
 /// never changes the order of what came before. An id can be used again.
 fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
     let mut refused: HashSet<Key<'_>> = HashSet::new();
     let mut open: HashMap<&str, Vec<&Arc<Step>>> = HashMap::new();
     let mut finished = Vec::new();
-    for part in parts {
+    for (number, part) in parts.iter().enumerate() {
         match part {
+            Part::User(_) => {}
             Part::Call(step) => open.entry(&step.call).or_default().push(step),
-            Part::Result { call, failed } => {
+            Part::Result {
+                call,
+                failed,
+                shown,
+            } => {
                 let ended = open.remove(call.as_str()).unwrap_or_default();
                 // With several calls it is unknown whose result this is: none is known to have
                 // succeeded.
@@ -219,12 +299,22 @@ fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
                     Outcome::Done
                 };
                 let ended = ended.into_iter();
-                finished.extend(ended.map(|step| Finished { step, outcome }));
+                finished.extend(ended.map(|step| Finished {
+                    step,
+                    outcome,
+                    shown: shown.as_ref(),
+                    result: Some(number),
+                }));
             }
             Part::Refused(step) => {
                 if refused.insert(key(step)) {
                     let outcome = Outcome::Refused;
-                    finished.push(Finished { step, outcome });
+                    finished.push(Finished {
+                        step,
+                        outcome,
+                        shown: None,
+                        result: None,
+                    });
                 }
             }
         }
@@ -239,12 +329,10 @@ fn key(step: &Step) -> Key<'_> {
 
 impl Finished<'_> {
     fn to_step(&self) -> Arc<Step> {
-        if self.step.outcome == self.outcome {
+        if self.step.outcome == self.outcome && self.shown.is_none() {
             return self.step.clone();
         }
-        let mut step = Step::clone(self.step);
-        step.outcome = self.outcome;
-        Arc::new(step)
+        Arc::new(self.step.ended(self.outcome, self.shown.cloned()))
     }
 }
 
@@ -315,6 +403,7 @@ impl Conversation {
         let oldest = steps.len().saturating_sub(MAX_STEPS);
         steps.drain(..oldest);
         bound_effects(&mut steps);
+        bound_secrets(&mut steps);
         self.inherited = self.inherited.saturating_sub(oldest);
         self.steps = steps;
     }

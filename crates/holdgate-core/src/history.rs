@@ -3,9 +3,11 @@
 //! It contains only calls whose result has come back, so the same conversation always gives the
 //! same history.
 
+use crate::shown::{self, Names, Shown};
+use crate::taint::{Secret, Table};
 use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Steps that are kept; the oldest go first.
 pub(crate) const MAX_STEPS: usize = 2_000;
@@ -13,11 +15,45 @@ pub(crate) const MAX_STEPS: usize = 2_000;
 const MAX_EFFECTS: usize = 512;
 /// Bytes that the steps of one conversation keep together, the latest first.
 const MAX_ALL_BYTES: usize = 48 << 20;
+/// Bytes of the secrets that the results of one conversation have shown, the latest first.
+pub(crate) const MAX_SECRET_BYTES: usize = 64 << 10;
+/// The beginning of what the user said last.
+const MAX_SAID: usize = 2 << 10;
 
 /// The finished calls of one conversation, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     steps: VecDeque<Arc<Step>>,
+    /// What the user said, in order.
+    user: Vec<Arc<UserText>>,
+    /// Whether a result holds what others wrote, and whether one holds what must not get around.
+    external: bool,
+    sensitive: bool,
+    /// The secrets of all results, ready to be looked for.
+    taint: OnceLock<Table>,
+}
+
+/// What the user said in one message.
+#[derive(Debug)]
+pub(crate) struct UserText {
+    names: Names,
+    /// Its beginning.
+    text: Box<str>,
+}
+
+impl UserText {
+    pub(crate) fn new(text: &str) -> Self {
+        let end = text.floor_char_boundary(MAX_SAID);
+        UserText {
+            names: Names::of(std::iter::once(text)),
+            text: text.get(..end).unwrap_or_default().into(),
+        }
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<UserText>() + 16 + self.names.bytes() + allocated(self.text.len())
+    }
 }
 
 /// One finished call.
@@ -30,7 +66,9 @@ pub struct Step {
     /// What became of it.
     pub outcome: Outcome,
     /// What it did, or would have done. Empty if it was too much to keep, or is not known.
-    pub effects: Vec<Effect>,
+    pub effects: Arc<Vec<Effect>>,
+    /// What its result has shown, if there was one.
+    pub(crate) shown: Option<Arc<Shown>>,
     /// The kinds of effects that it had, if they were too many to keep, or may have had, if that is
     /// not known.
     pub cut: Vec<Kind>,
@@ -67,7 +105,8 @@ impl Step {
             call: call.to_owned(),
             tool: tool.to_owned(),
             outcome,
-            effects,
+            effects: Arc::new(effects),
+            shown: None,
             cut: Vec::new(),
             local: true,
             digest: 0,
@@ -80,17 +119,44 @@ impl Step {
         step
     }
 
+    /// The same, with what its result has shown.
+    #[must_use]
+    pub fn showing(mut self, texts: &[&str]) -> Self {
+        self.shown = Some(Arc::new(self.look(texts)));
+        self.weigh();
+        self
+    }
+
+    /// What texts that it returns have shown.
+    pub(crate) fn look(&self, texts: &[&str]) -> Shown {
+        let external = shown::is_external(&self.effects, self.cut.is_empty(), self.local);
+        Shown::of(texts, &self.effects, external)
+    }
+
+    /// The same with another outcome, and with what its result has shown.
+    pub(crate) fn ended(&self, outcome: Outcome, shown: Option<Arc<Shown>>) -> Self {
+        let mut step = self.clone();
+        step.outcome = outcome;
+        step.shown = shown;
+        step.weigh();
+        step
+    }
+
     fn weigh(&mut self) {
         let texts = allocated(self.call.capacity()) + allocated(self.tool.capacity());
         let mut before = None;
         let mut effects = 0;
-        for effect in &self.effects {
+        for effect in self.effects.iter() {
             effects += effect.bytes(before);
             before = Some(effect);
         }
+        // A call and its finished step share them.
+        effects /= Arc::strong_count(&self.effects);
+        let shown = self.shown.as_ref();
+        let shown = shown.map_or(0, |shown| shown.bytes() / Arc::strong_count(shown));
         // With the counters of its `Arc`, and its pointers in two lists.
         let own = allocated(size_of::<Step>() + 16) + 2 * size_of::<Arc<Step>>();
-        self.bytes = own + texts + effects + allocated(self.cut.capacity());
+        self.bytes = own + texts + effects + shown + allocated(self.cut.capacity());
     }
 
     /// A step that may have done anything.
@@ -103,7 +169,7 @@ impl Step {
 
     /// Keeps only the kinds of its effects.
     fn cut(&mut self) {
-        for effect in std::mem::take(&mut self.effects) {
+        for effect in std::mem::take(&mut self.effects).iter() {
             if !self.cut.contains(&effect.kind) {
                 self.cut.push(effect.kind);
             }
@@ -131,9 +197,30 @@ pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
     }
 }
 
+/// Keeps the secrets that the latest results have shown as far as there is room. Of older ones it is
+/// only known that there were some.
+pub(crate) fn bound_secrets(steps: &mut [Arc<Step>]) {
+    let mut room = MAX_SECRET_BYTES;
+    for step in steps.iter_mut().rev() {
+        let Some(shown) = &step.shown else { continue };
+        match room.checked_sub(shown.secret_bytes()) {
+            Some(left) => room = left,
+            None => {
+                let shown = Arc::new(shown.without_secrets());
+                *step = Arc::new(step.ended(step.outcome, Some(shown)));
+            }
+        }
+    }
+}
+
 impl History {
     /// Adds what was done last.
     pub fn push(&mut self, step: Arc<Step>) {
+        self.taint = OnceLock::new();
+        if let Some(shown) = &step.shown {
+            self.external |= shown.external;
+            self.sensitive |= shown.is_sensitive();
+        }
         if self.steps.len() == MAX_STEPS {
             self.steps.pop_front();
         }
@@ -143,6 +230,52 @@ impl History {
     /// The steps, oldest first.
     pub fn steps(&self) -> impl DoubleEndedIterator<Item = &Step> {
         self.steps.iter().map(Arc::as_ref)
+    }
+
+    /// What results have shown, oldest first, each with its step.
+    pub(crate) fn shown(&self) -> impl DoubleEndedIterator<Item = (&Step, &Shown)> {
+        self.steps()
+            .filter_map(|step| Some((step, step.shown.as_deref()?)))
+    }
+
+    /// The secrets that results have shown, oldest first.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = (&Step, &Shown, &Secret)> {
+        self.shown().flat_map(|(step, shown)| {
+            let secrets = shown.secrets.iter();
+            secrets.map(move |secret| (step, shown, secret))
+        })
+    }
+
+    /// The same, ready to be looked for: numbered in this order.
+    pub(crate) fn taint(&self) -> &Table {
+        self.taint
+            .get_or_init(|| Table::new(self.secrets().map(|(_, _, secret)| secret)))
+    }
+
+    /// Whether a result holds what others wrote.
+    pub(crate) fn has_external(&self) -> bool {
+        self.external
+    }
+
+    /// Whether a result holds what must not get around.
+    pub(crate) fn has_sensitive(&self) -> bool {
+        self.sensitive
+    }
+
+    /// Adds what the user said.
+    pub(crate) fn hear(&mut self, said: Arc<UserText>) {
+        self.user.push(said);
+    }
+
+    /// Whether the user has named something.
+    pub(crate) fn user_named(&self, name: u32) -> bool {
+        self.user.iter().any(|said| said.names.have(name))
+    }
+
+    /// What the user said, as far as it is kept, the latest first; `None` if nothing is known of it.
+    pub fn user_said(&self) -> Option<impl Iterator<Item = &str>> {
+        let said = self.user.iter().rev().map(|said| said.text.as_ref());
+        (!self.user.is_empty()).then_some(said)
     }
 
     /// How many steps there are.

@@ -98,7 +98,10 @@ impl Record {
                 tool: tool.map(str::to_owned),
                 call: call.map(str::to_owned),
                 runs: runs.word(),
-                input,
+                input: input.map(|input| match judgement.carries_secret {
+                    true => Arc::new(Masked::json_runs(&input).into_string()),
+                    false => input,
+                }),
                 held,
                 judged: judgement.took,
             },

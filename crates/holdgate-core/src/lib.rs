@@ -16,10 +16,12 @@ mod mask;
 mod notice;
 pub mod prints;
 mod protocol;
+mod provenance;
 mod question;
 mod request;
 pub mod rules;
 mod session;
+mod shown;
 pub mod spillage;
 pub mod sse;
 mod stack;
@@ -39,7 +41,8 @@ pub use request::{Request, RequestFacts};
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
-    Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects, layers,
+    Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects, Spillage,
+    layers,
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,

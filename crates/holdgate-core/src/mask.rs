@@ -9,6 +9,9 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use find::{Found, How};
+pub(crate) use names::{Strength, is_code, is_placeholder, strength};
+
 use find::Finder;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use std::borrow::Cow;
@@ -22,6 +25,8 @@ pub(crate) const MASK: &str = "[masked]";
 const BEYOND: usize = 4096;
 /// At the end of what was read, a secret may be too short to be recognised.
 const UNSURE: usize = 1024;
+/// A shorter word is no part of a secret that says anything.
+const MIN_RUN: usize = 8;
 /// As deep as a call's arguments can be.
 const MAX_DEPTH: usize = 128;
 
@@ -84,6 +89,43 @@ impl Masked {
         Masked(shorten(&Masked::json_text(text), most))
     }
 
+    /// All of `text`, and without every word that could be a part of a secret in some form: for a
+    /// text that is known to contain one.
+    pub fn runs(text: &str) -> Masked {
+        let mut out = String::new();
+        let is_run = |c: char| c.is_ascii_alphanumeric() || "+/_=%\\-".contains(c);
+        for piece in masked(text).split_inclusive(|c: char| !is_run(c)) {
+            let run = piece.trim_end_matches(|c: char| !is_run(c));
+            let letters = run.bytes().filter(u8::is_ascii_alphanumeric).count();
+            let digit = run.bytes().any(|b| b.is_ascii_digit());
+            if letters >= MIN_RUN && digit && run != MASK.trim_matches(['[', ']']) {
+                out.push_str(MASK);
+                out.push_str(piece.get(run.len()..).unwrap_or_default());
+            } else {
+                out.push_str(piece);
+            }
+        }
+        Masked(out)
+    }
+
+    /// The same for a value that is written as JSON. The result is JSON.
+    pub fn json_runs(text: &str) -> Masked {
+        let mut value = match Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {
+            Ok(value) => value_of(value),
+            Err(_) => text.into(),
+        };
+        let mut open = vec![&mut value];
+        while let Some(json) = open.pop() {
+            match json {
+                Json::String(text) => *text = Masked::runs(text).into_string().into(),
+                Json::Array(items) => open.extend(items),
+                Json::Object(members) => open.extend(members.iter_mut().map(|(_, value)| value)),
+                Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            }
+        }
+        Masked(value.text())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -118,6 +160,13 @@ impl fmt::Display for Masked {
 /// Whether there is anything to mask in `text`.
 pub(crate) fn has_secret(text: &str) -> bool {
     masked(text) != text
+}
+
+/// The secrets in `text` that are known by what comes before them.
+pub(crate) fn in_context(text: &str) -> Vec<Found<'_>> {
+    FINDER
+        .as_ref()
+        .map_or_else(|_| Vec::new(), |finder| finder.in_context(text))
 }
 
 /// Reads the expressions now, so that the first record need not wait for it.
@@ -196,7 +245,7 @@ fn object<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>) -> Json<'a> {
 fn member<'a>(name: &str, value: Json<'a>) -> Json<'a> {
     let shown = match &value {
         Json::String(text) => text.as_ref(),
-        Json::Number(text) if names::strength(name) == Some(names::Strength::Strong) => text,
+        Json::Number(text) if strength(name) == Some(Strength::Strong) => text,
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
             return value_of(value);
         }

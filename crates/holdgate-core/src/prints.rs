@@ -133,6 +133,12 @@ impl Prints {
         self
     }
 
+    /// The prints of both.
+    #[must_use]
+    pub fn and(self, others: &Prints) -> Prints {
+        Prints::union([&self, others])
+    }
+
     /// The prints of all.
     pub fn union<'a>(all: impl IntoIterator<Item = &'a Prints>) -> Prints {
         let mut hashes: Vec<u64> = Vec::new();

@@ -71,9 +71,13 @@ pub(crate) enum Mention<'m> {
         call: &'m str,
         /// Whether the tool reported an error.
         failed: bool,
+        /// The texts in it.
+        texts: Vec<&'m str>,
     },
     /// The model has said something.
     Text(&'m str),
+    /// The user has said something, or the client in the user's name.
+    User(&'m str),
 }
 
 /// What a request lets the provider run. A call of anything else is the client's, whatever the

@@ -1,5 +1,8 @@
 //! What must not leave: secrets, and passages that are marked as classified or controlled.
 
+pub mod context;
+pub mod secrets;
+
 use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName, Verdict};
 use std::ops::Range;
@@ -26,6 +29,8 @@ pub struct Spill {
     pub reason: String,
     /// Where it is in the text.
     pub range: Range<usize>,
+    /// Host suffixes where a secret belongs: `github.com`. Empty if they are not known.
+    pub issuers: &'static [&'static str],
 }
 
 impl Spill {
@@ -35,7 +40,7 @@ impl Spill {
         finding.verdict = self.verdict;
         let around = text.get(self.range.clone()).unwrap_or_default();
         let evidence = match self.what {
-            What::Secret => Masked::of("[masked]"),
+            What::Secret => self.place(text),
             What::Marking => Masked::start(around, 120),
         };
         finding.evidence = Some(evidence);
@@ -43,7 +48,29 @@ impl Spill {
     }
 }
 
+impl Spill {
+    /// What comes before a secret in its line, and a mask in its place.
+    fn place(&self, text: &str) -> Masked {
+        let before = text.get(..self.range.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let start = line.ceil_char_boundary(line.len().saturating_sub(MAX_BEFORE));
+        let before = Masked::end(line.get(start..).unwrap_or_default(), 60);
+        Masked::of(&format!("{before}[masked]"))
+    }
+}
+
+/// Bytes before a secret that are read, to show some of them.
+const MAX_BEFORE: usize = 4096;
+
 /// What must not leave in `text`, which is the content of the file `path`, if it is one.
-pub fn examine(_text: &str, _path: Option<&str>) -> Vec<Spill> {
-    Vec::new()
+pub fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
+    examine_labelled(text, path, &context::Labels::default())
+}
+
+/// The same, with labels of paths.
+pub fn examine_labelled(text: &str, path: Option<&str>, labels: &context::Labels) -> Vec<Spill> {
+    let standing = path.map_or(context::Standing::Ordinary, |path| {
+        context::standing(path, labels)
+    });
+    secrets::examine(text, standing)
 }

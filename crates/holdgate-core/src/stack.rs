@@ -6,12 +6,16 @@
 
 use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
 use crate::history::History;
+use crate::mask::Masked;
+use crate::provenance;
 pub use crate::session::Counts;
 use crate::session::{self, Moment, Visit};
+use crate::taint::Search;
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 pub use holdgate_effects::fuel::{Clock, OutOfFuel};
+use holdgate_effects::traces::Traces;
 use holdgate_effects::{self, Knowledge, Understood};
 use outcome::strictest;
 pub use outcome::{Cleared, Refusal};
@@ -55,6 +59,8 @@ pub struct Context<'a> {
     pub expert: bool,
     /// The time.
     pub now: Duration,
+    /// What earlier calls have left, as far as it is known.
+    pub traces: Option<&'a Traces>,
     /// What the model said in the same message before the call, as much of its end as is kept.
     pub said: &'a str,
 }
@@ -66,6 +72,7 @@ impl<'a> Context<'a> {
             history,
             expert: false,
             now,
+            traces: None,
             said: "",
         }
     }
@@ -97,6 +104,8 @@ pub struct Judgement {
     pub outcome: Result<Cleared, Refusal>,
     /// What the call does, as far as it could be read.
     pub effects: Vec<Effect>,
+    /// Whether a secret is in it that an earlier call has shown: it is not written down.
+    pub carries_secret: bool,
     /// Time spent judging.
     pub took: Duration,
 }
@@ -123,6 +132,7 @@ impl Judgement {
         Judgement {
             outcome: Err(refusal),
             effects: Vec::new(),
+            carries_secret: false,
             took,
         }
     }
@@ -191,11 +201,26 @@ impl Stack {
         let (understood, mut findings) = self.understand(&call, &moment, deadline);
         let costly = findings.iter().any(|finding| finding.rule == TOO_COSTLY);
         let Understood {
-            effects,
+            mut effects,
             folders,
             traces,
         } = understood;
+        provenance::mark(&mut effects, context.history);
+        let context = &Context {
+            traces: Some(&moment.world.pending),
+            ..*context
+        };
         self.ask_all(&call, &effects, context, deadline, &mut findings);
+        let carries_secret = carries_secret(&call, context.history);
+        if carries_secret {
+            for finding in &mut findings {
+                finding.reason = Masked::runs(&finding.reason).into_string();
+                // The evidence of spillage is the step that showed it.
+                if finding.layer != LayerName::Spillage {
+                    finding.evidence = finding.evidence.as_deref().map(Masked::runs);
+                }
+            }
+        }
         let print = session::fingerprint(&call, &effects);
         let results = session::results(context.history, &call.id);
         session.visit(|session| {
@@ -228,6 +253,7 @@ impl Stack {
         Judgement {
             outcome,
             effects,
+            carries_secret,
             took: took(),
         }
     }
@@ -335,6 +361,15 @@ fn ask(
             "the layer failed while judging this call",
         )],
     }
+}
+
+fn carries_secret(call: &ToolCall, history: &History) -> bool {
+    if !history.has_sensitive() {
+        return false;
+    }
+    let mut search = Search::new(history.taint());
+    search.look(&call.text);
+    search.found().next().is_some()
 }
 
 fn unreadable(fault: &Fault) -> Finding {

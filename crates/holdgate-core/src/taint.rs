@@ -133,78 +133,87 @@ fn is_wordy(value: &str) -> bool {
     letters < 2 || (digits < 2 && !mixed)
 }
 
-/// Looks for values in texts.
-pub(crate) struct Search<'s> {
-    secrets: Vec<&'s Secret>,
+/// Values, ready to be looked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
     /// By the hash of a piece: the values that have it, and which piece of them it is.
-    table: HashMap<u64, Vec<(usize, u32)>>,
+    pieces: HashMap<u64, Vec<(usize, u32)>>,
     buckets: Box<[u64]>,
-    /// The pieces that were found, and the form in which enough of them were.
-    found: Vec<Found>,
+    /// How many pieces of each value a text must have.
+    needed: Vec<usize>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    /// By form, as they come: only pieces of one form count together.
-    pieces: u32,
-    form: Option<Form>,
-}
-
-impl<'s> Search<'s> {
-    /// A search for these. Equal ones are looked for once.
-    pub(crate) fn new(secrets: impl Iterator<Item = &'s Secret>) -> Self {
-        let mut search = Search {
-            secrets: Vec::new(),
-            table: HashMap::new(),
+impl Table {
+    /// A table of these.
+    pub(crate) fn new<'s>(secrets: impl Iterator<Item = &'s Secret>) -> Self {
+        let mut table = Table {
+            pieces: HashMap::new(),
             buckets: vec![0; BUCKETS / 64].into(),
-            found: Vec::new(),
+            needed: Vec::new(),
         };
         for secret in secrets {
-            search.secrets.push(secret);
-        }
-        for (at, secret) in search.secrets.iter().enumerate() {
             for (piece, number) in secret.pieces.iter().zip(0u32..) {
-                search.table.entry(*piece).or_default().push((at, number));
-                if let Some(bucket) = search.buckets.get_mut(bucket(*piece)) {
+                let at = table.needed.len();
+                table.pieces.entry(*piece).or_default().push((at, number));
+                if let Some(bucket) = table.buckets.get_mut(bucket(*piece)) {
                     *bucket |= 1 << (piece & 63);
                 }
             }
+            table.needed.push(secret.needed);
         }
-        search.found = vec![Found::default(); search.secrets.len()];
-        search
+        table
+    }
+}
+
+/// Looks for values in texts.
+#[derive(Debug)]
+pub(crate) struct Search<'t> {
+    table: &'t Table,
+    found: Vec<Found>,
+}
+
+/// What was found of one value.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// One bit for each piece.
+    pieces: u32,
+    /// The form in which enough of them were found.
+    form: Option<Form>,
+}
+
+impl<'t> Search<'t> {
+    /// A search for the values of `table`.
+    pub(crate) fn new(table: &'t Table) -> Self {
+        Search {
+            table,
+            found: vec![Found::default(); table.needed.len()],
+        }
     }
 
     /// Looks at a text in every reading of it.
     pub(crate) fn look(&mut self, text: &str) {
-        if !self.secrets.is_empty() {
+        if !self.found.is_empty() {
             readings::each(text, &mut |form, bytes| self.read(form, bytes));
         }
     }
 
-    /// The first value of which enough was found, by its number, and in which form.
-    pub(crate) fn first(&self) -> Option<(usize, Form)> {
-        let mut found = self.found.iter().enumerate();
-        found.find_map(|(at, found)| Some((at, found.form?)))
-    }
-
-    /// All values of which enough was found.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, Form)> {
+    /// The values of which enough was found, by their numbers, and in which form.
+    pub(crate) fn found(&self) -> impl Iterator<Item = (usize, Form)> {
         let found = self.found.iter().enumerate();
         found.filter_map(|(at, found)| Some((at, found.form?)))
     }
 
     fn read(&mut self, form: Form, bytes: &mut dyn Iterator<Item = u8>) {
-        let (table, buckets) = (&self.table, &self.buckets);
-        let (secrets, found) = (&self.secrets, &mut self.found);
+        let (table, found) = (self.table, &mut self.found);
         pieces(bytes, |piece| {
-            let may_be = buckets.get(bucket(piece)).copied().unwrap_or_default();
-            if may_be >> (piece & 63) & 1 == 0 {
+            let bits = table.buckets.get(bucket(piece)).copied();
+            if bits.unwrap_or_default() >> (piece & 63) & 1 == 0 {
                 return;
             }
-            for (at, number) in table.get(&piece).into_iter().flatten() {
-                if let (Some(found), Some(secret)) = (found.get_mut(*at), secrets.get(*at)) {
+            for (at, number) in table.pieces.get(&piece).into_iter().flatten() {
+                if let (Some(found), Some(needed)) = (found.get_mut(*at), table.needed.get(*at)) {
                     found.pieces |= 1 << number;
-                    if found.form.is_none() && found.pieces.count_ones() as usize >= secret.needed {
+                    if found.form.is_none() && found.pieces.count_ones() as usize >= *needed {
                         found.form = Some(form);
                     }
                 }

@@ -1,5 +1,6 @@
 //! Which host a text names, and what kind of host that is.
 
+use crate::text::secret;
 use crate::value::{HOLE, Value};
 use crate::worded::worded;
 use serde::Deserialize;
@@ -30,6 +31,14 @@ pub struct Host {
     pub class: HostClass,
 }
 
+impl Host {
+    /// Whether it is `domain`, or a host below it.
+    fn is_below(&self, domain: &str) -> bool {
+        let above = self.name.strip_suffix(domain);
+        above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    }
+}
+
 /// `hosts.yaml`: names, names with a path, and `*.domain`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,8 +57,6 @@ pub struct HostTable {
     pub(crate) targets: Targets,
     /// Whose actions and images are known to many.
     owners: Vec<String>,
-    /// How the keys of a service begin.
-    keys: BTreeMap<String, Vec<String>>,
 }
 
 /// Words that tell what something is for.
@@ -178,12 +185,14 @@ impl HostTable {
     /// Whether a key belongs to another service than this host's: by how it begins, or by the
     /// first word of its name. Whose it is must be known: a login with one's own key is ordinary.
     pub(crate) fn is_stray(&self, start: &str, name: &str, host: &Host) -> bool {
-        let begins = |(_, starts): &(&String, &Vec<String>)| starts.iter().any(|s| s == start);
-        let service = self.keys.iter().find(begins);
-        let service = service.map_or(name, |(service, _)| service);
-        let own = self.services.get(&service.to_ascii_uppercase());
         let elsewhere = matches!(host.class, HostClass::External | HostClass::Drop);
-        elsewhere && own.is_some_and(|hosts| !self.lists(hosts, &host.name, ""))
+        let issuers = secret::issuers(start);
+        let own = match self.services.get(&name.to_ascii_uppercase()) {
+            Some(hosts) if issuers.is_empty() => self.lists(hosts, &host.name, ""),
+            None if issuers.is_empty() => return false,
+            Some(_) | None => issuers.iter().any(|issuer| host.is_below(issuer)),
+        };
+        elsewhere && !own
     }
 
     #[expect(clippy::unused_self, reason = "reads as a question to the table")]

@@ -216,6 +216,11 @@ impl Traces {
         self
     }
 
+    /// What the file at an absolute path holds, as far as a call that wrote it says so.
+    pub fn content(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(|content| content.text.as_str())
+    }
+
     /// About how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
         let links = self

@@ -1,9 +1,10 @@
 //! What one message of a conversation says about calls.
 
 use crate::call::{CallLimits, Executor, HeldCall};
-use crate::history::{Outcome, Step};
+use crate::history::{Outcome, Step, UserText};
 use crate::notice::{self, Refused};
 use crate::request::{self, Mention, Request};
+use crate::shown::Shown;
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
@@ -48,8 +49,8 @@ impl Room for Unbounded {
     }
 }
 
-/// Something that a message says about a call.
-#[derive(Debug)]
+/// Something that a message says.
+#[derive(Clone, Debug)]
 pub(super) enum Part {
     /// It was made. The step is what it becomes if it succeeds.
     Call(Arc<Step>),
@@ -59,17 +60,40 @@ pub(super) enum Part {
         call: String,
         /// Whether the tool reported an error.
         failed: bool,
+        /// What it has shown; `None` until its call is known.
+        shown: Option<Arc<Shown>>,
     },
     /// It was refused.
     Refused(Arc<Step>),
+    /// The user said something.
+    User(Arc<UserText>),
 }
 
 impl Part {
     pub(super) fn step(&self) -> Option<&Arc<Step>> {
         match self {
             Part::Call(step) | Part::Refused(step) => Some(step),
-            Part::Result { .. } => None,
+            Part::Result { .. } | Part::User(_) => None,
         }
+    }
+
+    pub(super) fn shown(&self) -> Option<&Shown> {
+        match self {
+            Part::Result { shown, .. } => shown.as_deref(),
+            Part::Call(_) | Part::Refused(_) | Part::User(_) => None,
+        }
+    }
+
+    /// The same without the secrets that it has shown.
+    pub(super) fn without_secrets(&self) -> Part {
+        let mut part = self.clone();
+        if let Part::Result {
+            shown: Some(shown), ..
+        } = &mut part
+        {
+            *shown = Arc::new(shown.without_secrets());
+        }
+        part
     }
 }
 
@@ -81,7 +105,11 @@ pub(super) fn bytes(parts: &[Part]) -> usize {
         parts => allocated(parts * size_of::<Part>() + 16),
     };
     let texts = parts.iter().map(|part| match part {
-        Part::Result { call, .. } => allocated(call.capacity()),
+        Part::Result { call, shown, .. } => {
+            let share = |shown: &Arc<Shown>| shown.bytes() / Arc::strong_count(shown);
+            allocated(call.capacity()) + shown.as_ref().map_or(0, share)
+        }
+        Part::User(said) => said.bytes(),
         Part::Call(_) | Part::Refused(_) => 0,
     });
     64 + own + texts.sum::<usize>()
@@ -119,13 +147,35 @@ impl CallReader<'_> {
                         HeldCall::new(runs, Some(id.to_owned()), Some(tool.to_owned()), input);
                     Some(self.call((id, tool), &held, digest, room))
                 }
-                Mention::Result { call, failed } => Some(Part::Result {
+                Mention::Result { call, failed, .. } => Some(Part::Result {
                     call: call.to_owned(),
                     failed,
+                    shown: None,
                 }),
+                Mention::User(text) => Some(Part::User(Arc::new(UserText::new(text)))),
             });
         }
         Ok(parts)
+    }
+
+    /// What the results in `message` have shown, in order, as results of these steps.
+    pub(super) fn shown(
+        &self,
+        request: &Request,
+        message: &[u8],
+        steps: &[Option<Arc<Step>>],
+    ) -> Result<Vec<Option<Arc<Shown>>>, JsonError> {
+        let message = Json::read(message, request::MAX_DEPTH, LoneSurrogates::Replace)?;
+        let mentions = request.mentions(&message).into_iter();
+        let results = mentions.filter_map(|mention| match mention {
+            Mention::Result { texts, .. } => Some(texts),
+            _ => None,
+        });
+        let look = |(texts, step): (Vec<&str>, &Option<Arc<Step>>)| {
+            let shown = Arc::new(step.as_ref()?.look(&texts));
+            self.room.take(shown.bytes()).then_some(shown)
+        };
+        Ok(results.zip(steps).map(look).collect())
     }
 
     fn call(

@@ -80,6 +80,7 @@ impl Job {
             history: &judge.history,
             expert: judge.expert,
             now,
+            traces: None,
             said: "",
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));

@@ -6,10 +6,12 @@
 mod gate;
 mod policy;
 mod projects;
+mod spillage;
 
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
 pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
+pub use spillage::Spillage;
 
 use crate::rules::RuleSet;
 use crate::stack::Layer;
@@ -20,5 +22,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
     vec![
         Box::new(Gate::new(limits, rules.clone())),
         Box::new(Policy::new(rules)),
+        Box::new(Spillage),
     ]
 }

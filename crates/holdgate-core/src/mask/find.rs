@@ -27,6 +27,31 @@ const NAME: &str = r"[A-Za-z0-9_.-]*(?i:pass|pwd|secret|token|key|cred|auth|jwt|
 /// How often a changed text is searched again.
 const MAX_ROUNDS: usize = 4;
 
+/// How a secret is known that has no form of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A login in an address.
+    Url,
+    /// The value of a header.
+    Header,
+    /// The value of a name.
+    Assigned,
+    /// The word after a flag.
+    Flag,
+    /// A word that a program takes for a password.
+    Command,
+}
+
+/// A secret that is known by what comes before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Found<'t> {
+    pub(crate) how: How,
+    /// The name of the value, of the flag or of the header; what comes before the password in a
+    /// login; empty for a command.
+    pub(crate) name: &'t str,
+    pub(crate) range: Range<usize>,
+}
+
 /// The forms of secrets, ready to look.
 #[derive(Debug)]
 pub(super) struct Finder {
@@ -47,21 +72,23 @@ impl Finder {
             hints: Regex::new(
                 "(?i)pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|cookie|pat|curl|wget|mysql|mariadb|login|redis-cli|sudo",
             )?,
-            tokens: Regex::new(TOKENS)?,
+            tokens: Regex::new(&TOKENS)?,
             urls: Regex::new(URLS)?,
             assignment: Regex::new(&format!(
                 r#"(?xs) ({NAME}) \\*["'`]?\]? ( (?:\s*:\s*&?(?:'static\ )?[A-Za-z<>\[\]]{{2,24}})?\s*=\s* | \s*:=\s* | \s*=>\s* | \s*:\s* ) {VALUE}"#
             ))?,
             flag: Regex::new(&format!(r"(?xs) --?({NAME}) [\ \t]+ {VALUE}"))?,
             header: Regex::new(
-                r#"(?xi) (?-u:\b)(?:proxy-)?(?:authorization|cookie|set-cookie|(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|token))
+                r#"(?xi) (?-u:\b)((?:proxy-)?(?:authorization|cookie|set-cookie|(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|token)))
                 \\*["'`]? \s*[:,]\s* \\*["'`]? ([^"'`\\\r\n]+)"#,
             )?,
             bearer: Regex::new(r"(?i)(?-u:\b)bearer\s+([A-Za-z0-9._~+/-]{16,}=*)")?,
             command: Regex::new(&format!(
                 r#"(?xs) (?-u:\b)sshpass\s+-p\s* {VALUE}
                 | (?-u:\b)(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;&]*?\s)?-p {VALUE}
-                | (?-u:\b)(?:curl|wget|https?|xh)\s(?:[^\n|;&]*?\s)?(?:-u|-U|--user|--proxy-user)[\ =]?\\*["']?[^\s:"'\\]+:([^\s"'\\]+)
+                | (?-u:\b)(?:curl|wget|https?|xh)\s(?:(?:[^\n|;&]|\\\n)*?\s)?(?:-u|-U|--user|--proxy-user)[\ =]*\\*["']?[^\s:"'\\]*:\\*["']{{0,2}}([^\s"'\\]+)
+                | (?-u:\b)curl\s(?:(?:[^\n|;&]|\\\n)*?\s)?(?:-u|--user)[\ =]*\\*["']?([^\s:"'\\]{{10,}}):\\*["']?(?:\s|$)
+                | (?-u:\b)machine\s+\S+\s+login\s+\S+\s+password\s+ {VALUE}
                 | (?-u:\b)login\s(?:[^\n|;&]*?\s)?-p\s+ {VALUE}
                 | (?-u:\b)redis-cli\s(?:[^\n|;&]*?\s)?(?:-a|--pass)\s+ {VALUE}
                 | (?-u:\b)(?:echo|printf)\s+ {VALUE} \s*\|\s*(?:sudo\s(?:[^\n|]*?\s)?-[A-Za-z]*S|[^\n|]*--password-stdin)"#
@@ -84,54 +111,72 @@ impl Finder {
     fn once(&self, text: &mut Cow<'_, str>) -> bool {
         let mut changed = replace(text, private_keys);
         changed |= replace(text, |text| self.formed(text));
-        changed |= replace(text, |text| self.in_urls(text));
+        let only = |found: Vec<Found<'_>>| found.into_iter().map(|found| found.range).collect();
+        changed |= replace(text, |text| only(self.in_urls(text)));
         if self.hints.is_match(text) {
-            changed |= replace(text, |text| self.headers(text));
-            changed |= replace(text, |text| self.assigned(text));
-            changed |= replace(text, |text| self.flags(text));
-            changed |= replace(text, |text| self.commands(text));
+            changed |= replace(text, |text| only(self.headers(text)));
+            changed |= replace(text, |text| only(self.assigned(text)));
+            changed |= replace(text, |text| only(self.flags(text)));
+            changed |= replace(text, |text| only(self.commands(text)));
         }
         changed
     }
 
+    /// What is masked because of what comes before it.
+    pub(super) fn in_context<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        let mut found = self.in_urls(text);
+        found.extend(self.headers(text));
+        found.extend(self.assigned(text));
+        found.extend(self.flags(text));
+        found.extend(self.commands(text));
+        found
+    }
+
     fn formed(&self, text: &str) -> Vec<Range<usize>> {
-        ranges(&self.tokens, text, |found| {
+        finds(&self.tokens, text, |found| {
             let kept = found.iter().skip(1).flatten().next()?;
             let range = kept.end()..found.get(0)?.end();
             (!is_sample(text.get(range.clone())?)).then_some(range)
         })
     }
 
-    fn in_urls(&self, text: &str) -> Vec<Range<usize>> {
-        ranges(&self.urls, text, |found| {
+    fn in_urls<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        finds(&self.urls, text, |found| {
             let secret = found.get(2).or(found.get(4))?;
             let text = secret.as_str();
             let only_words =
                 text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && found.get(4).is_some();
-            (!names::is_placeholder(text) && !only_words).then(|| secret.range())
+            let name = found.get(1).map_or("", |before| before.as_str());
+            (!names::is_placeholder(text) && !only_words)
+                .then(|| Found::new(How::Url, name, secret.range()))
         })
     }
 
-    fn headers(&self, text: &str) -> Vec<Range<usize>> {
-        let mut headers = ranges(&self.header, text, |found| {
-            let value = found.get(1)?;
+    fn headers<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        let mut headers = finds(&self.header, text, |found| {
+            let (name, value) = (found.get(1)?.as_str(), found.get(2)?);
             let masked = names::masked_header(value.as_str())?;
             // What stays is at the start.
             let kept = masked.strip_suffix(MASK)?.len();
             let lead = value.as_str().len() - value.as_str().trim_start().len();
             let end = value.start() + value.as_str().trim_end().len();
-            Some(value.start() + lead + kept..end)
+            Some(Found::new(
+                How::Header,
+                name,
+                value.start() + lead + kept..end,
+            ))
         });
-        headers.extend(ranges(&self.bearer, text, |found| {
+        headers.extend(finds(&self.bearer, text, |found| {
             let value = found.get(1)?;
             let known = value.as_str().bytes().any(|b| b.is_ascii_digit());
-            (known && !names::is_placeholder(value.as_str())).then(|| value.range())
+            (known && !names::is_placeholder(value.as_str()))
+                .then(|| Found::new(How::Header, "bearer", value.range()))
         }));
         headers
     }
 
-    fn assigned(&self, text: &str) -> Vec<Range<usize>> {
-        ranges(&self.assignment, text, |found| {
+    fn assigned<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        finds(&self.assignment, text, |found| {
             let (name, sign) = (found.get(1)?, found.get(2)?.as_str());
             let (value, bare) = value(found, 3)?;
             let in_query =
@@ -145,34 +190,45 @@ impl Finder {
             } else {
                 names::masked_member(name.as_str(), value.as_str()).is_some()
             };
-            is_secret.then(|| value.range())
+            is_secret.then(|| Found::new(How::Assigned, name.as_str(), value.range()))
         })
     }
 
-    fn flags(&self, text: &str) -> Vec<Range<usize>> {
-        ranges(&self.flag, text, |found| {
-            names::strength(found.get(1)?.as_str())?;
+    fn flags<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        finds(&self.flag, text, |found| {
+            let name = found.get(1)?.as_str();
+            names::strength(name)?;
             let (value, _) = value(found, 2)?;
             let text = value.as_str();
             let other = text.starts_with('-') || names::is_placeholder(text);
-            (!other).then(|| value.range())
+            (!other).then(|| Found::new(How::Flag, name, value.range()))
         })
     }
 
-    fn commands(&self, text: &str) -> Vec<Range<usize>> {
-        ranges(&self.command, text, |found| {
+    fn commands<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        finds(&self.command, text, |found| {
             let secret = found.iter().skip(1).flatten().next()?;
-            (!names::is_placeholder(secret.as_str())).then(|| secret.range())
+            // `-u KEY:`: a key without a password, or a name.
+            let is_name = text.get(secret.end()..)?.starts_with(':')
+                && !secret.as_str().bytes().any(|b| b.is_ascii_digit());
+            (!is_name && !names::is_placeholder(secret.as_str()))
+                .then(|| Found::new(How::Command, "", secret.range()))
         })
     }
 }
 
-/// Where the secrets are in the matches of a regex.
-fn ranges<'t>(
+impl<'t> Found<'t> {
+    fn new(how: How, name: &'t str, range: Range<usize>) -> Found<'t> {
+        Found { how, name, range }
+    }
+}
+
+/// The secrets in the matches of a regex.
+fn finds<'t, S>(
     regex: &Regex,
     text: &'t str,
-    secret: impl Fn(&Captures<'t>) -> Option<Range<usize>>,
-) -> Vec<Range<usize>> {
+    secret: impl Fn(&Captures<'t>) -> Option<S>,
+) -> Vec<S> {
     let found = regex.captures_iter(text);
     found.filter_map(|found| secret(&found)).collect()
 }

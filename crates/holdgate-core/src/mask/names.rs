@@ -6,7 +6,7 @@ use holdgate_effects::text::secret::is_example;
 
 /// How sure a name makes it that its value is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strength {
+pub(crate) enum Strength {
     /// `token`, `signature`: also words of programs.
     Weak,
     /// `password`, `api_key`.
@@ -58,7 +58,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether what a name names is a secret.
-pub(super) fn strength(name: &str) -> Option<Strength> {
+pub(crate) fn strength(name: &str) -> Option<Strength> {
     let words = words(name);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     while let Some(last) = words.last()
@@ -107,7 +107,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Whether a value is only a placeholder for a secret: `$TOKEN`, `<your key>`, `xxxx`.
-pub(super) fn is_placeholder(value: &str) -> bool {
+pub(crate) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let first = value.chars().next();
     let Some(first) = first else {
@@ -205,12 +205,18 @@ pub(super) fn masked_header(value: &str) -> Option<String> {
 }
 
 /// Whether a value without quotes is an expression of a program: `config.password`, `read(x)`.
-pub(super) fn is_code(value: &str) -> bool {
+pub(crate) fn is_code(value: &str) -> bool {
     let name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    let dotted = value.contains('.') && value.split('.').all(name);
+    let random = |part: &str| {
+        let has = |of: fn(&u8) -> bool| part.bytes().any(|b| of(&b));
+        let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+        part.len() >= 20 && has(u8::is_ascii_digit) && cases && !part.contains('_')
+    };
+    // `s.ZC9…` is a token of Vault.
+    let dotted = value.contains('.') && value.split('.').all(name) && !value.split('.').any(random);
     let secret_word =
         name(value) && strength(value).is_some() && !value.bytes().any(|b| b.is_ascii_digit());
     value.contains(['(', ')', '[', '{'])

@@ -293,6 +293,7 @@ impl Reader {
             ExampleSpec::Call(call) => ExampleCall {
                 tool: call.tool.clone().unwrap_or_default(),
                 input: call.input.as_ref().map_or(Json::Null, |i| i.0.clone()),
+                result: call.result.clone(),
             },
         };
         if call.tool.is_empty() || call.input.as_object().is_none() {

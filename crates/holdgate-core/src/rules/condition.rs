@@ -12,6 +12,7 @@ use holdgate_effects::host::HostClass;
 use holdgate_effects::path::{PathClass, PathGlobs};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
+use holdgate_effects::worded;
 use serde_saphyr::Spanned;
 
 /// Regular expressions in a project's file: building one takes up to a millisecond.
@@ -28,6 +29,23 @@ pub(super) struct Reader {
     pub(super) layer: RuleLayer,
     /// Regular expressions so far.
     pub(super) regexes: usize,
+}
+
+worded! {
+    /// Where what an effect names comes from.
+    pub(super) enum Provenance as "provenance" {
+        Untrusted = "untrusted": "From a text that others wrote: a page, an answer of a service, a file outside of the project.",
+        Exposed = "exposed": "From a conversation that holds both such a text and secrets or marked passages, and the effect leads outwards or changes something.",
+    }
+}
+
+impl Provenance {
+    fn tag(self) -> Tag {
+        match self {
+            Provenance::Untrusted => Tag::Untrusted,
+            Provenance::Exposed => Tag::Exposed,
+        }
+    }
 }
 
 impl Reader {
@@ -143,6 +161,9 @@ impl Reader {
                 None => {}
             }
         }
+        let provenance = condition.provenance.as_ref();
+        let provenance = provenance.and_then(|word| self.report.word(word, Provenance::read));
+        is.extend(provenance.map(Provenance::tag));
         Pattern {
             kinds,
             programs: condition.program.as_ref().map(|w| self.names(w)),

@@ -6,6 +6,7 @@ use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
 use crate::call::ToolCall;
 use crate::history::{History, Outcome, Step};
+use crate::provenance;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
@@ -147,8 +148,12 @@ impl Trial<'_> {
             } else {
                 Outcome::Done
             };
-            let step = Step::new("first", &step.tool, outcome, effects);
-            history.push(Arc::new(step));
+            let done = Step::new("first", &step.tool, outcome, effects);
+            let done = match &step.result {
+                Some(result) => done.showing(&[result]),
+                None => done,
+            };
+            history.push(Arc::new(done));
         }
         self.judge(&example.call, &world, &history)
     }
@@ -181,7 +186,8 @@ impl Trial<'_> {
         let fuel = self.shared.unwrap_or(&own);
         // For work that is not counted: reading the example and reporting on it.
         fuel.spend(100)?;
-        let effects = holdgate_effects::understand(call.invocation(), world, self.know, fuel)?;
+        let mut effects = holdgate_effects::understand(call.invocation(), world, self.know, fuel)?;
+        provenance::mark(&mut effects, history);
         let mut findings = Vec::new();
         for layer in [RuleLayer::Gate, RuleLayer::Policy] {
             findings.extend(self.set.findings(layer, &effects, history, fuel)?);

@@ -111,6 +111,8 @@ pub struct ExampleCall {
     pub tool: String,
     /// Its arguments.
     pub input: Json<'static>,
+    /// What the tool returned, if the example says so.
+    pub(super) result: Option<String>,
 }
 
 impl ExampleCall {
@@ -118,6 +120,7 @@ impl ExampleCall {
         ExampleCall {
             tool: "Bash".to_owned(),
             input: Json::object([("command", command.to_owned().into())]),
+            result: None,
         }
     }
 

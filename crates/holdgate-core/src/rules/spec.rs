@@ -95,6 +95,7 @@ pub(super) struct ConditionSpec {
     pub(super) host: Option<HostSpec>,
     pub(super) from: Option<Spanned<Words>>,
     pub(super) not_from: Option<Spanned<Words>>,
+    pub(super) provenance: Option<Spanned<String>>,
     pub(super) text: Option<Spanned<String>>,
     pub(super) not_text: Option<Spanned<String>>,
     pub(super) evidence: Option<Spanned<String>>,
@@ -184,6 +185,8 @@ pub(super) enum ExampleSpec {
 pub(super) struct CallSpec {
     pub(super) tool: Option<String>,
     pub(super) input: Option<YamlJson>,
+    /// What the tool returned.
+    pub(super) result: Option<String>,
     /// What was done before, in separate calls.
     #[serde(default)]
     pub(super) first: Vec<ExampleSpec>,

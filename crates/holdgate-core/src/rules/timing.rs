@@ -227,7 +227,7 @@ impl Past<'_> {
         let steps = self.history.steps().rev().take(self.timing.within);
         let mut left = times;
         for step in steps.filter(|step| step.outcome == Outcome::Refused) {
-            for effect in &step.effects {
+            for effect in step.effects.iter() {
                 self.fuel.spend(1)?;
                 if wanted.kinds.has(effect.kind)
                     && self.shares(effect, PathMatch::Possible)

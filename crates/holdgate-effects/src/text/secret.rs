@@ -1,40 +1,13 @@
 //! Secrets that are known by their form, in the call's own text: tokens by how they begin, private
 //! keys by their frame, other keys by the name that stands before them.
 
+mod forms;
+
+pub(crate) use forms::issuers;
+pub use forms::{Check, Form, Named, TOKENS, forms, named};
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
-
-/// Tokens that are known by their form. The group is what stays.
-pub const TOKENS: &str = r"(?x)
-  (gh[pousr]_)[A-Za-z0-9]{30,}
-| (github_pat_)[A-Za-z0-9_]{30,}
-| (gl(?:pat|dt|rt|cbt|ptt|ft|soat)-)[A-Za-z0-9_.-]{16,}
-| (xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}
-| ([sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}
-| (sk-(?:ant|proj|or|svcacct|admin)-)[A-Za-z0-9_-]{16,}
-| (?:(?-u:\b)|\\[nrt])(sk-)[A-Za-z0-9]{32,}
-| (AIza)[A-Za-z0-9_-]{35}
-| (ya29\.|GOCSPX-)[A-Za-z0-9_-]{20,}
-| (?:(?-u:\b)|\\[nrt])(hf_)[A-Za-z0-9]{30,}
-| (?:(?-u:\b)|\\[nrt])(gsk_|r8_|pplx-|xai-|nvapi-)[A-Za-z0-9]{30,}
-| (?:(?-u:\b)|\\[nrt])(npm_)[A-Za-z0-9]{36}
-| (pypi-AgE)[A-Za-z0-9_-]{30,}
-| (rubygems_)[0-9a-f]{32,}
-| (dckr_[po]at_)[A-Za-z0-9_-]{20,}
-| (?:(?-u:\b)|\\[nrt])(A(?:KI|SI|BI|CC)A)[0-9A-Z]{16}(?-u:\b)
-| (do[por]_v1_)[0-9a-f]{40,}
-| (shp(?:at|ca|pa|ss)_)[0-9a-fA-F]{32}
-| (?:(?-u:\b)|\\[nrt])(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
-| (?:(?-u:\b)|\\[nrt])(hv[sbr]\.)[A-Za-z0-9_-]{20,}
-| (AGE-SECRET-KEY-1)[0-9A-Z]{20,}
-| (?:(?-u:\b)|\\[nrt])(dapi)[0-9a-f]{32}
-| (lin_api_|glsa_|PMAK-|sntrys_|sq0csp-|ATATT3|ATCTT3|figd_)[A-Za-z0-9_=-]{20,}
-| (?:(?-u:\b)|\\[nrt])(eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}
-| (hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9/_-]{20,}
-| (?:(?-u:\b)|\\[nrt])([0-9]{8,10}:AA)[A-Za-z0-9_-]{30,}
-| (\$(?:1|5|6|7|y|gy|2[aby]|argon2[a-z]*)\$)[A-Za-z0-9./$=,+-]{20,}
-";
 
 /// Lines that may come before a key in its frame.
 const KEY_HEADERS: &[&str] = &["Proc-Type:", "Version:", "Comment:", "Charset:"];
@@ -124,7 +97,7 @@ struct Forms {
 
 static FORMS: LazyLock<Option<Forms>> = LazyLock::new(|| {
     Some(Forms {
-        tokens: Regex::new(TOKENS).ok()?,
+        tokens: Regex::new(&TOKENS).ok()?,
         named: Regex::new(NAMED).ok()?,
         private: Regex::new(PRIVATE).ok()?,
     })

@@ -174,6 +174,10 @@ impl Bench {
                 holdgate_core::Outcome::Refused
             };
             let done = Step::new("call", &call.tool, became, judgement.effects);
+            let done = match call.result.as_deref().filter(|_| verdict.lets_pass()) {
+                Some(result) => done.showing(&[result]),
+                None => done,
+            };
             history.push(Arc::new(done));
             if outcome.is_blocked() {
                 outcome.step.get_or_insert(step);

@@ -19,6 +19,7 @@ mod client;
 mod continuing;
 #[path = "../../../holdgate-effects/tests/it/corpus.rs"]
 mod corpus;
+mod data_flows;
 mod effects;
 mod errors;
 mod eval;

@@ -9,20 +9,25 @@ pub(super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> {
     let by_model = message.get_str("role") == Some("assistant");
     let content = message.get("content");
     if let Some(text) = content.and_then(Json::as_str) {
-        return by_model
-            .then_some(Mention::Text(text))
-            .into_iter()
-            .collect();
+        return vec![said(text, by_model)];
     }
     let blocks = content.and_then(Json::as_array).unwrap_or(&[]);
     let blocks = blocks.iter();
     blocks.filter_map(|b| mention(b, by_model)).collect()
 }
 
+fn said(text: &str, by_model: bool) -> Mention<'_> {
+    if by_model {
+        Mention::Text(text)
+    } else {
+        Mention::User(text)
+    }
+}
+
 fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
     let text = |key| block.get_str(key);
     match text("type")? {
-        "text" if by_model => Some(Mention::Text(text("text")?)),
+        "text" => Some(said(text("text")?, by_model)),
         kind @ ("tool_use" | "server_tool_use" | "mcp_tool_use") if by_model => {
             Some(Mention::Call {
                 id: text("id")?,
@@ -41,10 +46,45 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
                 failed: block.get("is_error") == Some(&Json::Bool(true))
                     || is_error(block)
                     || block.get("content").is_some_and(holds_error),
+                texts: block.get("content").map(texts).unwrap_or_default(),
             })
         }
         _ => None,
     }
+}
+
+/// The texts of a result: all strings but what says how they are written.
+fn texts<'m>(content: &'m Json<'m>) -> Vec<&'m str> {
+    let mut texts = Vec::new();
+    let mut open = vec![content];
+    while let Some(json) = open.pop() {
+        match json {
+            Json::String(text) => texts.push(text.as_ref()),
+            Json::Array(items) => open.extend(items.iter().rev()),
+            Json::Object(members) => {
+                let encoded = json.get_str("type") == Some("base64");
+                let is_text = |key: &str| {
+                    ![
+                        "type",
+                        "media_type",
+                        "id",
+                        "tool_use_id",
+                        "encrypted_content",
+                    ]
+                    .contains(&key)
+                        && !(encoded && key == "data")
+                };
+                let members = members.iter().rev();
+                open.extend(
+                    members
+                        .filter(|(key, _)| is_text(key))
+                        .map(|(_, value)| value),
+                );
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    texts
 }
 
 fn is_providers_result(kind: &str) -> bool {

@@ -261,6 +261,10 @@ fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
         })
     });
     let failed = turn.get("failed").is_some();
-    let ended = text(turn, "result").map(|call| Mention::Result { call, failed });
+    let ended = text(turn, "result").map(|call| Mention::Result {
+        call,
+        failed,
+        texts: Vec::new(),
+    });
     said.into_iter().chain(called).chain(ended).collect()
 }

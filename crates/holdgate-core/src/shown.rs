@@ -1,0 +1,333 @@
+//! What the result of a call has shown: secrets, the names in it, and whether others wrote it.
+//!
+//! Only hashes are kept. They tell later where a value, a name or a passage was seen before.
+
+use crate::prints::{Prints, Winnowing};
+use crate::spillage::{self, What};
+use crate::taint::Secret;
+use holdgate_effects::effect::{Effect, Kind, allocated};
+use holdgate_effects::host::HostClass;
+use holdgate_effects::path::{PathClass, Place};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+
+/// Secrets of one result that are kept.
+const MAX_SECRETS: usize = 64;
+/// Names of one text that are kept: those with marks in them, and plain words.
+const MAX_NAMES: usize = 1024;
+const MAX_WORDS: usize = 512;
+/// Bytes of a name, at least and at the most.
+const NAME_BYTES: std::ops::RangeInclusive<usize> = 4..=256;
+/// Hosts of one text that are kept.
+const MAX_HOSTS: usize = 64;
+/// A passage of so many letters and digits that two texts share is found.
+const PASSAGES: Winnowing = Winnowing {
+    gram: 24,
+    window: 16,
+    most: 512,
+};
+
+/// Random for each process.
+static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// What a result has shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    /// The secret values in it.
+    pub(crate) secrets: Vec<Secret>,
+    /// How many more there were, which are not kept.
+    pub(crate) lost: usize,
+    /// The marking that it carries.
+    pub(crate) marking: Option<&'static str>,
+    /// Whether somebody else than the user may have written it.
+    pub(crate) external: bool,
+    /// The hosts that it names beside its secrets.
+    hosts: Box<[u32]>,
+    /// The names in it.
+    names: Names,
+    /// The passages of a text that others wrote, or that is marked.
+    prints: Prints,
+}
+
+impl Shown {
+    /// What `texts` have shown, the result of a call with these effects.
+    pub(crate) fn of(texts: &[&str], effects: &[Effect], external: bool) -> Shown {
+        let path = effects.iter().find(|e| e.kind == Kind::Read);
+        let path = path.and_then(|e| Some(e.path.as_ref()?.text.as_str()));
+        let mut shown = Shown {
+            external,
+            names: Names::of(texts.iter().copied()),
+            ..Shown::default()
+        };
+        for text in texts {
+            shown.take(text, path);
+        }
+        if shown.external || shown.marking.is_some() {
+            for text in texts {
+                shown.prints = std::mem::take(&mut shown.prints).and(&passages(text));
+            }
+        }
+        shown
+    }
+
+    fn take(&mut self, text: &str, path: Option<&str>) {
+        let marks = spillage::examine(text, path).into_iter();
+        let marks = marks.filter(|spill| spill.what == What::Marking);
+        for spill in spillage::secrets::values(text, path)
+            .into_iter()
+            .chain(marks)
+        {
+            match spill.what {
+                What::Marking => self.marking = self.marking.or(Some(spill.rule)),
+                What::Secret => {
+                    let value = text.get(spill.range).unwrap_or_default();
+                    let Some(secret) = Secret::new(value, spill.rule, spill.issuers) else {
+                        continue;
+                    };
+                    if self.secrets.contains(&secret) {
+                        continue;
+                    }
+                    if self.secrets.len() == MAX_SECRETS {
+                        self.lost += 1;
+                    } else {
+                        self.secrets.push(secret);
+                    }
+                }
+            }
+        }
+        if !self.secrets.is_empty() {
+            let mut hosts = self.hosts.to_vec();
+            hosts.extend(tokens(text).filter_map(host_of).map(|h| hash(domain(h))));
+            hosts.sort_unstable();
+            hosts.dedup();
+            hosts.truncate(MAX_HOSTS);
+            self.hosts = hosts.into();
+        }
+    }
+
+    /// Whether it says what must not get around.
+    pub(crate) fn is_sensitive(&self) -> bool {
+        !self.secrets.is_empty() || self.lost > 0 || self.marking.is_some()
+    }
+
+    /// Whether it names a host, or one of the same domain, beside its secrets.
+    pub(crate) fn names_host(&self, host: &str) -> bool {
+        self.hosts.binary_search(&hash(domain(host))).is_ok()
+    }
+
+    /// Whether it contains a name.
+    pub(crate) fn has_name(&self, name: u32) -> bool {
+        self.names.have(name)
+    }
+
+    /// How many passages of `text` are in it, of those that are kept.
+    pub(crate) fn shares(&self, passages: &Prints) -> usize {
+        self.prints.shared(passages)
+    }
+
+    /// Bytes of the secrets alone.
+    pub(crate) fn secret_bytes(&self) -> usize {
+        self.secrets.iter().map(Secret::bytes).sum()
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let hosts = allocated(self.hosts.len() * size_of::<u32>());
+        size_of::<Shown>()
+            + 16
+            + self.secret_bytes()
+            + hosts
+            + self.names.bytes()
+            + self.prints.bytes()
+    }
+
+    /// The same without its secrets: it is only known that there were some.
+    pub(crate) fn without_secrets(&self) -> Shown {
+        let mut shown = self.clone();
+        shown.lost += shown.secrets.len();
+        shown.secrets = Vec::new();
+        shown
+    }
+}
+
+/// The passages of a text, to compare with those that were shown.
+pub(crate) fn passages(text: &str) -> Prints {
+    Prints::taken(text, KEYS.hash_one(0), PASSAGES)
+}
+
+/// Whether somebody else than the user may have written what a call with these effects returns:
+/// a page, an answer of a service, a file outside of the project.
+pub(crate) fn is_external(effects: &[Effect], known: bool, local: bool) -> bool {
+    let outside = |place: &Place| {
+        ![
+            PathClass::Project,
+            PathClass::Generated,
+            PathClass::Temp,
+            PathClass::Stream,
+        ]
+        .iter()
+        .any(|class| place.is(*class))
+    };
+    let reaches = |effect: &Effect| match effect.kind {
+        Kind::Fetch | Kind::Send | Kind::Connect | Kind::Remote => effect
+            .host
+            .as_ref()
+            .is_none_or(|host| host.class != HostClass::Loopback),
+        Kind::Read => effect.path.as_ref().is_some_and(outside),
+        _ => false,
+    };
+    !local || !known || effects.iter().any(reaches)
+}
+
+/// The names of a text, as hashes in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(Box<[u32]>);
+
+impl Names {
+    /// The names in all of `texts`.
+    pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Names {
+        let (mut marked, mut words) = (Vec::new(), Vec::new());
+        for token in texts.flat_map(tokens) {
+            let list = if is_marked(token) {
+                &mut marked
+            } else {
+                &mut words
+            };
+            if list.len() < 4 * MAX_NAMES {
+                list.push(hash(token));
+            }
+            if let Some(host) = host_of(token) {
+                marked.push(hash(host));
+            }
+        }
+        for (list, most) in [(&mut marked, MAX_NAMES), (&mut words, MAX_WORDS)] {
+            list.sort_unstable();
+            list.dedup();
+            list.truncate(most);
+        }
+        marked.append(&mut words);
+        marked.sort_unstable();
+        marked.dedup();
+        Names(marked.into())
+    }
+
+    /// Whether a name is among them.
+    pub(crate) fn have(&self, name: u32) -> bool {
+        self.0.binary_search(&name).is_ok()
+    }
+
+    /// About how many bytes they take in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        allocated(self.0.len() * size_of::<u32>())
+    }
+}
+
+/// What a name is compared by.
+pub(crate) fn hash(name: &str) -> u32 {
+    let hash = KEYS.hash_one(name.to_lowercase());
+    u32::try_from(hash >> 32).unwrap_or_default()
+}
+
+/// The words of a text that can name something.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let between = |c: char| c.is_whitespace() || "\"'`<>()[]{}|;,=\\*".contains(c);
+    text.split(between)
+        .map(|token| token.trim_matches(['.', ':', '!', '?', '/']))
+        .filter(|token| NAME_BYTES.contains(&token.len()))
+}
+
+/// Whether it is more than a word of a language.
+fn is_marked(token: &str) -> bool {
+    token.contains(['.', '/', '@', ':', '_', '-']) || token.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The host that a token names, if it is an address.
+fn host_of(token: &str) -> Option<&str> {
+    let (_, rest) = token.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest.get(..end)?;
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let host = host.split_once(':').map_or(host, |(host, _)| host);
+    (!host.is_empty()).then_some(host)
+}
+
+/// The part of a host's name that is bought as one: `example.com` of `api.example.com`.
+pub(crate) fn domain(host: &str) -> &str {
+    if host
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b == b'.' || b == b':')
+    {
+        return host;
+    }
+    let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
+    let second = dots.nth(1);
+    let second = match second {
+        // `example.co.uk`
+        Some(at) if is_second_level(host.get(at + 1..).unwrap_or_default()) => dots.next(),
+        other => other,
+    };
+    second.and_then(|at| host.get(at + 1..)).unwrap_or(host)
+}
+
+/// Whether `co.uk` is a name below which names are bought.
+fn is_second_level(name: &str) -> bool {
+    let (first, last) = name.split_once('.').unwrap_or_default();
+    last.len() == 2
+        && matches!(
+            first,
+            "co" | "com" | "org" | "net" | "gov" | "ac" | "edu" | "gob" | "or" | "ne"
+        )
+        || matches!(
+            name,
+            "github.io"
+                | "gitlab.io"
+                | "pages.dev"
+                | "workers.dev"
+                | "herokuapp.com"
+                | "vercel.app"
+                | "netlify.app"
+                | "web.app"
+                | "firebaseapp.com"
+                | "azurewebsites.net"
+                | "amazonaws.com"
+                | "cloudfront.net"
+                | "ngrok.io"
+                | "ngrok.app"
+                | "fly.dev"
+                | "onrender.com"
+                | "repl.co"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_is_what_one_owner_has() {
+        for (host, expected) in [
+            ("api.example.com", "example.com"),
+            ("example.com", "example.com"),
+            ("a.b.example.co.uk", "example.co.uk"),
+            ("evil.github.io", "evil.github.io"),
+            ("x.evil.github.io", "evil.github.io"),
+            ("10.0.0.5", "10.0.0.5"),
+            ("localhost", "localhost"),
+        ] {
+            assert_eq!(domain(host), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_words_that_can_name_something() {
+        let text =
+            "See <https://docs.Example.com/a?b=1>, install `left-pad` or write to bob@example.org.";
+        let names = Names::of(std::iter::once(text));
+        for name in ["docs.example.com", "left-pad", "bob@example.org", "install"] {
+            assert!(names.have(hash(name)), "{name}");
+        }
+        for name in ["example.com", "to", "bob"] {
+            assert!(!names.have(hash(name)), "{name}");
+        }
+    }
+}
