@@ -1,22 +1,23 @@
 //! Winnowed fingerprints: which passages two texts share, without keeping the texts.
 //!
-//! A text is normalised to its letters and digits, in lower case; white space, punctuation, comment
-//! marks and import lines do not count. Every [`gram`](Winnowing::gram) of consecutive characters is
-//! hashed with a key, and of each [`window`](Winnowing::window) of hashes the smallest is kept as a
-//! print. So **every passage of [`Winnowing::guaranteed`] normalised characters that two texts share
-//! gives them a common print**, wherever it stands in them and however it is indented. Without the
-//! key, nobody can test whether a known text has a print.
+//! A text is normalised to its letters and digits, in lower case; white space, punctuation and
+//! comment marks do not count. Every [`gram`](Winnowing::gram) of consecutive characters is hashed
+//! with a key, and of each [`window`](Winnowing::window) of hashes the smallest is kept as a print.
+//! So **every passage of [`Winnowing::guaranteed`] normalised characters that two texts share gives
+//! them a common print**, wherever it stands in them and however it is formatted. Without the key,
+//! nobody can test whether a known text has a print.
 //!
-//! Grams of few different characters (rules of dashes and zeros) give no print. Texts that everybody
-//! has, such as the headers of licences, have prints too: [`common`] lists them, and who compares
-//! texts [removes](Prints::without) them first.
+//! What stands in unrelated texts says nothing. Grams of few different characters give no print. Of
+//! a source that others are compared with, [`Prints::of_source`] leaves out the grams that touch a
+//! line of imports or of a licence, and [`common`] lists grams of the licences themselves.
 
+mod index;
 mod normal;
 #[cfg(test)]
 mod tests;
 
-use normal::characters;
-use std::collections::VecDeque;
+pub use index::{PrintIndex, is_counted};
+use normal::{Character, characters, characters_of_source};
 
 /// How prints are taken. Texts can be compared only if theirs were taken alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +33,19 @@ pub struct Winnowing {
 }
 
 impl Winnowing {
-    /// So many shared characters, letters and digits counted, are always found.
+    /// So many shared letters and digits in a row are always found.
     pub const fn guaranteed(self) -> usize {
         self.gram + self.window - 1
     }
 }
 
-/// About three lines of code are always found, and less than a long line is not.
+/// Passages of about four lines of code are always found, and less than a long line never is. Shorter
+/// grams find idioms that unrelated programs share.
 impl Default for Winnowing {
     fn default() -> Self {
         Winnowing {
             gram: 48,
-            window: 48,
+            window: 64,
             most: 8192,
         }
     }
@@ -51,8 +53,8 @@ impl Default for Winnowing {
 
 /// A gram of fewer different characters says nothing.
 const VARIETY: usize = 8;
-/// The hashes are numbers below this prime, 2^61 - 1.
-const PRIME: u64 = (1 << 61) - 1;
+/// In place of the hash of such a gram: above all others.
+const NOTHING: u64 = u64::MAX;
 
 /// The prints of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,12 +71,21 @@ impl Prints {
 
     /// The prints of `text`, taken in this way.
     pub fn taken(text: &str, key: u64, how: Winnowing) -> Prints {
+        Prints::winnowed(characters(text), key, how)
+    }
+
+    /// The prints of a source without boilerplate: what tells that another text was copied from it.
+    pub fn of_source(text: &str, key: u64, how: Winnowing) -> Prints {
+        Prints::winnowed(characters_of_source(text), key, how)
+    }
+
+    fn winnowed(text: impl Iterator<Item = Character>, key: u64, how: Winnowing) -> Prints {
         let mut roll = Roll::new(key, how.gram);
         let mut window = Window::new(how.window);
         let mut hashes = Vec::new();
-        for character in characters(text) {
-            if let Some(hash) = roll.push(character) {
-                hashes.extend(window.push(hash));
+        for character in text {
+            if let Some(gram) = roll.push(character) {
+                hashes.extend(window.push(gram));
             }
         }
         hashes.extend(window.rest());
@@ -124,11 +135,19 @@ impl Prints {
 
     /// The prints of both.
     #[must_use]
-    pub fn and(mut self, others: &Prints) -> Prints {
-        self.hashes.extend(&others.hashes);
-        self.hashes.sort_unstable();
-        self.hashes.dedup();
-        self
+    pub fn and(self, others: &Prints) -> Prints {
+        Prints::union([&self, others])
+    }
+
+    /// The prints of all.
+    pub fn union<'a>(all: impl IntoIterator<Item = &'a Prints>) -> Prints {
+        let mut hashes: Vec<u64> = Vec::new();
+        for prints in all {
+            hashes.extend(&prints.hashes);
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        Prints { hashes }
     }
 
     /// About how many bytes they take in memory.
@@ -154,132 +173,178 @@ pub fn every_gram(text: &str, key: u64) -> Prints {
     Prints::taken(text, key, every)
 }
 
-/// The hash of the last `gram` characters, as a polynomial in a secret base (Rabin and Karp). Only
-/// who knows the base can compute the hash of a text.
+/// A stretch of [`Winnowing::gram`] characters.
+#[derive(Clone, Copy, Debug)]
+struct Gram {
+    /// [`NOTHING`] if there is too little variety in it.
+    hash: u64,
+    /// Whether a part of it stands in unrelated texts too.
+    is_boilerplate: bool,
+}
+
+/// The hash of the last characters, as a polynomial in a secret base (Rabin and Karp), mixed with a
+/// secret mask. Only who knows both can compute the hash of a text.
 struct Roll {
     base: u64,
     /// The base to the power of the gram's length: what the oldest character weighs.
     oldest: u64,
     mask: u64,
     hash: u64,
-    gram: usize,
-    last: VecDeque<u32>,
+    /// The last characters. Before there are enough, some have the letter zero.
+    last: Ring<Character>,
+    /// How many characters are missing.
+    missing: usize,
+    /// How many of the last characters are boilerplate.
+    boilerplate: usize,
     /// How often each character is among the last ones.
     counts: [u32; 128],
     different: usize,
+    enough: usize,
 }
 
 impl Roll {
     fn new(key: u64, gram: usize) -> Roll {
-        let base = mixed(key) % (PRIME - 512) + 256;
+        let base = mixed(key) | 1;
+        let none = Character {
+            letter: '\0',
+            is_boilerplate: false,
+        };
         Roll {
             base,
-            oldest: (0..gram).fold(1, |power, _| times(power, base)),
+            oldest: (0..gram).fold(1, |power: u64, _| power.wrapping_mul(base)),
             mask: mixed(key ^ 0x9e37_79b9_7f4a_7c15),
             hash: 0,
-            gram,
-            last: VecDeque::with_capacity(gram + 1),
+            last: Ring::new(none, gram),
+            missing: gram,
+            boilerplate: 0,
             counts: [0; 128],
             different: 0,
+            enough: VARIETY.min(gram),
         }
     }
 
-    /// The hash of the gram that ends here, once there is one. `u64::MAX` if it says nothing.
-    fn push(&mut self, character: char) -> Option<u64> {
-        let new = u32::from(character) + 1;
-        self.last.push_back(new);
-        self.hash = plus(times(self.hash, self.base), u64::from(new));
-        if let Some(count) = self.counts.get_mut(new as usize % 128) {
+    /// The gram that ends here, once there is one.
+    fn push(&mut self, new: Character) -> Option<Gram> {
+        let old = self.last.push(new);
+        let gone = u64::from(old.letter).wrapping_mul(self.oldest);
+        let added = u64::from(new.letter).wrapping_sub(gone);
+        self.hash = self.hash.wrapping_mul(self.base).wrapping_add(added);
+        self.boilerplate += usize::from(new.is_boilerplate);
+        self.boilerplate -= usize::from(old.is_boilerplate);
+        if let Some(count) = self.counts.get_mut(new.letter as usize % 128) {
             self.different += usize::from(*count == 0);
             *count += 1;
         }
-        if self.last.len() > self.gram {
-            let old = self.last.pop_front().unwrap_or_default();
-            let weight = times(u64::from(old), self.oldest);
-            self.hash = plus(self.hash, PRIME - weight);
-            if let Some(count) = self.counts.get_mut(old as usize % 128) {
-                *count -= 1;
-                self.different -= usize::from(*count == 0);
+        if self.missing > 0 {
+            self.missing -= 1;
+            if self.missing > 0 {
+                return None;
             }
+        } else if let Some(count) = self.counts.get_mut(old.letter as usize % 128) {
+            *count -= 1;
+            self.different -= usize::from(*count == 0);
         }
-        if self.last.len() < self.gram {
-            return None;
-        }
-        let says_something = self.different >= VARIETY.min(self.gram);
-        Some(if says_something {
-            mixed(self.hash ^ self.mask).min(u64::MAX - 1)
-        } else {
-            u64::MAX
+        let hash = || mixed(self.hash ^ self.mask).min(NOTHING - 1);
+        Some(Gram {
+            hash: if self.different >= self.enough {
+                hash()
+            } else {
+                NOTHING
+            },
+            is_boilerplate: self.boilerplate > 0,
         })
     }
 }
 
-/// The smallest of the last `window` hashes, each time that it is another one.
+/// The gram with the smallest hash of the last ones, each time that it is another one.
 struct Window {
+    last: Ring<Gram>,
     size: usize,
-    /// The number of the next hash.
-    next: usize,
-    /// Hashes that are or may become the smallest, with their numbers: both ascending.
-    rising: VecDeque<(usize, u64)>,
-    /// The number of the last hash that was reported.
-    reported: Option<usize>,
+    /// How many grams are missing before the window is full.
+    missing: usize,
+    /// The smallest one; of equal ones the last.
+    smallest: Gram,
+    /// How many grams ago it came.
+    age: usize,
 }
 
 impl Window {
     fn new(size: usize) -> Window {
+        let none = Gram {
+            hash: NOTHING,
+            is_boilerplate: false,
+        };
         Window {
+            last: Ring::new(none, size),
             size,
-            next: 0,
-            rising: VecDeque::with_capacity(size + 1),
-            reported: None,
+            missing: size,
+            smallest: none,
+            age: 0,
         }
     }
 
-    fn push(&mut self, hash: u64) -> Option<u64> {
-        while self.rising.back().is_some_and(|(_, back)| *back >= hash) {
-            self.rising.pop_back();
+    fn push(&mut self, gram: Gram) -> Option<u64> {
+        self.last.push(gram);
+        self.age += 1;
+        let mut is_new = false;
+        if gram.hash <= self.smallest.hash {
+            (self.smallest, self.age, is_new) = (gram, 0, true);
+        } else if self.age >= self.size {
+            // It has left the window. Hashes are random, so this is seldom: once in half a window.
+            let smallest = self.last.items.iter().map(|gram| gram.hash).min();
+            let is_smallest = |(_, gram): &(usize, &Gram)| Some(gram.hash) == smallest;
+            let mut ages = (0..self.size).zip(self.last.newest_first());
+            let (age, gram) = ages.find(is_smallest).unwrap_or((0, &gram));
+            (self.smallest, self.age, is_new) = (*gram, age, true);
         }
-        self.rising.push_back((self.next, hash));
-        self.next += 1;
-        let start = self.next.saturating_sub(self.size);
-        while self.rising.front().is_some_and(|(at, _)| *at < start) {
-            self.rising.pop_front();
+        if self.missing > 0 {
+            self.missing -= 1;
+            return if self.missing > 0 { None } else { self.print() };
         }
-        if self.next < self.size {
-            return None;
-        }
-        self.smallest()
+        if is_new { self.print() } else { None }
     }
 
     /// The smallest hash of a text with less than one window.
-    fn rest(&mut self) -> Option<u64> {
-        if self.next >= self.size {
-            return None;
-        }
-        self.smallest()
+    fn rest(&self) -> Option<u64> {
+        if self.missing > 0 { self.print() } else { None }
     }
 
-    fn smallest(&mut self) -> Option<u64> {
-        let (at, hash) = *self.rising.front()?;
-        if hash == u64::MAX || self.reported == Some(at) {
-            return None;
-        }
-        self.reported = Some(at);
-        Some(hash)
+    fn print(&self) -> Option<u64> {
+        let gram = self.smallest;
+        (gram.hash != NOTHING && !gram.is_boilerplate).then_some(gram.hash)
     }
 }
 
-/// The product modulo [`PRIME`] of two numbers below it.
-fn times(a: u64, b: u64) -> u64 {
-    let (low, high) = a.carrying_mul(b, 0);
-    // The product is below 2^122, and 2^61 is 1.
-    plus(low & PRIME, high << 3 | low >> 61)
+/// The last so many items.
+struct Ring<T> {
+    items: Vec<T>,
+    /// Where the oldest is.
+    oldest: usize,
 }
 
-/// The sum modulo [`PRIME`] of two numbers that are not above it.
-fn plus(a: u64, b: u64) -> u64 {
-    let sum = a + b;
-    if sum >= PRIME { sum - PRIME } else { sum }
+impl<T: Copy> Ring<T> {
+    fn new(item: T, size: usize) -> Ring<T> {
+        Ring {
+            items: vec![item; size.max(1)],
+            oldest: 0,
+        }
+    }
+
+    /// Puts an item in, and returns the oldest, whose place it takes.
+    fn push(&mut self, item: T) -> T {
+        let slot = self.items.get_mut(self.oldest);
+        let old = slot.map_or(item, |slot| std::mem::replace(slot, item));
+        self.oldest += 1;
+        if self.oldest == self.items.len() {
+            self.oldest = 0;
+        }
+        old
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = &T> {
+        let (newer, older) = self.items.split_at_checked(self.oldest).unwrap_or_default();
+        newer.iter().rev().chain(older.iter().rev())
+    }
 }
 
 /// Spreads all bits (the finalizer of `SplitMix64`).

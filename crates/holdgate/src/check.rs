@@ -8,6 +8,7 @@ use crate::facts::Place;
 use crate::in_force::InForce;
 use crate::incidents::verdict_style;
 use crate::judging;
+use crate::labelled::Reader;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::{
@@ -66,6 +67,9 @@ fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Re
     // A single call waits for nobody, and all tables are read for the first time.
     config.judge.deadline = Duration::from_secs(5);
     let in_force = InForce::load(config).map_err(|error| WrongUse(format!("{error:#}")))?;
+    if let Some(read) = Reader::new().read(&in_force.config.spillage) {
+        in_force.labelled.set(read);
+    }
     let news = project.and_then(|project| in_force.look_at(project));
     if let Some(problem) = news.and_then(|news| news.problem) {
         crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));

@@ -5,9 +5,10 @@ mod judge;
 mod live;
 mod ready;
 mod sections;
+mod spillage;
 mod values;
 
-use explain::{explain, reason};
+use explain::{explain, explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
 pub use ready::{Config, Flags, Operator, Unreadable};
@@ -15,6 +16,7 @@ pub use sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
 };
 use sections::{ConfigFile, SECTIONS};
+pub use spillage::{LabelledFolder, SpillageSettings};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub(crate) use values::upstream_url;
@@ -118,7 +120,19 @@ impl Config {
                     "there is no folder for the ledger: set HOLDGATE_STATE_DIR or HOME".into(),
                 )
             })?;
+        let spillage = written.take_spillage().settle().map_err(|unknown| {
+            let text = text.as_deref().unwrap_or_default();
+            let stands_there = text.get(unknown.span.clone());
+            let place = file.as_deref().map(|path| path.display().to_string());
+            ConfigError(match (place, stands_there) {
+                (Some(place), Some(there)) if there.contains(&unknown.label) => {
+                    explain_at(&place, text, unknown.span, &unknown.reason)
+                }
+                _ => format!("spillage.projects: {}", unknown.reason),
+            })
+        })?;
         let mut config = written.settle(state_dir)?;
+        config.spillage = spillage;
         config.file = file;
         config.config_place = config_place;
         config.pin_file = usual_dir.as_deref().map(|dir| dir.join("pin"));

@@ -5,10 +5,11 @@
 
 use crate::config::Config;
 use crate::judging;
+use crate::labelled;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use crate::threads::lock;
 use holdgate_core::rules::RuleSet;
-use holdgate_core::{GuardSettings, OnBlock, Stack};
+use holdgate_core::{GuardSettings, OnBlock, SharedProjects, Stack};
 use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct InForce {
     /// For projects without a file of their own.
     stack: Arc<Stack>,
     know: Arc<Knowledge>,
+    /// What calls are compared with.
+    pub(crate) labelled: Arc<SharedProjects>,
     projects: Mutex<HashMap<String, Arc<Project>>>,
     /// Held while a project's rules are read, so that nobody reads them twice.
     reading: Mutex<()>,
@@ -65,14 +68,21 @@ impl InForce {
     /// These settings with the operator's rules that they name.
     pub fn load(config: Config) -> anyhow::Result<InForce> {
         let operator = rulebook::operator_files(&config.rules.dirs)?;
-        InForce::new(config, operator.into())
+        let shared = Arc::<SharedProjects>::default();
+        shared.set(labelled::without_prints(&config.spillage));
+        InForce::new(config, operator.into(), shared)
     }
 
     /// These settings and these rules.
-    pub(crate) fn new(config: Config, operator: Arc<[RuleText]>) -> anyhow::Result<InForce> {
+    fn new(
+        config: Config,
+        operator: Arc<[RuleText]>,
+        labelled: Arc<SharedProjects>,
+    ) -> anyhow::Result<InForce> {
         let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
-        let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
+        let (rates, judge) = (config.rates, config.judge);
+        let stack = judging::stack_beside(labelled.clone(), rules.clone(), rates, judge)?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
             explaining: Arc::new(GuardSettings {
@@ -84,6 +94,7 @@ impl InForce {
             rules,
             stack: Arc::new(stack),
             know,
+            labelled,
             projects: Mutex::default(),
             reading: Mutex::default(),
         })
@@ -95,7 +106,7 @@ impl InForce {
         config: Config,
         operator: Arc<[RuleText]>,
     ) -> anyhow::Result<InForce> {
-        let next = InForce::new(config, operator)?;
+        let next = InForce::new(config, operator, self.labelled.clone())?;
         let carried = |(name, project): (&String, &Arc<Project>)| {
             let ready = None;
             let project = Project::clone(project);
@@ -203,8 +214,9 @@ impl InForce {
         let mut files = self.operator.to_vec();
         files.push(file.clone());
         let rules = rulebook::set(self.config.profile, &files, &self.know)?;
-        let config = &self.config;
-        let stack = judging::stack_with(rules.clone(), &[], config.rates, config.judge)?;
+        let (rates, judge) = (self.config.rates, self.config.judge);
+        let labelled = self.labelled.clone();
+        let stack = judging::stack_beside(labelled, rules.clone(), rates, judge)?;
         Ok((Arc::new(stack), rules))
     }
 }

@@ -4,7 +4,8 @@ use crate::clock::SystemClock;
 use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Executor, HeldCall, JudgeLimits, Layer, LayerName, RateLimits, Session, Stack,
+    Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits, Session,
+    SharedProjects, Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -24,6 +25,18 @@ pub fn stack_with(
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
     stack_of(layers(rules, without, limits), judge)
+}
+
+/// A stack with all layers, which compares with these labelled projects.
+pub(crate) fn stack_beside(
+    labelled: Arc<SharedProjects>,
+    rules: Arc<RuleSet>,
+    limits: RateLimits,
+    judge: JudgeLimits,
+) -> anyhow::Result<Stack> {
+    let mut layers = layers(rules, &[], limits);
+    layers.push(Box::new(Projects::new(labelled)));
+    stack_of(layers, judge)
 }
 
 /// All layers but those in `without`.

@@ -15,6 +15,7 @@ pub mod in_force;
 pub mod incidents;
 pub mod judge;
 pub mod judging;
+mod labelled;
 pub mod ledger;
 pub mod log;
 pub mod monitor;

@@ -197,6 +197,11 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    /// The file's length.
+    pub(crate) fn bytes(self) -> u64 {
+        self.bytes
+    }
+
     fn of(metadata: &Metadata) -> Stamp {
         Stamp {
             file: (metadata.dev(), metadata.ino()),

@@ -5,10 +5,12 @@
 
 mod gate;
 mod policy;
+mod projects;
 mod spillage;
 
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
+pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
 pub use spillage::Spillage;
 
 use crate::rules::RuleSet;

@@ -1,6 +1,7 @@
 //! Errors of the file as sentences for people.
 
 use holdgate_effects::worded::nearest;
+use std::ops::Range;
 
 /// ``FILE:LINE:COLUMN: what is wrong, did you mean `x`?`` with the line and a caret below.
 pub(super) fn explain(file: &str, text: &str, error: &toml::de::Error) -> String {
@@ -8,6 +9,11 @@ pub(super) fn explain(file: &str, text: &str, error: &toml::de::Error) -> String
     let Some(span) = error.span() else {
         return format!("{file}: {reason}");
     };
+    explain_at(file, text, span, &reason)
+}
+
+/// The same for what stands at `span`.
+pub(super) fn explain_at(file: &str, text: &str, span: Range<usize>, reason: &str) -> String {
     let before = text.get(..span.start).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let number = before.matches('\n').count() + 1;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 3] = ["guard", "gate", "injection"];
+const LIVE: [&str; 4] = ["guard", "gate", "injection", "spillage"];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
 
@@ -77,6 +77,7 @@ impl Config {
             rates: new.rates,
             profile: new.profile,
             injection: new.injection,
+            spillage: new.spillage.clone(),
             origin: new.origin.clone(),
             file: new.file.clone(),
             ..self.clone()

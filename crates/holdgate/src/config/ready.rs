@@ -5,6 +5,7 @@ use super::live::Origin;
 use super::sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
 };
+use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
 use holdgate_effects::worded;
@@ -58,6 +59,8 @@ pub struct Config {
     pub ledger: LedgerSettings,
     /// The model that is asked about an agent's output.
     pub output_judge: JudgeSettings,
+    /// Which projects have which label.
+    pub spillage: SpillageSettings,
     /// What all this was read from, to read it again.
     pub(super) origin: Origin,
 }

@@ -2,6 +2,7 @@
 
 use super::live::Origin;
 use super::ready::{Config, Operator, Unreadable};
+use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
     Address, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord, ProfileWord,
     ProviderWord, Span, UnreadableWord, UpstreamUrl,
@@ -184,6 +185,10 @@ section!(LedgerFile =>
         sync: bool = false,
     }
 );
+section!(SpillageFile {
+    labels: Labels,
+    projects: Vec<ProjectEntry>,
+});
 section!(JudgeFile {
     provider: ProviderWord,
     model: ModelName,
@@ -232,9 +237,15 @@ file! {
     sessions: SessionsFile,
     ledger: LedgerFile,
     judge: JudgeFile,
+    spillage: SpillageFile,
 }
 
 impl ConfigFile {
+    /// Takes out which projects have which label. They refer to the text of the file.
+    pub(super) fn take_spillage(&mut self) -> SpillageFile {
+        std::mem::take(&mut self.spillage)
+    }
+
     /// Fills in the defaults.
     pub(super) fn settle(self, state_dir: PathBuf) -> Result<Config, ConfigError> {
         let (ask, guard, gate) = (self.ask.settle(), self.guard.settle(), self.gate.settle());
@@ -280,6 +291,7 @@ impl ConfigFile {
             sessions: self.sessions.settle(),
             ledger: self.ledger.settle(),
             output_judge: self.judge.settle()?,
+            spillage: SpillageSettings::default(),
             origin: Origin::default(),
         })
     }

@@ -56,6 +56,46 @@ fn defaults_need_no_file() {
 }
 
 #[test]
+fn projects_have_labels() {
+    let file = "[[spillage.projects]]\npath = \"/home/dev/secret-app\"\nlabel = \"confidential\"\n\n\
+                [[spillage.projects]]\npath = \"/home/dev/site\"\nlabel = \"public\"\n";
+    let config = load(file, &[]).unwrap();
+    let labels = |config: &Config| -> Vec<usize> {
+        config.spillage.projects.iter().map(|p| p.label).collect()
+    };
+    assert_eq!(labels(&config), [2, 0]);
+    assert_eq!(
+        config.spillage.projects[0].path,
+        Path::new("/home/dev/secret-app")
+    );
+    let order = ("HOLDGATE_SPILLAGE_LABELS", r#"["public", "confidential"]"#);
+    assert_eq!(labels(&load(file, &[order]).unwrap()), [1, 0]);
+    assert!(load("", &[]).unwrap().spillage.projects.is_empty());
+
+    wrong(
+        "[[spillage.projects]]\npath = \"/x\"\nlabel = «\"confidental\"»\n",
+        "`confidental` is not a label, write one of `public`, `internal`, `confidential`, `secret` \
+         or add it to `spillage.labels`",
+    );
+    wrong(
+        "[[spillage.projects]]\npath = «\"x\"»\nlabel = \"secret\"\n",
+        "`x` is not an absolute path, write it as `/home/me/project`",
+    );
+    wrong(
+        "spillage.labels = «[\"a\", \"a\"]»\n",
+        "the label `a` is listed twice, write each label once, the lowest first",
+    );
+    wrong(
+        "spillage.labels = «[\"a\"]»\n",
+        "write at least two labels, the lowest first, as in `[\"public\", \"secret\"]`",
+    );
+    wrong(
+        "[[spillage.projects]]\npath = \"/x\"\nlabel = \"secret\"\n«labl» = \"secret\"\n",
+        "unknown field `labl`, did you mean `label`?",
+    );
+}
+
+#[test]
 fn a_file_that_was_named_does_not_make_its_folder_ours() {
     let place = |flags: &Flags| {
         let environment = [("HOME".to_owned(), "/nonexistent".to_owned())];

@@ -16,6 +16,7 @@ mod host;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
+mod labels;
 mod marking;
 #[cfg(test)]
 mod marking_tests;
@@ -70,7 +71,7 @@ pub struct Proxy {
     socket: Option<socket::Server>,
     stop: watch::Sender<bool>,
     /// While it is there, files are watched.
-    watching: Option<std_mpsc::Sender<()>>,
+    watching: Option<[std_mpsc::Sender<()>; 2]>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -111,12 +112,17 @@ impl Proxy {
         let watched = app.clone();
         let watch = move || reload::watch(&watched, &unwatched);
         threads.push(spawn("watch".to_owned(), watch)?);
+        let (reading, unread) = std_mpsc::channel();
+        let labelled = app.clone();
+        let read = move || labels::watch(&labelled, &unread);
+        // It may be in the middle of a large project; nobody has to wait for it.
+        spawn("labels".to_owned(), read)?;
         Ok(Proxy {
             address,
             app,
             socket,
             stop,
-            watching: Some(watching),
+            watching: Some([watching, reading]),
             threads,
         })
     }

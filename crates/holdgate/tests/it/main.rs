@@ -28,6 +28,7 @@ mod families;
 mod judge;
 mod judge_faults;
 mod judge_server;
+mod labelled;
 mod monitor;
 mod own;
 mod person;
