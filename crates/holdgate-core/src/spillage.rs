@@ -1,5 +1,7 @@
 //! What must not leave: secrets, and passages that are marked as classified or controlled.
 
+mod markings;
+
 use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName, Verdict};
 use std::ops::Range;
@@ -44,6 +46,8 @@ impl Spill {
 }
 
 /// What must not leave in `text`, which is the content of the file `path`, if it is one.
-pub fn examine(_text: &str, _path: Option<&str>) -> Vec<Spill> {
-    Vec::new()
+pub fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
+    let mut spills = Vec::new();
+    spills.extend(markings::examine(text, path));
+    spills
 }

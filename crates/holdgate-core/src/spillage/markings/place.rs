@@ -1,0 +1,403 @@
+//! Where in a line a marking stands. Banners stand alone, at the fringe of a line or behind a key;
+//! a text about markings has them in the middle of sentences and in quotes.
+
+use super::banner::is_word;
+
+/// Where a marking stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is the whole segment.
+    Own,
+    /// The segment begins with it, and a sign sets it off from what follows.
+    Start,
+    /// The segment begins with it, and text follows.
+    Lead,
+    /// The segment ends with it, and a sign sets it off from what stands before.
+    End,
+    /// It is the value of a key that names markings.
+    Marked,
+    /// It is the value of another key.
+    Value,
+    /// It is a string in code, or quoted in prose.
+    Literal,
+    /// It is part of a sentence.
+    Inside,
+}
+
+/// A marking's surroundings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub(super) place: Place,
+    /// The key before it is about markings and nothing else.
+    pub(super) strict: bool,
+    /// The words around it say that it is an example.
+    pub(super) example: bool,
+    /// The words around it may be those of a text about markings.
+    pub(super) explained: bool,
+    /// Quotes stand around exactly this.
+    pub(super) quoted: bool,
+}
+
+/// Keys whose value is a marking, by a part of their name.
+const STRICT_KEYS: &[&str] = &[
+    "classif",
+    "marking",
+    "banner",
+    "caveat",
+    "portion",
+    "protective",
+    "einstufung",
+    "handling",
+];
+/// Keys whose value may be one.
+const KEYS: &[&str] = &[
+    "subject",
+    "header",
+    "footer",
+    "sensitiv",
+    "security",
+    "dissem",
+    "distribution",
+    "title",
+    "betreff",
+    "notice",
+    "warning",
+    "eyes",
+    "releas",
+    "tlp",
+];
+
+/// Words that say that a marking is an example.
+const EXAMPLES: &[&str] = &[
+    "example",
+    "e.g.",
+    "such as",
+    "for instance",
+    "training",
+    "template",
+    "placeholder",
+    "sample",
+    "illustrat",
+    "fictional",
+    "fictitious",
+    "notional",
+    "would read",
+    "looks like",
+    "dummy",
+];
+
+/// Words of texts that explain markings.
+const CUES: &[&str] = &[
+    "i.e.",
+    "would ",
+    "means",
+    "stands for",
+    "abbreviat",
+    "acronym",
+    "syntax",
+    "grammar",
+    "regex",
+    "parse",
+    "banner line",
+    "portion mark",
+    "marking",
+    "glossary",
+    "returns",
+    "assert",
+    "expect",
+    "test",
+    "is used",
+    "are used",
+    "refers to",
+    "denotes",
+    "defined as",
+    "legacy",
+    "replaced",
+    "replaces",
+    "deprecated",
+    "label",
+    "if the document",
+    "user interface",
+    "definition",
+    "should be",
+    "must be",
+    "can be",
+    "may be",
+    "levels are",
+    "supports",
+    "format",
+    "policy",
+    "documents marked",
+    "marked as",
+    "when a",
+    "when the",
+    "how to",
+    "what is",
+    "called",
+    "the term",
+    "keyword",
+    "enum",
+    "valid values",
+    "one of",
+    "wikipedia",
+];
+
+/// Words that turn a phrase at the start of a line into the subject of a sentence.
+const VERBS: &[&str] = &[
+    "is",
+    "are",
+    "was",
+    "were",
+    "means",
+    "stands",
+    "refers",
+    "denotes",
+    "has",
+    "have",
+    "can",
+    "may",
+    "must",
+    "should",
+    "and",
+    "or",
+    "vs",
+    "versus",
+    "does",
+    "do",
+    "replaced",
+    "requires",
+    "allows",
+    "level",
+    "levels",
+    "markings",
+    "marking",
+    "documents",
+    "label",
+    "labels",
+    "clearance",
+    "clearances",
+    "systems",
+    "networks",
+    "requirements",
+    "compliance",
+    "program",
+    "programs",
+    "designation",
+    "designations",
+    "classification",
+    "classifications",
+    "to",
+    "in",
+    "of",
+    "for",
+    "the",
+    "which",
+    "that",
+    "would",
+    "will",
+    "needs",
+    "applies",
+    "workloads",
+    "by",
+    "as",
+];
+
+/// Bytes of the surroundings that are searched for cues.
+const AROUND: usize = 160;
+
+/// The surroundings of `start..end` in `line`.
+pub(super) fn spot(line: &str, start: usize, end: usize) -> Spot {
+    let before = line.get(..start).unwrap_or_default();
+    let before = before.rsplit('|').next().unwrap_or_default();
+    let after = line.get(end..).unwrap_or_default();
+    let after = after.split('|').next().unwrap_or_default();
+    let quote = before
+        .chars()
+        .next_back()
+        .filter(|c| matches!(c, '"' | '\'' | '`'));
+    let quoted = quote.is_some_and(|quote| after.starts_with(quote));
+    let key = key(before);
+    let strict = key
+        .as_ref()
+        .is_some_and(|key| STRICT_KEYS.iter().any(|part| key.contains(part)));
+    Spot {
+        place: place(before, after, quoted, key.as_deref()),
+        strict,
+        example: has_cue(before, after, EXAMPLES),
+        explained: has_cue(before, after, CUES),
+        quoted,
+    }
+}
+
+fn place(before: &str, after: &str, quoted: bool, key: Option<&str>) -> Place {
+    if quoted && before.ends_with('`') {
+        return Place::Literal;
+    }
+    let at_start = is_start(before);
+    let at_end = after.trim_matches(is_decoration).is_empty();
+    if let Some(key) = key.filter(|_| !at_start) {
+        let marked = KEYS
+            .iter()
+            .chain(STRICT_KEYS)
+            .any(|part| key.contains(part));
+        return match (marked, quoted) {
+            (true, _) => Place::Marked,
+            (false, true) => Place::Value,
+            (false, false) if at_end => Place::End,
+            (false, false) => Place::Inside,
+        };
+    }
+    // An item of a list of strings or names.
+    let listed = matches!(after.trim_start_matches(['"', '\'']).trim(), "," | ";");
+    if quoted && !(at_start && at_end) || before.ends_with('`') || listed {
+        return Place::Literal;
+    }
+    match (at_start, at_end) {
+        (true, true) => Place::Own,
+        (true, false) => follows(after),
+        (false, true) if is_set_off(before) => Place::End,
+        (false, _) => Place::Inside,
+    }
+}
+
+/// What stands around words without being one: signs of comments, lists, quotes, rules.
+fn is_decoration(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '#' | '/'
+                | '*'
+                | '-'
+                | '='
+                | '>'
+                | '<'
+                | '~'
+                | '+'
+                | '!'
+                | ';'
+                | '%'
+                | '"'
+                | '\''
+                | '('
+                | ')'
+                | '['
+                | ']'
+                | '{'
+                | '}'
+                | '_'
+                | '.'
+                | ','
+                | ':'
+                | '^'
+                | '&'
+        )
+}
+
+/// Nothing but decoration, a number, or the place that a search prints before a line.
+pub(super) fn is_start(before: &str) -> bool {
+    let words = before.trim_matches(is_decoration);
+    if words.is_empty() || matches!(words, "REM" | "rem" | "dnl" | "title" | "Title" | "TITLE") {
+        return true;
+    }
+    let number = words.len() <= 12
+        && words
+            .bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b')' | b'(' | b'-'));
+    if number || words.len() == 1 && before.trim_end().ends_with(['.', ')']) {
+        return true;
+    }
+    // `notes/a.md:12:`
+    let mut parts = before.trim_end().rsplit(':');
+    let found = parts.next().is_some_and(str::is_empty)
+        && parts
+            .next()
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        && parts
+            .next()
+            .is_some_and(|path| !path.is_empty() && !path.contains(' '));
+    found || subject(before)
+}
+
+/// The subject of a mail, and `Re:`.
+fn subject(before: &str) -> bool {
+    let low = before
+        .trim_start_matches(is_decoration)
+        .to_ascii_lowercase();
+    let rest = low
+        .strip_prefix("subject:")
+        .or_else(|| low.strip_prefix("subj:"))
+        .unwrap_or(&low);
+    rest.len() < 40
+        && rest.split(':').all(|part| {
+            matches!(
+                part.trim_matches(is_decoration),
+                "" | "re" | "fw" | "fwd" | "aw" | "wg"
+            )
+        })
+}
+
+/// The key before a value, in lower case.
+fn key(before: &str) -> Option<String> {
+    let name = before.trim_end_matches([' ', '"', '\'', '[', '(', '\\']);
+    let name = name
+        .strip_suffix([':', '='])?
+        .trim_end_matches([' ', '"', '\'', ':', '\\']);
+    let start = name
+        .rfind([',', '{', ';', '(', '[', '?', '.', '"', '\'', '='])
+        .map_or(0, |at| at + 1);
+    let name = name.get(start..).unwrap_or_default().trim();
+    let words = name.split_whitespace().count();
+    let last = name.split_whitespace().rev().take(3).collect::<Vec<_>>();
+    let is_key =
+        words > 0 && name.starts_with(|c: char| c.is_alphabetic() || "-_@$#*/".contains(c));
+    is_key.then(|| {
+        last.into_iter()
+            .rev()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_ascii_lowercase()
+    })
+}
+
+/// What kind of text follows a marking at the start of a line.
+fn follows(after: &str) -> Place {
+    let text = after.trim_start();
+    let sign = text.starts_with([
+        '-', ':', ',', ';', ')', ']', '/', '.', '(', '[', '=', '>', '"', '_', '\'',
+    ]);
+    if sign {
+        return Place::Start;
+    }
+    let word: String = text.chars().take_while(|c| is_word(*c)).collect();
+    if VERBS.contains(&word.as_str()) {
+        Place::Inside
+    } else {
+        Place::Lead
+    }
+}
+
+/// Whether a sign, not a word, stands before a marking at the end of a line.
+fn is_set_off(before: &str) -> bool {
+    let text = before.trim_end();
+    text.ends_with(['-', ':', ';', ')', ']', '>', '(', '['])
+        || before.ends_with("  ")
+        || before.ends_with('\t')
+}
+
+fn has_cue(before: &str, after: &str, cues: &[&str]) -> bool {
+    let from = before.ceil_char_boundary(before.len().saturating_sub(AROUND));
+    let to = after.floor_char_boundary(AROUND);
+    let near = [before.get(from..), after.get(..to)];
+    near.into_iter().flatten().any(|text| {
+        let low = text.to_ascii_lowercase();
+        cues.iter().any(|cue| has_word(&low, cue))
+    })
+}
+
+/// Whether `word` begins somewhere in `text`.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|c| !c.is_alphanumeric())
+    })
+}
