@@ -165,11 +165,10 @@ impl Piece<'_> {
     fn read(&self, text: &str, marks: &mut Vec<Mark>, notices: &mut Vec<(usize, usize)>) {
         let original = text.get(self.range.clone()).unwrap_or_default();
         let exact = matches!(&self.folded, Cow::Borrowed(_));
-        let mut done = 0;
-        for hit in tokens::hits(&self.folded) {
-            if hit.start < done {
-                continue;
-            }
+        let mut from = 0;
+        while let Some(hit) = tokens::next(&self.folded, from) {
+            // A token that turns out to be none may begin inside of another word.
+            from = hit.start + 1;
             if hit.token == Token::Export && notices.len() < MOST_NOTICES {
                 let at = if exact {
                     self.range.start + hit.start
@@ -181,7 +180,7 @@ impl Piece<'_> {
             let Some(read) = read::read(&self.folded, hit) else {
                 continue;
             };
-            done = read.end;
+            from = from.max(read.end);
             let words = self.folded.get(read.start..read.end).unwrap_or_default();
             // Nobody hides a word that is not meant as a marking.
             let hidden = !exact && matches!(read.form, Form::Bare(_)) && !original.contains(words);
@@ -243,6 +242,11 @@ fn export_notices(text: &str, notices: &[(usize, usize)], marks: &mut Vec<Mark>)
             .and_then(|rest| rest.find('\n'))
             .map_or(around.len(), |end| here + end);
         let offset = end - around.len();
+        let row = around.get(first..last).unwrap_or_default();
+        // A row of a table is about the words.
+        if row.matches('|').count() >= 3 {
+            continue;
+        }
         marks.push(Mark {
             family: Family::Export,
             form: Form::Full,
@@ -252,6 +256,7 @@ fn export_notices(text: &str, notices: &[(usize, usize)], marks: &mut Vec<Mark>)
                 example: false,
                 explained: false,
                 quoted: false,
+                comment: place::is_comment(row),
             },
             words: "EXPORT".to_owned(),
             blocks: 1,

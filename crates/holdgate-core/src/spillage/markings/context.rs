@@ -140,6 +140,14 @@ impl Context {
         words.sort_unstable();
         words.dedup();
         context.listing = words.len() >= LIST;
+        let lights = [
+            "tlp:clear",
+            "tlp:white",
+            "tlp:green",
+            "tlp:amber",
+            "tlp:red",
+        ];
+        context.listing |= lights.iter().filter(|light| low.contains(**light)).count() > 2;
         context.read_lines(&low);
         if let Some(path) = path {
             context.read_path(path);
@@ -153,7 +161,8 @@ impl Context {
         let mut filled = Vec::new();
         for (number, line) in low.split('\n').enumerate() {
             let line = line.trim();
-            let fence = line.starts_with("```") || line.starts_with("~~~");
+            let text = line.trim_start_matches(['/', '#', '*', '!', ' ']);
+            let fence = text.starts_with("```") || text.starts_with("~~~");
             if fence {
                 fenced = !fenced;
             }

@@ -1,5 +1,6 @@
 //! A line as a reader sees it: without the disguises and the decoration that may surround a marking.
 
+use super::place::BREAK;
 use holdgate_effects::text::as_it_looks;
 use std::borrow::Cow;
 
@@ -126,8 +127,8 @@ fn ascii(c: char) -> Option<char> {
     })
 }
 
-/// Without tags, entities, emphasis and escapes. An escaped line break becomes a `|`, which also
-/// ends a segment.
+/// Without tags, entities, emphasis and escapes. An escaped line break becomes one, which ends
+/// a segment.
 fn unwrapped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -148,13 +149,14 @@ fn replacement(from: &str) -> (Cow<'static, str>, usize) {
     let first = chars.next().unwrap_or(' ');
     let second = chars.next().unwrap_or(' ');
     match first {
+        '*' if second == '*' => ("".into(), 2),
         // The sign of a comment stays one.
         '*' if second == '/' => ("*".into(), 1),
         '*' => ("".into(), 1),
         // A column or a gap between letters.
         '\t' => ("  ".into(), 1),
         '\\' => match second {
-            'n' | 'r' => (" | ".into(), 2),
+            'n' | 'r' => (BREAK.into(), 2),
             't' => ("  ".into(), 2),
             '/' | '"' | '-' | '(' | ')' | '[' | ']' | '_' | '*' => (second.to_string().into(), 2),
             _ => ("\\".into(), 1),
@@ -174,8 +176,14 @@ fn tag(from: &str) -> (Cow<'static, str>, usize) {
         // Elements of a line keep its words apart; the others end it.
         Some(end) => {
             let inline = ["b>", "i>", "u>", "em>", "strong", "span", "font", "mark"];
-            let inside = inline.iter().any(|tag| name.starts_with(tag));
-            (if inside { "" } else { " | " }.into(), end + 1)
+            let code = ["code", "option", "kbd", "samp", "tt>", "pre>"];
+            let is = |tags: &[&str]| tags.iter().any(|tag| name.starts_with(tag));
+            let with = match (is(&inline), is(&code)) {
+                (true, _) => "",
+                (false, true) => "`",
+                (false, false) => BREAK,
+            };
+            (with.into(), end + 1)
         }
         None => ("<".into(), 1),
     }

@@ -14,7 +14,9 @@ impl Mark {
     /// Whether it marks a whole text, and is not a portion mark or a line of a block.
     pub(super) fn is_banner(&self) -> bool {
         match self.form {
-            Form::Full | Form::Phrase | Form::Loose => !self.words.starts_with(['(', '[']),
+            Form::Full | Form::Phrase | Form::Loose | Form::Code => {
+                !self.words.starts_with(['(', '['])
+            }
             Form::Statement(letter) => letter != 'A',
             Form::Bare(_) => matches!(self.spot.place, Place::Own | Place::Literal),
             Form::Portion(_) | Form::Label(_) => false,
@@ -28,6 +30,7 @@ pub(super) fn verdict(mark: &Mark, marks: &[Mark], text: &str, context: &Context
         Form::Full => full(mark),
         Form::Phrase => phrase(mark),
         Form::Loose => loose(mark),
+        Form::Code => code(mark),
         Form::Bare(level) => bare(mark, level, marks, text, context),
         Form::Portion(level) => portion(mark, level, marks, text),
         Form::Label(label) => label_line(mark, label, marks),
@@ -72,11 +75,10 @@ fn phrase(mark: &Mark) -> Verdict {
 
 fn loose(mark: &Mark) -> Verdict {
     let explained = mark.spot.example || mark.spot.explained;
-    let unknown = matches!(mark.family, Family::Us | Family::Cui);
     match mark.spot.place {
-        Place::Own | Place::Marked | Place::Start if unknown => Verdict::Ask,
         Place::Own => Verdict::Block,
-        Place::Marked | Place::Start | Place::End if !explained => Verdict::Block,
+        Place::Marked if !mark.spot.example => Verdict::Block,
+        Place::Start | Place::End if !explained => Verdict::Block,
         Place::Marked
         | Place::Start
         | Place::End
@@ -84,6 +86,14 @@ fn loose(mark: &Mark) -> Verdict {
         | Place::Value
         | Place::Literal
         | Place::Inside => Verdict::Audit,
+    }
+}
+
+/// A level with a code word may be a path or a list of words.
+fn code(mark: &Mark) -> Verdict {
+    match mark.spot.place {
+        Place::Own | Place::Marked | Place::Start => Verdict::Ask,
+        Place::Lead | Place::End | Place::Value | Place::Literal | Place::Inside => Verdict::Audit,
     }
 }
 
@@ -178,7 +188,7 @@ fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str) -> Verdict {
         Form::Full => true,
         Form::Bare(_) => other.spot.place == Place::Own,
         Form::Label(label) => matches!(label, Label::ClassifiedBy | Label::DeclassifyOn),
-        Form::Phrase | Form::Loose | Form::Portion(_) | Form::Statement(_) => false,
+        Form::Phrase | Form::Loose | Form::Code | Form::Portion(_) | Form::Statement(_) => false,
     });
     if header || lines.len() >= 2 && different >= 2 || lines.len() >= 3 && secret {
         Verdict::Block
@@ -229,6 +239,7 @@ fn label_line(mark: &Mark, label: Label, marks: &[Mark]) -> Verdict {
             Form::Full
             | Form::Phrase
             | Form::Loose
+            | Form::Code
             | Form::Bare(_)
             | Form::Portion(_)
             | Form::Statement(_) => None,
@@ -278,6 +289,12 @@ fn lowered(mark: &Mark, marks: &[Mark], context: &Context) -> Verdict {
         } else {
             Verdict::Audit
         };
+    }
+    // In source, what is not a comment is a string or a name.
+    let alone = mark.form == Form::Full && mark.spot.place == Place::Own;
+    let alone = alone && mark.family != Family::Export;
+    if context.source && !mark.spot.comment && !alone {
+        return Verdict::Ask;
     }
     let whole = mark.blocks > 1 && mark.spot.place == Place::Own && !context.source;
     if context.test && !header && !whole {

@@ -12,8 +12,10 @@ pub(super) enum Form {
     Full,
     /// A phrase that is used for nothing else.
     Phrase,
-    /// The same in mixed case, or a level with a block that no table has.
+    /// The same in mixed case.
     Loose,
+    /// A level with a code word that no table has.
+    Code,
     /// A level alone.
     Bare(Level),
     /// A portion mark without a block: `(S)`.

@@ -36,6 +36,8 @@ pub(super) struct Spot {
     pub(super) explained: bool,
     /// Quotes stand around exactly this.
     pub(super) quoted: bool,
+    /// It is in a comment, or the line has no sign of code before it.
+    pub(super) comment: bool,
 }
 
 /// Keys whose value is a marking, by a part of their name.
@@ -204,35 +206,64 @@ const VERBS: &[&str] = &[
 
 /// Bytes of the surroundings that are searched for cues.
 const AROUND: usize = 160;
+/// What [`super::fold`] writes for a line break.
+pub(super) const BREAK: &str = "\n";
 
 /// The surroundings of `start..end` in `line`.
 pub(super) fn spot(line: &str, start: usize, end: usize) -> Spot {
     let before = line.get(..start).unwrap_or_default();
-    let before = before.rsplit('|').next().unwrap_or_default();
+    let before = before.rsplit(['|', '\n']).next().unwrap_or_default();
     let after = line.get(end..).unwrap_or_default();
-    let after = after.split('|').next().unwrap_or_default();
+    let after = after.split(['|', '\n']).next().unwrap_or_default();
     let quote = before
         .chars()
         .next_back()
         .filter(|c| matches!(c, '"' | '\'' | '`'));
     let quoted = quote.is_some_and(|quote| after.starts_with(quote));
+    let left = line.get(..start).unwrap_or_default();
     let key = key(before);
     let strict = key
         .as_ref()
         .is_some_and(|key| STRICT_KEYS.iter().any(|part| key.contains(part)));
     Spot {
-        place: place(before, after, quoted, key.as_deref()),
+        place: if is_shown(left, line) {
+            Place::Literal
+        } else {
+            place(before, after, quoted, key.as_deref())
+        },
         strict,
         example: has_cue(before, after, EXAMPLES),
         explained: has_cue(before, after, CUES),
         quoted,
+        comment: is_comment(left),
     }
 }
 
-fn place(before: &str, after: &str, quoted: bool, key: Option<&str>) -> Place {
-    if quoted && before.ends_with('`') {
-        return Place::Literal;
+/// Whether this is in code spans, in a string that is an argument, or in a row of a table.
+fn is_shown(left: &str, line: &str) -> bool {
+    let odd = |sign: char| left.matches(sign).count() % 2 == 1;
+    if odd('`') || left.ends_with('`') || line.matches('|').count() >= 3 {
+        return true;
     }
+    let Some((code, _)) = left.rsplit_once('"').filter(|_| odd('"')) else {
+        return false;
+    };
+    let bare = code.trim_end_matches(['b', 'r', 'c', 'f', 'u', '#']);
+    bare.len() < code.len() && !bare.ends_with(char::is_alphanumeric) && !bare.is_empty()
+        || bare.trim_end().ends_with(['(', '+', '[']) && bare.contains('(')
+        || bare.trim_end().ends_with(',') && bare.contains('(') && !bare.contains('{')
+}
+
+/// Whether the line begins with the sign of a comment.
+pub(super) fn is_comment(left: &str) -> bool {
+    let signs = [
+        "#", "//", "/*", "*", "--", "%", ";", "\"\"\"", "<!--", "!", "REM", "rem",
+    ];
+    let left = left.trim_start();
+    signs.iter().any(|sign| left.starts_with(sign))
+}
+
+fn place(before: &str, after: &str, quoted: bool, key: Option<&str>) -> Place {
     let at_start = is_start(before);
     let at_end = after.trim_matches(is_decoration).is_empty();
     if let Some(key) = key.filter(|_| !at_start) {
@@ -241,15 +272,18 @@ fn place(before: &str, after: &str, quoted: bool, key: Option<&str>) -> Place {
             .chain(STRICT_KEYS)
             .any(|part| key.contains(part));
         return match (marked, quoted) {
-            (true, _) => Place::Marked,
+            (true, true) => Place::Marked,
+            (true, false) if at_end || follows(after) == Place::Start => Place::Marked,
+            (true, false) => Place::Lead,
             (false, true) => Place::Value,
             (false, false) if at_end => Place::End,
             (false, false) => Place::Inside,
         };
     }
     // An item of a list of strings or names.
-    let listed = matches!(after.trim_start_matches(['"', '\'']).trim(), "," | ";");
-    if quoted && !(at_start && at_end) || before.ends_with('`') || listed {
+    let rest = after.trim_start_matches(['"', '\'']);
+    let listed = matches!(rest.trim(), "," | ";") || quoted;
+    if listed || after.starts_with('`') {
         return Place::Literal;
     }
     match (at_start, at_end) {
@@ -345,13 +379,13 @@ fn key(before: &str) -> Option<String> {
     let start = name
         .rfind([',', '{', ';', '(', '[', '?', '.', '"', '\'', '='])
         .map_or(0, |at| at + 1);
-    let name = name.get(start..).unwrap_or_default().trim();
-    let words = name.split_whitespace().count();
-    let last = name.split_whitespace().rev().take(3).collect::<Vec<_>>();
-    let is_key =
-        words > 0 && name.starts_with(|c: char| c.is_alphabetic() || "-_@$#*/".contains(c));
+    let name = name.get(start..).unwrap_or_default();
+    let words: Vec<&str> = name.split_whitespace().rev().take(3).collect();
+    let first = words.first()?;
+    let is_key = first.starts_with(|c: char| c.is_alphabetic() || "-_@$#*/".contains(c));
     is_key.then(|| {
-        last.into_iter()
+        words
+            .into_iter()
             .rev()
             .collect::<Vec<_>>()
             .join(" ")

@@ -130,9 +130,9 @@ fn banner_form(level: Level, found: Blocks, spot: Spot, rest: &str, owned: bool)
     if found.known > 0 {
         // `SECRET // SI units`
         let loose = rest.starts_with(' ') && found.strong == 0 && found.known < 2;
-        let outside = !matches!(spot.place, Place::Own);
+        let outside = !matches!(spot.place, Place::Own | Place::Marked);
         return Some(if loose && outside {
-            Form::Loose
+            Form::Code
         } else {
             Form::Full
         });
@@ -152,7 +152,7 @@ fn banner_form(level: Level, found: Blocks, spot: Spot, rest: &str, owned: bool)
         );
         return match (own, clear) {
             (true, true) => Some(Form::Full),
-            (true, false) if !code => Some(Form::Loose),
+            (true, false) if !code => Some(Form::Code),
             _ => None,
         };
     }
@@ -174,7 +174,11 @@ fn owner(before: &str) -> Option<usize> {
     let at = name.rfind("//")?;
     let codes = name.get(at + 2..)?;
     let named = codes == "JOINT" || !codes.is_empty() && codes.split(' ').all(is_code);
-    (named && !name.get(..at)?.ends_with(':')).then_some(at)
+    let url = name
+        .get(..at)?
+        .strip_suffix(':')
+        .is_some_and(|s| s.ends_with(char::is_alphabetic));
+    (named && !url).then_some(at)
 }
 
 /// A file's name: `SECRET_NOFORN_annex.pdf`.
@@ -246,6 +250,7 @@ fn phrase(line: &str, hit: Hit, family: Family, sense: Sense) -> Option<Read> {
         {
             Form::Loose
         }
+        Sense::Only if spot.strict && word.starts_with(char::is_uppercase) => Form::Loose,
         Sense::Only | Sense::Word | Sense::Line => return None,
     };
     Some(Read {
@@ -401,13 +406,13 @@ fn mail(line: &str, hit: Hit) -> Option<Read> {
         0
     };
     let end = hit.end + level.len() + length;
-    let spot = spot(line, hit.start, end);
+    let mut spot = spot(line, hit.start, end);
+    // The keys before it and behind it are its own.
+    if boxed && spot.place == Place::Inside {
+        spot.place = Place::End;
+    }
     let own = matches!(spot.place, Place::Own | Place::Marked);
-    let form = if boxed || own {
-        Form::Full
-    } else {
-        Form::Loose
-    };
+    let form = if boxed || own { Form::Full } else { Form::Code };
     Some(Read {
         family: Family::Au,
         form,

@@ -1,7 +1,7 @@
 //! The words at which a marking may stand, all found in one pass.
 
 use super::tables::{Family, LEVELS, Level, PHRASES, Sense};
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Input, MatchKind};
 use std::sync::LazyLock;
 
 /// What a word may be the beginning of.
@@ -193,6 +193,20 @@ pub(super) fn hits(text: &str) -> impl Iterator<Item = Hit> {
                 end: found.end(),
             })
         })
+    })
+}
+
+/// The first token of `text` at or behind `from`.
+pub(super) fn next(text: &str, from: usize) -> Option<Hit> {
+    let tokens = TOKENS.as_ref()?;
+    let found = tokens
+        .search
+        .find(Input::new(text).range(from.min(text.len())..))?;
+    let token = *tokens.tokens.get(found.pattern().as_usize())?;
+    Some(Hit {
+        token,
+        start: found.start(),
+        end: found.end(),
     })
 }
 
