@@ -13,23 +13,27 @@
 
 mod banner;
 mod context;
+mod controls;
 mod countries;
 mod export;
 mod fold;
 mod judge;
+mod lines;
 mod mark;
 mod place;
+mod portion;
 mod read;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod words;
 
 use super::{Spill, What};
 use crate::verdict::Verdict;
 use context::Context;
 use mark::{Form, Mark};
-use place::{Place, Spot};
+use place::{Place, Speech, Spot};
 use std::borrow::Cow;
 use std::ops::Range;
 use tables::Family;
@@ -184,7 +188,20 @@ impl Piece<'_> {
             let words = self.folded.get(read.start..read.end).unwrap_or_default();
             // Nobody hides a word that is not meant as a marking.
             let hidden = !exact && matches!(read.form, Form::Bare(_)) && !original.contains(words);
-            let hidden = hidden && matches!(read.spot.place, Place::Own | Place::Start);
+            let hidden = hidden
+                && match read.spot.place {
+                    Place::Own | Place::Start => true,
+                    // The first line of a cable: `S E C R E T SECTION 01 OF 02`.
+                    Place::Lead => {
+                        !original.contains(char::is_lowercase)
+                            && original.contains(char::is_numeric)
+                    }
+                    Place::End | Place::Marked | Place::Value | Place::Literal | Place::Inside => {
+                        false
+                    }
+                };
+            let mut spot = read.spot;
+            spot.comment = place::is_comment(original);
             let range = if exact {
                 self.range.start + read.start..self.range.start + read.end
             } else {
@@ -195,7 +212,7 @@ impl Piece<'_> {
             marks.push(Mark {
                 family: read.family,
                 form: if hidden { Form::Phrase } else { read.form },
-                spot: read.spot,
+                spot,
                 words: words.to_ascii_uppercase(),
                 blocks: read.blocks,
                 line: self.line,
@@ -253,8 +270,7 @@ fn export_notices(text: &str, notices: &[(usize, usize)], marks: &mut Vec<Mark>)
             spot: Spot {
                 place: Place::Own,
                 strict: false,
-                example: false,
-                explained: false,
+                speech: Speech::Silent,
                 quoted: false,
                 comment: place::is_comment(row),
             },

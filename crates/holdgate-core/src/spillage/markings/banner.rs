@@ -1,7 +1,9 @@
 //! The blocks behind a level: `//SI-G ABCD/TK//SAR-NAME//FGI GBR//ORCON/REL TO USA, GBR//LES`.
 
+use super::controls::{CONTROLS, Control, Tail};
 use super::countries::is_code;
-use super::tables::{CATEGORIES, CONTROLS, Control, Level, Tail};
+use super::tables::Level;
+use super::words::{CATEGORIES, words};
 
 /// Blocks and items of one banner that are read.
 const MOST: usize = 24;
@@ -116,19 +118,20 @@ fn item_at(item: &str, level: Level, kind: Separator) -> Option<(usize, Meaning)
     match (control, category) {
         (Some(control), category) if category.is_none_or(|length| length <= control.word.len()) => {
             let named = control.strong || kind != Separator::Other;
-            let written =
-                is_upper(item, control.word.len()) || control.strong && kind == Separator::Blocks;
+            let upper = is_upper(item, control.word.len());
+            let written = upper || kind == Separator::Blocks;
             if !named || !written {
                 return None;
             }
             let rest = item.get(control.word.len()..).unwrap_or_default();
             let length = control.word.len() + tail(rest, control.tail);
-            let strong = if control.strong {
-                Meaning::Strong
-            } else {
-                Meaning::Known
+            let meaning = match (control.strong, upper) {
+                (true, _) => Meaning::Strong,
+                (false, true) => Meaning::Known,
+                // `SECRET//rel/notes` is a path.
+                (false, false) => Meaning::Unknown,
             };
-            Some((length, strong))
+            Some((length, meaning))
         }
         (_, Some(length)) if kind != Separator::Other => Some((length, Meaning::Known)),
         _ if kind == Separator::Blocks => {
@@ -151,7 +154,9 @@ fn begins(item: &str, control: &Control) -> bool {
     match control.tail {
         _ if word.ends_with(['-', ' ']) => next.is_some_and(|c| c.is_ascii_uppercase()),
         Tail::Numbers => next.is_none_or(|c| c.is_ascii_digit() || !is_word(c)),
-        _ => next.is_none_or(|c| !is_word(c)),
+        Tail::None | Tail::Compartments | Tail::Name | Tail::Countries | Tail::Anything => {
+            next.is_none_or(|c| !is_word(c))
+        }
     }
 }
 
@@ -175,7 +180,7 @@ fn category(item: &str) -> Option<usize> {
     let special = item.len() - name.len();
     let length = upper_word(name);
     let word = name.get(..length)?;
-    let known = CATEGORIES.contains(&word) || special > 0 && length >= 2;
+    let known = words(CATEGORIES).any(|category| category == word) || special > 0 && length >= 2;
     known.then_some(special + length)
 }
 

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::mark::{Form, Mark};
-use super::place::Place;
+use super::place::{Place, Speech};
 use super::tables::{Family, Level};
 use super::tokens::Label;
 use crate::verdict::Verdict;
@@ -11,12 +11,15 @@ use crate::verdict::Verdict;
 const BLOCK_LINES: usize = 15;
 
 impl Mark {
+    /// Whether it marks one paragraph.
+    fn is_portion(&self) -> bool {
+        self.words.starts_with(['(', '['])
+    }
+
     /// Whether it marks a whole text, and is not a portion mark or a line of a block.
     pub(super) fn is_banner(&self) -> bool {
         match self.form {
-            Form::Full | Form::Phrase | Form::Loose | Form::Code => {
-                !self.words.starts_with(['(', '['])
-            }
+            Form::Full | Form::Phrase | Form::Loose | Form::Code => !self.is_portion(),
             Form::Statement(letter) => letter != 'A',
             Form::Bare(_) => matches!(self.spot.place, Place::Own | Place::Literal),
             Form::Portion(_) | Form::Label(_) => false,
@@ -28,64 +31,73 @@ impl Mark {
 pub(super) fn verdict(mark: &Mark, marks: &[Mark], text: &str, context: &Context) -> Verdict {
     let verdict = match mark.form {
         Form::Full => full(mark),
-        Form::Phrase => phrase(mark),
+        Form::Phrase | Form::Loose if is_continued(mark, context) => Verdict::Audit,
+        Form::Statement('A') => Verdict::Allow,
+        Form::Phrase | Form::Statement(_) => phrase(mark),
         Form::Loose => loose(mark),
         Form::Code => code(mark),
         Form::Bare(level) => bare(mark, level, marks, text, context),
         Form::Portion(level) => portion(mark, level, marks, text),
         Form::Label(label) => label_line(mark, label, marks),
-        Form::Statement('A') => Verdict::Allow,
-        Form::Statement(_) => phrase(mark),
     };
     if verdict < Verdict::Block {
-        return verdict;
+        let known = context.about || context.file.test;
+        let shown = known && mark.spot.place == Place::Literal;
+        return if shown {
+            verdict.min(Verdict::Audit)
+        } else {
+            verdict
+        };
     }
     lowered(mark, marks, context)
 }
 
-fn full(mark: &Mark) -> Verdict {
-    let portion = mark.words.starts_with(['(', '[']);
-    match mark.spot.place {
-        Place::Own => Verdict::Block,
-        Place::Start | Place::Lead | Place::End if portion => Verdict::Block,
-        Place::Start | Place::Lead | Place::End | Place::Marked | Place::Value
-            if !mark.spot.example =>
-        {
-            Verdict::Block
-        }
-        Place::Start | Place::Lead | Place::End | Place::Marked | Place::Value => Verdict::Ask,
-        Place::Literal => Verdict::Ask,
-        Place::Inside if mark.spot.example || mark.spot.explained => Verdict::Audit,
-        Place::Inside => Verdict::Block,
+/// Blocked, unless the words around the marking say at least `from`.
+fn unless(mark: &Mark, from: Speech, otherwise: Verdict) -> Verdict {
+    if mark.spot.speech >= from {
+        otherwise
+    } else {
+        Verdict::Block
     }
 }
 
+fn full(mark: &Mark) -> Verdict {
+    let place = mark.spot.place;
+    if mark.is_portion() && matches!(place, Place::Start | Place::Lead | Place::End) {
+        return Verdict::Block;
+    }
+    match place {
+        Place::Own => Verdict::Block,
+        Place::Start | Place::Lead | Place::End | Place::Marked | Place::Value => {
+            unless(mark, Speech::Example, Verdict::Ask)
+        }
+        Place::Literal => unless(mark, Speech::Talk, Verdict::Audit).min(Verdict::Ask),
+        Place::Inside => unless(mark, Speech::Talk, Verdict::Audit),
+    }
+}
+
+/// Whether a line begins with the phrase only because the sentence was broken there.
+fn is_continued(mark: &Mark, context: &Context) -> bool {
+    matches!(mark.spot.place, Place::Lead | Place::Start | Place::Own)
+        && context.is_broken(mark.line)
+}
+
 fn phrase(mark: &Mark) -> Verdict {
-    let explained = mark.spot.example || mark.spot.explained;
     match mark.spot.place {
         Place::Own => Verdict::Block,
-        Place::Marked if mark.spot.example => Verdict::Ask,
-        Place::Marked => Verdict::Block,
-        Place::Start | Place::Lead | Place::End if explained => Verdict::Audit,
-        Place::Start | Place::Lead | Place::End => Verdict::Block,
+        Place::Marked => unless(mark, Speech::Example, Verdict::Ask),
+        Place::Start | Place::Lead | Place::End => unless(mark, Speech::Explained, Verdict::Audit),
         Place::Value => Verdict::Ask,
         Place::Literal | Place::Inside => Verdict::Audit,
     }
 }
 
 fn loose(mark: &Mark) -> Verdict {
-    let explained = mark.spot.example || mark.spot.explained;
     match mark.spot.place {
         Place::Own => Verdict::Block,
-        Place::Marked if !mark.spot.example => Verdict::Block,
-        Place::Start | Place::End if !explained => Verdict::Block,
-        Place::Marked
-        | Place::Start
-        | Place::End
-        | Place::Lead
-        | Place::Value
-        | Place::Literal
-        | Place::Inside => Verdict::Audit,
+        Place::Marked => unless(mark, Speech::Example, Verdict::Audit),
+        Place::Start | Place::End => unless(mark, Speech::Explained, Verdict::Audit),
+        Place::Lead | Place::Value | Place::Literal | Place::Inside => Verdict::Audit,
     }
 }
 
@@ -101,7 +113,7 @@ fn code(mark: &Mark) -> Verdict {
 fn bare(mark: &Mark, level: Level, marks: &[Mark], text: &str, context: &Context) -> Verdict {
     let graver = matches!(level, Level::TopSecret | Level::Secret | Level::Cui);
     match mark.spot.place {
-        Place::Own if context.is_edge(mark) && !context.source => {
+        Place::Own if context.is_edge(mark) && !context.file.source => {
             let first = context.edges.first() == Some(&mark.line);
             let again = marks.iter().any(|other| {
                 other.form == mark.form
@@ -119,7 +131,12 @@ fn bare(mark: &Mark, level: Level, marks: &[Mark], text: &str, context: &Context
                 Verdict::Audit
             }
         }
-        Place::Marked if mark.spot.strict && !mark.spot.quoted && graver && !mark.spot.example => {
+        Place::Marked
+            if mark.spot.strict
+                && !mark.spot.quoted
+                && graver
+                && mark.spot.speech < Speech::Example =>
+        {
             Verdict::Block
         }
         Place::Marked if mark.spot.strict => Verdict::Ask,
@@ -157,7 +174,7 @@ fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str) -> Verdict {
         return Verdict::Allow;
     }
     if level == Level::Cui {
-        return if mark.spot.example {
+        return if mark.spot.speech == Speech::Example {
             Verdict::Audit
         } else {
             Verdict::Block
@@ -246,19 +263,14 @@ fn label_line(mark: &Mark, label: Label, marks: &[Mark]) -> Verdict {
         })
         .collect();
     let has = |label: Label| near.contains(&label);
-    let block = match mark.family {
-        Family::Authority => {
-            let both = has(Label::ClassifiedBy)
-                && (has(Label::DerivedFrom) || has(Label::DeclassifyOn) || has(Label::Reason))
-                || has(Label::DeclassifyOn) && (has(Label::DerivedFrom) || has(Label::Reason));
-            both || label == Label::DeclassifyOn && mark.blocks > 0
-        }
-        _ => {
-            let second =
-                has(Label::ControlledBy) || has(Label::Dissemination) || has(Label::Contact);
-            has(Label::CuiCategory) && second
-                || has(Label::ControlledBy) && has(Label::Dissemination)
-        }
+    let block = if mark.family == Family::Authority {
+        let both = has(Label::ClassifiedBy)
+            && (has(Label::DerivedFrom) || has(Label::DeclassifyOn) || has(Label::Reason))
+            || has(Label::DeclassifyOn) && (has(Label::DerivedFrom) || has(Label::Reason));
+        both || label == Label::DeclassifyOn && mark.blocks > 0
+    } else {
+        let second = has(Label::ControlledBy) || has(Label::Dissemination) || has(Label::Contact);
+        has(Label::CuiCategory) && second || has(Label::ControlledBy) && has(Label::Dissemination)
     };
     if block {
         Verdict::Block
@@ -272,14 +284,14 @@ fn lowered(mark: &Mark, marks: &[Mark], context: &Context) -> Verdict {
     let header = mark.spot.place == Place::Own
         && mark.form == Form::Full
         && context.is_edge(mark)
-        && !context.source;
-    if context.training || context.released {
+        && !context.file.source;
+    if context.harmless {
         return Verdict::Ask;
     }
     if context.is_shown(mark) && mark.family != Family::Authority {
         return Verdict::Audit;
     }
-    if (context.about || context.listing) && !header {
+    if context.about && !header {
         let twice = marks.iter().any(|other| {
             other.words == mark.words && other.line != mark.line && context.is_edge(other)
         });
@@ -293,11 +305,12 @@ fn lowered(mark: &Mark, marks: &[Mark], context: &Context) -> Verdict {
     // In source, what is not a comment is a string or a name.
     let alone = mark.form == Form::Full && mark.spot.place == Place::Own;
     let alone = alone && mark.family != Family::Export;
-    if context.source && !mark.spot.comment && !alone {
+    let inside = mark.spot.place == Place::Inside;
+    if context.file.source && (inside || !mark.spot.comment && !alone) {
         return Verdict::Ask;
     }
-    let whole = mark.blocks > 1 && mark.spot.place == Place::Own && !context.source;
-    if context.test && !header && !whole {
+    let whole = mark.blocks > 1 && mark.spot.place == Place::Own && !context.file.source;
+    if context.file.test && !header && !whole {
         return Verdict::Ask;
     }
     Verdict::Block

@@ -2,6 +2,7 @@
 //! a text about markings has them in the middle of sentences and in quotes.
 
 use super::banner::is_word;
+use super::words::{DEFINITIONS, EXAMPLES, KEYS, STRICT_KEYS, TALK, VERBS, words};
 
 /// Where a marking stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,185 +25,32 @@ pub(super) enum Place {
     Inside,
 }
 
+/// What the words around a marking say about it. Ordered: the clearest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Speech {
+    /// Nothing.
+    Silent,
+    /// They may speak of it.
+    Talk,
+    /// They say what it means.
+    Explained,
+    /// They say that it is an example.
+    Example,
+}
+
 /// A marking's surroundings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) place: Place,
     /// The key before it is about markings and nothing else.
     pub(super) strict: bool,
-    /// The words around it say that it is an example.
-    pub(super) example: bool,
-    /// The words around it may be those of a text about markings.
-    pub(super) explained: bool,
+    /// What the words around it say.
+    pub(super) speech: Speech,
     /// Quotes stand around exactly this.
     pub(super) quoted: bool,
     /// It is in a comment, or the line has no sign of code before it.
     pub(super) comment: bool,
 }
-
-/// Keys whose value is a marking, by a part of their name.
-const STRICT_KEYS: &[&str] = &[
-    "classif",
-    "marking",
-    "banner",
-    "caveat",
-    "portion",
-    "protective",
-    "einstufung",
-    "handling",
-];
-/// Keys whose value may be one.
-const KEYS: &[&str] = &[
-    "subject",
-    "header",
-    "footer",
-    "sensitiv",
-    "security",
-    "dissem",
-    "distribution",
-    "title",
-    "betreff",
-    "notice",
-    "warning",
-    "eyes",
-    "releas",
-    "tlp",
-];
-
-/// Words that say that a marking is an example.
-const EXAMPLES: &[&str] = &[
-    "example",
-    "e.g.",
-    "such as",
-    "for instance",
-    "training",
-    "template",
-    "placeholder",
-    "sample",
-    "illustrat",
-    "fictional",
-    "fictitious",
-    "notional",
-    "would read",
-    "looks like",
-    "dummy",
-];
-
-/// Words of texts that explain markings.
-const CUES: &[&str] = &[
-    "i.e.",
-    "would ",
-    "means",
-    "stands for",
-    "abbreviat",
-    "acronym",
-    "syntax",
-    "grammar",
-    "regex",
-    "parse",
-    "banner line",
-    "portion mark",
-    "marking",
-    "glossary",
-    "returns",
-    "assert",
-    "expect",
-    "test",
-    "is used",
-    "are used",
-    "refers to",
-    "denotes",
-    "defined as",
-    "legacy",
-    "replaced",
-    "replaces",
-    "deprecated",
-    "label",
-    "if the document",
-    "user interface",
-    "definition",
-    "should be",
-    "must be",
-    "can be",
-    "may be",
-    "levels are",
-    "supports",
-    "format",
-    "policy",
-    "documents marked",
-    "marked as",
-    "when a",
-    "when the",
-    "how to",
-    "what is",
-    "called",
-    "the term",
-    "keyword",
-    "enum",
-    "valid values",
-    "one of",
-    "wikipedia",
-];
-
-/// Words that turn a phrase at the start of a line into the subject of a sentence.
-const VERBS: &[&str] = &[
-    "is",
-    "are",
-    "was",
-    "were",
-    "means",
-    "stands",
-    "refers",
-    "denotes",
-    "has",
-    "have",
-    "can",
-    "may",
-    "must",
-    "should",
-    "and",
-    "or",
-    "vs",
-    "versus",
-    "does",
-    "do",
-    "replaced",
-    "requires",
-    "allows",
-    "level",
-    "levels",
-    "markings",
-    "marking",
-    "documents",
-    "label",
-    "labels",
-    "clearance",
-    "clearances",
-    "systems",
-    "networks",
-    "requirements",
-    "compliance",
-    "program",
-    "programs",
-    "designation",
-    "designations",
-    "classification",
-    "classifications",
-    "to",
-    "in",
-    "of",
-    "for",
-    "the",
-    "which",
-    "that",
-    "would",
-    "will",
-    "needs",
-    "applies",
-    "workloads",
-    "by",
-    "as",
-];
 
 /// Bytes of the surroundings that are searched for cues.
 const AROUND: usize = 160;
@@ -224,7 +72,7 @@ pub(super) fn spot(line: &str, start: usize, end: usize) -> Spot {
     let key = key(before);
     let strict = key
         .as_ref()
-        .is_some_and(|key| STRICT_KEYS.iter().any(|part| key.contains(part)));
+        .is_some_and(|key| words(STRICT_KEYS).any(|part| key.contains(part)));
     Spot {
         place: if is_shown(left, line) {
             Place::Literal
@@ -232,17 +80,37 @@ pub(super) fn spot(line: &str, start: usize, end: usize) -> Spot {
             place(before, after, quoted, key.as_deref())
         },
         strict,
-        example: has_cue(before, after, EXAMPLES),
-        explained: has_cue(before, after, CUES),
-        quoted,
+        speech: speech(before, after, left),
+        quoted: quoted || left.matches('"').count() % 2 == 1,
         comment: is_comment(left),
+    }
+}
+
+fn speech(before: &str, after: &str, left: &str) -> Speech {
+    let spanned = left.matches('`').count() % 2 == 1;
+    if has_cue(before, after, EXAMPLES) {
+        Speech::Example
+    } else if spanned || has_cue(before, after, DEFINITIONS) {
+        Speech::Explained
+    } else if has_cue(before, after, TALK) {
+        Speech::Talk
+    } else {
+        Speech::Silent
     }
 }
 
 /// Whether this is in code spans, in a string that is an argument, or in a row of a table.
 fn is_shown(left: &str, line: &str) -> bool {
     let odd = |sign: char| left.matches(sign).count() % 2 == 1;
-    if odd('`') || left.ends_with('`') || line.matches('|').count() >= 3 {
+    // A row of a table is about the words, unless the cell before says what they are.
+    let cell = left
+        .rsplit('|')
+        .nth(1)
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let named = cell.len() < 30 && words(STRICT_KEYS).any(|key| cell.contains(key));
+    if odd('`') || left.ends_with('`') || line.matches('|').count() >= 3 && !named {
         return true;
     }
     let Some((code, _)) = left.rsplit_once('"').filter(|_| odd('"')) else {
@@ -254,22 +122,23 @@ fn is_shown(left: &str, line: &str) -> bool {
         || bare.trim_end().ends_with(',') && bare.contains('(') && !bare.contains('{')
 }
 
-/// Whether the line begins with the sign of a comment.
+/// Whether the line begins with the sign of a comment, or has no sign of code.
 pub(super) fn is_comment(left: &str) -> bool {
     let signs = [
         "#", "//", "/*", "*", "--", "%", ";", "\"\"\"", "<!--", "!", "REM", "rem",
     ];
     let left = left.trim_start();
     signs.iter().any(|sign| left.starts_with(sign))
+        || !left.contains(['"', '\'', '=', ';', '{', '}', '`', '<'])
 }
 
 fn place(before: &str, after: &str, quoted: bool, key: Option<&str>) -> Place {
     let at_start = is_start(before);
     let at_end = after.trim_matches(is_decoration).is_empty();
-    if let Some(key) = key.filter(|_| !at_start) {
-        let marked = KEYS
-            .iter()
-            .chain(STRICT_KEYS)
+    let listed = quoted && before.trim_end_matches(['"', '\'', ' ']).ends_with('[');
+    if let Some(key) = key.filter(|_| !at_start && !listed) {
+        let marked = words(KEYS)
+            .chain(words(STRICT_KEYS))
             .any(|part| key.contains(part));
         return match (marked, quoted) {
             (true, true) => Place::Marked,
@@ -399,11 +268,14 @@ fn follows(after: &str) -> Place {
     let sign = text.starts_with([
         '-', ':', ',', ';', ')', ']', '/', '.', '(', '[', '=', '>', '"', '_', '\'',
     ]);
+    if text.starts_with('=') {
+        return Place::Literal;
+    }
     if sign {
         return Place::Start;
     }
     let word: String = text.chars().take_while(|c| is_word(*c)).collect();
-    if VERBS.contains(&word.as_str()) {
+    if words(VERBS).any(|verb| verb == word) {
         Place::Inside
     } else {
         Place::Lead
@@ -418,13 +290,13 @@ fn is_set_off(before: &str) -> bool {
         || before.ends_with('\t')
 }
 
-fn has_cue(before: &str, after: &str, cues: &[&str]) -> bool {
+fn has_cue(before: &str, after: &str, cues: &'static str) -> bool {
     let from = before.ceil_char_boundary(before.len().saturating_sub(AROUND));
     let to = after.floor_char_boundary(AROUND);
     let near = [before.get(from..), after.get(..to)];
     near.into_iter().flatten().any(|text| {
         let low = text.to_ascii_lowercase();
-        cues.iter().any(|cue| has_word(&low, cue))
+        words(cues).any(|cue| has_word(&low, cue))
     })
 }
 

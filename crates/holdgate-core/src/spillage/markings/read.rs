@@ -3,9 +3,10 @@
 use super::banner::{Blocks, blocks, is_word};
 use super::countries::is_code;
 use super::mark::Form;
-use super::place::{Place, Spot, is_start, spot};
-use super::tables::{Family, Level, SHORT_LEVELS, Sense};
-use super::tokens::{Hit, Label, Token};
+use super::place::{Place, Spot, spot};
+use super::tables::{Family, Level, Sense};
+use super::tokens::{Hit, Token};
+use super::{lines, portion};
 
 /// What was read in a line.
 #[derive(Clone, Copy, Debug)]
@@ -20,33 +21,15 @@ pub(super) struct Read {
 
 /// The marking at `hit`, if there is one.
 pub(super) fn read(line: &str, hit: Hit) -> Option<Read> {
-    let before = line.get(..hit.start)?;
-    let word = line.get(hit.start..hit.end)?;
-    let rest = line.get(hit.end..)?;
     match hit.token {
         Token::Level(level) => banner(line, hit, level),
         Token::Phrase(family, sense) => phrase(line, hit, family, sense),
-        Token::Portion => portion(line, hit),
-        Token::Short => short(line, hit),
-        Token::Sec => mail(line, hit),
-        Token::Label(label) => label_line(line, hit, label),
-        Token::Distribution => statement(line, hit),
-        Token::Authorized => {
-            let us = [
-                "U.S.", "US ", "DoD", "DOD", "the De", "THE DE", "Dep", "DEP", "by", "BY",
-            ];
-            let names = us.iter().any(|us| rest.trim_start().starts_with(us));
-            let written = !word.starts_with(|c: char| c.is_lowercase());
-            let spot = spot(line, hit.start, hit.end);
-            (names && written && !before.ends_with(is_word)).then_some(Read {
-                family: Family::Distribution,
-                form: Form::Full,
-                spot,
-                start: hit.start,
-                end: hit.end,
-                blocks: 1,
-            })
-        }
+        Token::Portion => portion::marked(line, hit),
+        Token::Short => portion::short(line, hit),
+        Token::Sec => lines::mail(line, hit),
+        Token::Label(label) => lines::label(line, hit, label),
+        Token::Distribution => lines::statement(line, hit),
+        Token::Authorized => lines::authorized(line, hit),
         Token::Export | Token::Disguise => None,
     }
 }
@@ -66,20 +49,19 @@ fn is_apart(before: &str) -> bool {
 }
 
 /// Whether a word ends here, and is not the name of something.
-fn is_ended(rest: &str) -> bool {
+pub(super) fn is_ended(rest: &str) -> bool {
     let mut chars = rest.chars();
     let next = chars.next();
     let second = chars.next();
     match next {
-        None => true,
         Some(c) if is_word(c) => false,
         Some('.' | '-' | ':' | '/' | '@' | '\\') => second.is_none_or(|c| !is_word(c) && c != ':'),
         Some('[' | '=' | '$' | '(') => false,
-        Some(_) => true,
+        None | Some(_) => true,
     }
 }
 
-fn is_upper(word: &str) -> bool {
+pub(super) fn is_upper(word: &str) -> bool {
     !word.contains(char::is_lowercase)
 }
 
@@ -118,7 +100,7 @@ fn banner(line: &str, hit: Hit, level: Level) -> Option<Read> {
     })
 }
 
-fn around(line: &str, hit: Hit) -> Option<(&str, &str, &str)> {
+pub(super) fn around(line: &str, hit: Hit) -> Option<(&str, &str, &str)> {
     Some((
         line.get(..hit.start)?,
         line.get(hit.start..hit.end)?,
@@ -221,17 +203,25 @@ fn file_name(line: &str, hit: Hit) -> Option<Read> {
 
 fn phrase(line: &str, hit: Hit, family: Family, sense: Sense) -> Option<Read> {
     let (before, word, rest) = around(line, hit)?;
-    let bracketed = before.ends_with(['(', '[']);
-    if !is_apart(before) && !bracketed
-        || !is_ended(rest) && !rest.starts_with(['-', ':', '.', '(', '/'])
-        || rest.starts_with(is_word)
-    {
+    let begun = is_apart(before) || before.ends_with(['(', '[']);
+    let ended =
+        is_ended(rest) || rest.starts_with(['-', ':', '.', '(', '/']) || !word.ends_with(is_word);
+    if !begun || !ended {
         return None;
     }
     let level = match family {
         Family::Cui => Level::Cui,
         Family::Au | Family::Uk | Family::Ca => Level::Protected,
-        _ => Level::Secret,
+        Family::Us
+        | Family::Portion
+        | Family::Authority
+        | Family::CuiDesignation
+        | Family::Distribution
+        | Family::Export
+        | Family::Nato
+        | Family::Eu
+        | Family::National
+        | Family::Tlp => Level::Secret,
     };
     let found = blocks(rest, level);
     let end = hit.end + found.length;
@@ -242,16 +232,18 @@ fn phrase(line: &str, hit: Hit, family: Family, sense: Sense) -> Option<Read> {
         Sense::Only if is_upper(word) && found.known > 0 => Form::Full,
         Sense::Only if is_upper(word) => Form::Phrase,
         Sense::Word if is_upper(word) => Form::Bare(Level::Secret),
+        Sense::Company if is_upper(word) => Form::Bare(Level::Confidential),
         Sense::Line if is_upper(word) => Form::Loose,
         _ if first.len() > 1 && is_upper(&first) => Form::Loose,
         _ if family == Family::National
             && !first.starts_with(char::is_lowercase)
-            && word.contains([' ', '-']) =>
+            && word.contains([' ', '-'])
+            && matches!(spot.place, Place::Own | Place::Marked) =>
         {
             Form::Loose
         }
         Sense::Only if spot.strict && word.starts_with(char::is_uppercase) => Form::Loose,
-        Sense::Only | Sense::Word | Sense::Line => return None,
+        Sense::Only | Sense::Word | Sense::Company | Sense::Line => return None,
     };
     Some(Read {
         family,
@@ -260,248 +252,5 @@ fn phrase(line: &str, hit: Hit, family: Family, sense: Sense) -> Option<Read> {
         start: hit.start,
         end,
         blocks: found.known,
-    })
-}
-
-/// `(S//NF)`, `(TS-SI-NF)`, `(//GBR S)`, `(S)`.
-fn portion(line: &str, hit: Hit) -> Option<Read> {
-    let before = line.get(..hit.start)?;
-    let open = line.get(hit.start..)?;
-    let close = if open.starts_with('[') { ']' } else { ')' };
-    let window = open.get(..open.floor_char_boundary(160))?;
-    let length = window.find(close)?;
-    let inside = window.get(1..length)?;
-    let end = hit.start + length + 1;
-    let mut spot = spot(line, hit.start, end);
-    if is_start(before) && spot.place != Place::Own {
-        spot.place = Place::Start;
-    }
-    let make = |form, family, blocks| Read {
-        family,
-        form,
-        spot,
-        start: hit.start,
-        end,
-        blocks,
-    };
-    if let Some(foreign) = inside.strip_prefix("//") {
-        return foreign_portion(foreign).then(|| make(Form::Full, Family::Portion, 1));
-    }
-    let name_length = inside.bytes().take_while(u8::is_ascii_uppercase).count();
-    let (name, rest) = inside.split_at_checked(name_length)?;
-    let (_, level) = *SHORT_LEVELS.iter().find(|(short, _)| *short == name)?;
-    if rest.is_empty() {
-        let plain = !before.ends_with(is_word) && open.starts_with('(');
-        return plain.then(|| make(Form::Portion(level), Family::Portion, 0));
-    }
-    if before.ends_with(is_word) && !rest.starts_with("//") {
-        return None;
-    }
-    let slashed = if rest.starts_with("//") {
-        rest.to_owned()
-    } else {
-        rest.replace(['-', '_', '/'], "//")
-    };
-    let found = blocks(&slashed, level);
-    let sure = ["NF", "NOFORN", "FOUO", "OC"];
-    let whole = found.length >= slashed.trim_end().len() && found.known > 0;
-    let named = rest.starts_with("//")
-        || found.known > 1
-        || slashed.split("//").any(|item| sure.contains(&item));
-    let family = if level == Level::Cui || level == Level::Unclassified {
-        Family::Cui
-    } else {
-        Family::Portion
-    };
-    (whole && named && found.unknown <= found.known).then(|| make(Form::Full, family, found.known))
-}
-
-/// `GBR S`, `NATO S//REL TO USA`, `NS`, `CTS-B`.
-fn foreign_portion(inside: &str) -> bool {
-    let first = inside.split("//").next().unwrap_or_default();
-    match first.rsplit_once(' ') {
-        Some((codes, level)) => {
-            let short = SHORT_LEVELS.iter().any(|(short, _)| *short == level);
-            short
-                && codes
-                    .split(' ')
-                    .all(|code| is_code(code) || code == "JOINT")
-                || codes.starts_with("JOINT ") && is_code(level)
-        }
-        None => matches!(
-            first,
-            "CTS" | "NS" | "NC" | "NR" | "CTS-B" | "CTSA" | "NSA" | "NCA"
-        ),
-    }
-}
-
-/// `TS//SI//NF` without brackets.
-fn short(line: &str, hit: Hit) -> Option<Read> {
-    let (before, word, _) = around(line, hit)?;
-    let open = before.chars().next_back().is_none_or(|c| {
-        c.is_whitespace() || matches!(c, '"' | '\'' | '[' | '>' | '|' | '=' | ':' | ',')
-    });
-    let level = SHORT_LEVELS
-        .iter()
-        .find(|(short, _)| word.strip_suffix("//") == Some(*short))?
-        .1;
-    let found = blocks(line.get(hit.end - 2..)?, level);
-    let end = hit.end - 2 + found.length;
-    let ended = is_ended(line.get(end..)?) || line.get(end..)?.starts_with(':');
-    let family = if level == Level::Unclassified {
-        Family::Cui
-    } else {
-        Family::Us
-    };
-    (open && ended && found.known > 0 && found.unknown == 0).then(|| Read {
-        family,
-        form: Form::Full,
-        spot: spot(line, hit.start, end),
-        start: hit.start,
-        end,
-        blocks: found.known,
-    })
-}
-
-/// Levels of an Australian mail that limit who may read it.
-const MAIL_LEVELS: &[&str] = &[
-    "TOP-SECRET",
-    "TOP SECRET",
-    "SECRET",
-    "CONFIDENTIAL",
-    "RESTRICTED",
-    "HIGHLY-PROTECTED",
-    "PROTECTED",
-    "OFFICIAL:SENSITIVE",
-    "OFFICIAL: SENSITIVE",
-    "OFFICIAL-SENSITIVE",
-    "X-IN-CONFIDENCE",
-    "IN-CONFIDENCE",
-    "CABINET-IN-CONFIDENCE",
-    "SENSITIVE",
-    "FOR-OFFICIAL-USE-ONLY",
-];
-
-/// `[SEC=PROTECTED, CAVEAT=SH:CABINET]`.
-fn mail(line: &str, hit: Hit) -> Option<Read> {
-    let (before, word, rest) = around(line, hit)?;
-    if !is_upper(word) || before.ends_with(is_word) || before.ends_with(['$', '-', '.', '&', '?']) {
-        return None;
-    }
-    let level = MAIL_LEVELS.iter().find(|level| {
-        rest.get(..level.len()).is_some_and(|start| {
-            start.eq_ignore_ascii_case(level) && start.starts_with(|c: char| c.is_ascii_uppercase())
-        })
-    })?;
-    let tail = rest.get(level.len()..)?;
-    let boxed =
-        before.ends_with('[') || before.trim_end().ends_with(',') || tail.starts_with([',', ']']);
-    if tail.starts_with(is_word) || tail.starts_with(['-', '_', '.', '/']) {
-        return None;
-    }
-    let length = tail.find([']', '"', '|']).unwrap_or(tail.len()).min(200);
-    let length = if boxed {
-        tail.floor_char_boundary(length)
-    } else {
-        0
-    };
-    let end = hit.end + level.len() + length;
-    let mut spot = spot(line, hit.start, end);
-    // The keys before it and behind it are its own.
-    if boxed && spot.place == Place::Inside {
-        spot.place = Place::End;
-    }
-    let own = matches!(spot.place, Place::Own | Place::Marked);
-    let form = if boxed || own { Form::Full } else { Form::Code };
-    Some(Read {
-        family: Family::Au,
-        form,
-        spot,
-        start: hit.start,
-        end,
-        blocks: 2,
-    })
-}
-
-/// A line of a block: the label, a colon and a value that somebody has filled in.
-fn label_line(line: &str, hit: Hit, label: Label) -> Option<Read> {
-    let (before, word, rest) = around(line, hit)?;
-    if before.ends_with(is_word) || word.starts_with(char::is_lowercase) {
-        return None;
-    }
-    let short = word.ends_with(':')
-        || label == Label::Reason && word.ends_with(|c: char| c.is_ascii_digit());
-    let value = if short {
-        rest
-    } else {
-        let colon = rest.find(':').filter(|at| *at <= 24)?;
-        rest.get(colon + 1..)?
-    };
-    let value = value.trim().trim_matches(['"', '\'', ',', '*']).trim();
-    let blank = [
-        "<", "[", "{", "_", "...", "\u{2026}", "xx", "XX", "N/A", "TBD", "$", "%", "`",
-    ];
-    let filled = label == Label::Reason && short
-        || value.len() > 1 && !blank.iter().any(|sign| value.starts_with(sign));
-    // The next label may stand in the same line.
-    let end = hit.end;
-    let family = match label {
-        Label::ClassifiedBy | Label::DerivedFrom | Label::DeclassifyOn | Label::Reason => {
-            Family::Authority
-        }
-        Label::ControlledBy | Label::CuiCategory | Label::Dissemination | Label::Contact => {
-            Family::CuiDesignation
-        }
-    };
-    let dated = label == Label::DeclassifyOn && is_date(value);
-    let mut spot = spot(line, hit.start, end);
-    spot.quoted = false;
-    filled.then_some(Read {
-        family,
-        form: Form::Label(label),
-        spot,
-        start: hit.start,
-        end,
-        blocks: usize::from(dated),
-    })
-}
-
-/// `20491231`, `25X1`, `50X1-HUM`, `01/02/2045`, `MR`.
-fn is_date(value: &str) -> bool {
-    let word = value.split([' ', ',', ';']).next().unwrap_or_default();
-    let digits = word.bytes().filter(u8::is_ascii_digit).count();
-    let exempt = word.starts_with("25X")
-        || word.starts_with("50X")
-        || word.starts_with("75X")
-        || word == "X1"
-        || word == "OADR";
-    exempt
-        || digits == 8
-            && word
-                .bytes()
-                .all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'/' | b'.'))
-}
-
-/// `DISTRIBUTION STATEMENT D.`
-fn statement(line: &str, hit: Hit) -> Option<Read> {
-    let (before, word, rest) = around(line, hit)?;
-    let text = rest.trim_start_matches([' ', ':', '"', '\'', '#', '-', '(']);
-    let mut chars = text.chars();
-    let letter = chars.next().filter(|c| matches!(c, 'A'..='F' | 'X'))?;
-    if chars.next().is_some_and(is_word)
-        || before.ends_with(is_word)
-        || word.starts_with(char::is_lowercase)
-    {
-        return None;
-    }
-    let end = line.len() - text.len() + 1;
-    let spot = spot(line, hit.start, end);
-    Some(Read {
-        family: Family::Distribution,
-        form: Form::Statement(letter),
-        spot,
-        start: hit.start,
-        end,
-        blocks: 1,
     })
 }

@@ -24,14 +24,14 @@ fn the_evidence_is_the_marking() {
     let spills = examine(text, None);
     let shown: Vec<&str> = spills
         .iter()
-        .map(|spill| &text[spill.range.clone()])
+        .map(|spill| text.get(spill.range.clone()).unwrap())
         .collect();
     assert_eq!(shown, ["(S//NF)"]);
     let hidden = "x\nTOP SEC\u{200b}RET//NOFORN annex\ny";
     let spills = examine(hidden, None);
     assert_eq!(
-        &hidden[spills[0].range.clone()],
-        "TOP SEC\u{200b}RET//NOFORN annex"
+        hidden.get(spills[0].range.clone()),
+        Some("TOP SEC\u{200b}RET//NOFORN annex")
     );
 }
 
