@@ -72,12 +72,7 @@ impl Shown {
     }
 
     fn take(&mut self, text: &str, path: Option<&str>) {
-        let marks = spillage::examine(text, path).into_iter();
-        let marks = marks.filter(|spill| spill.what == What::Marking);
-        for spill in spillage::secrets::values(text, path)
-            .into_iter()
-            .chain(marks)
-        {
+        for spill in spillage::examine(text, path) {
             match spill.what {
                 What::Marking => self.marking = self.marking.or(Some(spill.rule)),
                 What::Secret => {

@@ -1,7 +1,8 @@
 //! What must not leave: secrets, and passages that are marked as classified or controlled.
 
 pub mod context;
-pub mod secrets;
+mod markings;
+mod secrets;
 
 use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -62,7 +63,9 @@ impl Spill {
 /// Bytes before a secret that are read, to show some of them.
 const MAX_BEFORE: usize = 4096;
 
-/// What must not leave in `text`, which is the content of the file `path`, if it is one.
+/// What must not leave in `text`, which is the content of the file `path`, if it is one. What is only
+/// allowed in it, as in a test, is found too: a value that was read there and is sent elsewhere later
+/// is suspicious even then.
 pub fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
     examine_labelled(text, path, &context::Labels::default())
 }
@@ -72,5 +75,7 @@ pub fn examine_labelled(text: &str, path: Option<&str>, labels: &context::Labels
     let standing = path.map_or(context::Standing::Ordinary, |path| {
         context::standing(path, labels)
     });
-    secrets::examine(text, standing)
+    let mut spills = secrets::examine(text, standing);
+    spills.extend(markings::examine(text, path));
+    spills
 }

@@ -7,9 +7,8 @@ mod scan;
 mod token;
 mod words;
 
-use super::context::{self, Evidence, Labels, Standing};
+use super::context::{self, Evidence, Standing};
 use super::{Spill, What};
-use crate::verdict::Verdict;
 use std::ops::Range;
 
 /// A secret, and how it is known.
@@ -62,20 +61,6 @@ const MAX_SECRETS: usize = 256;
 pub(super) fn examine(text: &str, standing: Standing) -> Vec<Spill> {
     let secrets = candidates(text, standing).into_iter();
     secrets.map(|secret| secret.spill(standing)).collect()
-}
-
-/// Every value in `text` that is or may be a secret, also the doubtful ones of tests and examples: a
-/// value that was read here and is sent elsewhere later is suspicious even then.
-pub fn values(text: &str, path: Option<&str>) -> Vec<Spill> {
-    let standing = path.map_or(Standing::Ordinary, |path| {
-        context::standing(path, &Labels::default())
-    });
-    let mut values = examine(text, standing);
-    // What a checksum or a form proves is real enough to be followed, wherever it was read.
-    for value in &mut values {
-        value.verdict = value.verdict.max(Verdict::Audit);
-    }
-    values
 }
 
 fn candidates(text: &str, standing: Standing) -> Vec<Candidate> {

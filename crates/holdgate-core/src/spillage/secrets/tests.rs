@@ -1,4 +1,5 @@
 use super::*;
+use crate::spillage::examine as values;
 use crate::spillage::examine;
 use proptest::prelude::*;
 
