@@ -49,7 +49,7 @@ pub(super) fn variables(text: &str, standing: Standing, found: &mut Vec<Candidat
 }
 
 fn is_content(line: &str) -> bool {
-    let line = line.trim();
+    let line = unnumbered(line.trim());
     !line.is_empty() && !line.starts_with('#')
 }
 
@@ -58,9 +58,19 @@ fn offset(line: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize)
 }
 
+/// A line without the number that agents' tools put before it: `12→NAME=value`, `12\tNAME=value`.
+fn unnumbered(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() == line.len() {
+        return line;
+    }
+    let marks = ['\u{2192}', '\t', '|', ':'];
+    rest.strip_prefix(marks).map_or(line, str::trim_start)
+}
+
 /// `NAME=value`, `export NAME="value"`.
 fn variable(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
+    let line = unnumbered(line.trim());
     let line = line.strip_prefix("export ").unwrap_or(line);
     let (name, value) = line.split_once('=')?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';

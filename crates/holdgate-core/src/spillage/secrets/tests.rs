@@ -245,6 +245,12 @@ fn random_values_of_variables_are_followed() {
         .map(|spill| text.get(spill.range.clone()).unwrap())
         .collect();
     assert_eq!(shown, ["q8Zr5Lw2Xk9Vn4Tb"]);
+    // As agents' tools show a file.
+    let text =
+        "     1\u{2192}# local\n     2\u{2192}SALT=q8Zr5Lw2Xk9Vn4Tb\n     3\u{2192}MODE=debug\n";
+    let found = values(text, Some("deploy/.env"));
+    assert_eq!(found.len(), 1);
+    assert_eq!(text.get(found[0].range.clone()), Some("q8Zr5Lw2Xk9Vn4Tb"));
     assert!(values("let salt = q8Zr5Lw2Xk9Vn4Tb;\nfn main() {}\n", None).is_empty());
 }
 
