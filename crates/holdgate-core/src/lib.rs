@@ -36,7 +36,7 @@ pub use request::{Request, RequestFacts};
 
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
-pub use layers::{Gate, Policy, RateLimits, layers};
+pub use layers::{Divergence, Gate, Policy, RateLimits, layers};
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
 };

@@ -3,9 +3,11 @@
 //!
 //! [`LayerName`]: crate::LayerName
 
+mod divergence;
 mod gate;
 mod policy;
 
+pub use divergence::Divergence;
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
 
@@ -18,5 +20,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
     vec![
         Box::new(Gate::new(limits, rules.clone())),
         Box::new(Policy::new(rules)),
+        Box::new(Divergence),
     ]
 }

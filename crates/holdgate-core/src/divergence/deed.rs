@@ -1,0 +1,368 @@
+//! What a call does, in the words that people use for it.
+
+use super::table::{Act, Acts, Table, Thing};
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::host::HostClass;
+use holdgate_effects::path::PathClass;
+use holdgate_effects::tag::Tag;
+use std::collections::HashSet;
+
+/// Effects that are looked at.
+const MOST: usize = 256;
+/// Bytes of each text of an effect that are looked at.
+const READ: usize = 1024;
+
+/// An effect that does more than look.
+#[derive(Debug)]
+pub(super) struct Deed<'e> {
+    /// The effect.
+    pub(super) effect: &'e Effect,
+    /// What it does.
+    pub(super) acts: Acts,
+    /// Whether it cannot be undone by a look at the project: something is lost, leaves, comes in,
+    /// or changes outside.
+    pub(super) heavy: bool,
+    /// What it is about, in small letters.
+    text: String,
+    words: HashSet<String>,
+}
+
+/// How what a clause names is related to a deed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Overlap {
+    /// The clause names something else.
+    Other,
+    /// The clause names nothing in particular.
+    Generic,
+    /// They share a word, or the kind of thing.
+    Named,
+    /// They share a path, a host or a command.
+    Concrete,
+}
+
+/// What a clause names.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    /// Paths, hosts, commands: what stands in backticks, or looks like it.
+    pub(super) concrete: Vec<String>,
+    /// Kinds of things.
+    pub(super) things: Vec<Thing>,
+    /// Other words that name something.
+    pub(super) words: Vec<String>,
+}
+
+/// The deeds of a call.
+pub(super) fn deeds(effects: &[Effect]) -> Vec<Deed<'_>> {
+    effects.iter().take(MOST).filter_map(Deed::of).collect()
+}
+
+impl<'e> Deed<'e> {
+    fn of(effect: &'e Effect) -> Option<Self> {
+        let is = |tags: &[Tag]| tags.iter().any(|tag| effect.is(*tag));
+        if is(&[
+            Tag::Suspect,
+            Tag::DryRun,
+            Tag::Shows,
+            Tag::Inert,
+            Tag::Check,
+            Tag::Query,
+            Tag::ReadOnly,
+        ]) {
+            return None;
+        }
+        let (acts, heavy) = by_kind(effect)?;
+        let (more, severe) = by_tags(effect);
+        let (text, words) = described(effect);
+        Some(Deed {
+            effect,
+            acts: acts.or(more),
+            // What stands in a written file does not happen now.
+            heavy: (heavy || severe) && !is(&[Tag::Written, Tag::Ordered]),
+            text,
+            words,
+        })
+    }
+
+    /// How what a clause names is related to it.
+    pub(super) fn overlap(&self, objects: &Objects, table: &Table) -> Overlap {
+        if objects.concrete.iter().any(|text| self.holds(text)) {
+            return Overlap::Concrete;
+        }
+        let other_place = objects.things.contains(&Thing::Production)
+            && !self.fits(Thing::Production)
+            && (self.effect.is(Tag::TestTarget)
+                || self.words.iter().any(|word| table.is_elsewhere(word)));
+        if !objects.concrete.is_empty() || other_place {
+            return Overlap::Other;
+        }
+        let named = objects.things.iter().any(|thing| self.fits(*thing))
+            || objects.words.iter().any(|word| self.names(word));
+        match named {
+            true => Overlap::Named,
+            false if objects.things.is_empty() && objects.words.is_empty() => Overlap::Generic,
+            false => Overlap::Other,
+        }
+    }
+
+    /// Whether a path, a host or a command is a part of it.
+    fn holds(&self, text: &str) -> bool {
+        let words: Vec<&str> = words(text).collect();
+        if text.contains(char::is_whitespace) {
+            // A command: nearly all of it.
+            let known = words.iter().filter(|word| self.words.contains(**word));
+            return !words.is_empty() && known.count() * 4 >= words.len() * 3;
+        }
+        let text = text.trim_start_matches("./").trim_start_matches('~');
+        let text = text.trim_matches(|c: char| !c.is_alphanumeric() && c != '.');
+        let base = text.rsplit('/').next().filter(|base| base.len() >= 4);
+        stands_in(text, &self.text) || base.is_some_and(|base| stands_in(base, &self.text))
+    }
+
+    /// Whether a word is one of its words, or begins like one.
+    fn names(&self, word: &str) -> bool {
+        if self.words.contains(word) {
+            return true;
+        }
+        let singular = word.strip_suffix("es").or(word.strip_suffix('s'));
+        let plural = self.words.contains(&format!("{word}s"));
+        plural
+            || singular.is_some_and(|word| word.len() > 2 && self.words.contains(word))
+            || self.words.iter().any(|other| {
+                let shared = word.chars().zip(other.chars());
+                let shared = shared.take_while(|(a, b)| a == b).count();
+                shared >= 5 && shared * 3 >= word.chars().count() * 2
+            })
+    }
+
+    /// Whether it is about such a thing.
+    fn fits(&self, thing: Thing) -> bool {
+        let effect = self.effect;
+        let is = |tags: &[Tag]| tags.iter().any(|tag| effect.is(*tag));
+        let lies = |classes: &[PathClass]| {
+            let path = effect.path.as_ref();
+            path.is_some_and(|path| classes.iter().any(|class| path.is(*class)))
+        };
+        let says = |words: &[&str]| words.iter().any(|word| self.words.contains(*word));
+        match thing {
+            Thing::Database => {
+                effect.kind == Kind::Database
+                    || is(&[Tag::Database, Tag::Drop])
+                    || says(&["db", "sqlite", "sqlite3", "sql", "database", "table", "rds"])
+            }
+            Thing::Production => is(&[Tag::Prod]) || says(&["prod", "production", "live"]),
+            Thing::Secret => {
+                lies(&[
+                    PathClass::Secret,
+                    PathClass::Sensitive,
+                    PathClass::HoldsSecrets,
+                ]) || is(&[Tag::Secret, Tag::Secrets, Tag::SecretKey, Tag::SecretStore])
+                    || is(&[Tag::Token, Tag::Key, Tag::WholeEnvironment, Tag::Password])
+                    || says(&[
+                        "env",
+                        "secret",
+                        "secrets",
+                        "key",
+                        "keys",
+                        "token",
+                        "credentials",
+                    ])
+            }
+            Thing::Home => lies(&[PathClass::Home, PathClass::HomeRoot, PathClass::RootHome]),
+            Thing::Repository => effect.kind == Kind::Vcs || lies(&[PathClass::Vcs]),
+            Thing::Server => {
+                let is_remote = matches!(
+                    effect.kind,
+                    Kind::Remote | Kind::RemoteShell | Kind::Send | Kind::Connect
+                );
+                is_remote
+                    || matches!(effect.kind, Kind::Container | Kind::Service)
+                    || effect.host.is_some()
+                    || is(&[Tag::Remote])
+            }
+            Thing::Package => effect.kind == Kind::Install || is(&[Tag::Package]),
+            Thing::Process => {
+                matches!(effect.kind, Kind::Kill | Kind::Service | Kind::Container)
+                    || is(&[Tag::Service, Tag::Container])
+            }
+            Thing::Protection => self.acts.meets(Acts::of(&[Act::Disable])),
+        }
+    }
+}
+
+/// What a kind of effect does; `None` if it only looks.
+fn by_kind(effect: &Effect) -> Option<(Acts, bool)> {
+    use Act::{
+        Change, Commit, Disable, Elevate, Erase, Install, Persist, Publish, Push, Reveal, Run,
+        Send, Stop,
+    };
+    let is = |tags: &[Tag]| tags.iter().any(|tag| effect.is(*tag));
+    let path = effect.path.as_ref();
+    let outside = path.is_some_and(|path| !path.is_harmless());
+    let (acts, heavy): (&[Act], bool) = match effect.kind {
+        Kind::Read if path.is_some_and(|path| path.is(PathClass::Secret)) => (&[Reveal], true),
+        Kind::Read | Kind::Fetch | Kind::Env | Kind::Listen => return None,
+        Kind::Write if path.is_some_and(|path| path.is(PathClass::Stream)) => return None,
+        Kind::Write if is(&[Tag::Overwrite]) => (&[Change, Erase], outside),
+        Kind::Delete => (&[Erase, Change], true),
+        Kind::Write | Kind::Move => (&[Change], outside),
+        Kind::Mode => (
+            &[Elevate, Change],
+            outside || is(&[Tag::WorldWritable, Tag::Setuid]),
+        ),
+        Kind::Send | Kind::Connect => {
+            let local = |host: &holdgate_effects::host::Host| host.class == HostClass::Loopback;
+            let stays = effect.host.as_ref().is_some_and(local);
+            (&[Send, Publish, Reveal], !stays)
+        }
+        Kind::RemoteShell => (&[Send, Run, Reveal], true),
+        Kind::ExecuteFetched | Kind::ExecuteDecoded => (&[Run, Install], true),
+        Kind::Elevate => (&[Elevate, Run], true),
+        Kind::Persist => (&[Persist, Change], true),
+        Kind::Kill => (&[Stop, Erase], true),
+        Kind::Vcs if is(&[Tag::Push]) => (&[Push, Publish, Send, Change], true),
+        Kind::Vcs if is(LOSES) => (&[Erase, Change], true),
+        Kind::Vcs if is(&[Tag::Commit]) => (&[Commit, Change], false),
+        Kind::Vcs if is(&[Tag::Merge, Tag::Rebase]) => (&[Publish, Change], false),
+        Kind::Vcs => (&[Change], false),
+        Kind::Install => (&[Install], true),
+        Kind::Container if is(LOSES) => (&[Erase, Stop, Change], true),
+        Kind::Container if is(&[Tag::Stop, Tag::Kill, Tag::Restart]) => (&[Stop, Change], true),
+        Kind::Run | Kind::Agent | Kind::Unreadable | Kind::ExecuteOpaque | Kind::Container => {
+            (&[Run], false)
+        }
+        Kind::Database => (&[Change], true),
+        Kind::Service => (&[Stop, Change, Disable], true),
+        Kind::System => (&[Change, Stop, Disable, Elevate], true),
+        Kind::Remote => (&[Publish, Change, Send], true),
+        Kind::Guard => (&[Disable, Change, Stop], true),
+        Kind::Exhaust => (&[Stop, Run], true),
+    };
+    let mut acts = Acts::of(acts);
+    if is(LOSES) && !matches!(effect.kind, Kind::Write | Kind::Run | Kind::Read) {
+        acts.add(Erase);
+    }
+    Some((acts, heavy))
+}
+
+/// Tags of effects that lose something.
+const LOSES: &[Tag] = &[
+    Tag::Delete,
+    Tag::DeleteAll,
+    Tag::Destroy,
+    Tag::Drop,
+    Tag::Hard,
+    Tag::Discard,
+    Tag::Discards,
+    Tag::Clean,
+    Tag::Clear,
+    Tag::Prune,
+    Tag::PruneNow,
+    Tag::Remove,
+    Tag::Removes,
+    Tag::Rm,
+    Tag::Reset,
+    Tag::Rewrite,
+    Tag::FilterBranch,
+    Tag::FilterRepo,
+    Tag::ReflogExpire,
+    Tag::UpdateRefDelete,
+    Tag::WorktreeRemove,
+    Tag::VolumeDelete,
+    Tag::Wipe,
+    Tag::Mirror,
+];
+
+/// What tags say in addition, and whether that alone weighs much.
+const SAYS: &[(&[Tag], Act, bool)] = &[
+    (
+        &[
+            Tag::SecurityOff,
+            Tag::FirewallOff,
+            Tag::NoVerify,
+            Tag::Insecure,
+            Tag::Weakens,
+        ],
+        Act::Disable,
+        true,
+    ),
+    (&[Tag::Disable], Act::Disable, false),
+    (&[Tag::Payment], Act::Pay, true),
+    (
+        &[Tag::Deploy, Tag::Publish, Tag::Merge],
+        Act::Publish,
+        false,
+    ),
+    (
+        &[
+            Tag::Mail,
+            Tag::Message,
+            Tag::Comment,
+            Tag::Upload,
+            Tag::Transfer,
+        ],
+        Act::Send,
+        true,
+    ),
+    (&[Tag::Elevated], Act::Elevate, true),
+    (
+        &[Tag::Stop, Tag::Shutdown, Tag::Reboot, Tag::Restart],
+        Act::Stop,
+        false,
+    ),
+];
+
+/// What the tags of an effect say.
+fn by_tags(effect: &Effect) -> (Acts, bool) {
+    let mut acts = Acts::default();
+    let mut severe = false;
+    for (tags, act, weighs) in SAYS {
+        if tags.iter().any(|tag| effect.is(*tag)) {
+            acts.add(*act);
+            severe |= *weighs && effect.kind != Kind::Run;
+        }
+    }
+    (acts, severe)
+}
+
+/// What an effect is about: its text in small letters, and the words in it.
+fn described(effect: &Effect) -> (String, HashSet<String>) {
+    let mut text = String::new();
+    let mut add = |part: &str| {
+        let part = part.get(..part.floor_char_boundary(READ)).unwrap_or(part);
+        text.push_str(&part.to_lowercase());
+        text.push(' ');
+    };
+    if let Some(path) = &effect.path {
+        add(&path.text);
+        add(&path.short);
+    }
+    if let Some(host) = &effect.host {
+        add(&host.name);
+    }
+    // What is written is not what it is about.
+    if effect.kind != Kind::Write {
+        add(effect.text.as_deref().unwrap_or_default());
+        add(&effect.evidence);
+        add(&effect.program);
+    }
+    let words = words(&text).map(str::to_owned).collect();
+    (text, words)
+}
+
+/// The words of a text: letters and digits.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty())
+}
+
+/// Whether `part` stands in `text`, not as a part of a word.
+fn stands_in(part: &str, text: &str) -> bool {
+    let mut found = text.match_indices(part);
+    part.chars().count() >= 3
+        && found.any(|(at, _)| {
+            let before = text.get(..at).and_then(|t| t.chars().next_back());
+            let after = text.get(at + part.len()..).and_then(|t| t.chars().next());
+            let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            !is_word(before) && !is_word(after)
+        })
+}
