@@ -147,10 +147,11 @@ impl Message<'_> {
                 if is_obstacle || !weighs {
                     return None;
                 }
-                if self
-                    .later()
-                    .any(|said| self.agrees(said, deed) || is_vague(said))
-                {
+                let goes_on = |said: &Announcement| {
+                    self.agrees(said, deed)
+                        || !said.exclusive && (said.acts.is_empty() || said.acts.meets(deed.acts))
+                };
+                if self.later().any(goes_on) {
                     return Some(Verdict::Audit);
                 }
                 Some(self.unless_met(Verdict::Block))
@@ -253,9 +254,4 @@ impl Message<'_> {
             acts.meets(deed.acts) && overlap != Overlap::Other
         }
     }
-}
-
-/// Whether an announcement may be about anything.
-fn is_vague(said: &Announcement) -> bool {
-    !said.exclusive && said.acts.is_empty()
 }

@@ -258,7 +258,9 @@ impl Clause<'_> {
         if head.trim_matches(|c: char| !c.is_alphanumeric()).is_empty() && !head.contains(QUOTED) {
             return Some((What::All, Objects::default())).filter(|_| unwilling);
         }
-        let idle = self.begins(Role::Cognition, head).is_some()
+        // "I can't help but …" goes on.
+        let whole = self.text(at..self.sentence.plain.len());
+        let idle = self.begins(Role::Cognition, whole).is_some()
             || (!unwilling && self.begins(Role::Perceive, head).is_some());
         if idle {
             return None;
@@ -334,7 +336,12 @@ impl Clause<'_> {
         if idle && specific.is_empty() || self.has(Role::Report, text) {
             return None;
         }
-        let objects = self.objects(clause);
+        let mut objects = self.objects(clause);
+        objects.words.retain(|word| {
+            self.table.acts(self.language, word).0.is_empty()
+                && !self.has(Role::Light, word)
+                && !self.has(Role::Do, word)
+        });
         let unnamed = objects.concrete.is_empty() && objects.things.is_empty();
         let says_little = self.has(Role::Light, text) || self.has(Role::Do, text) && unnamed;
         let what = if says_little && specific.is_empty() {
@@ -356,7 +363,7 @@ impl Clause<'_> {
         let mut objects = Objects {
             concrete: quoted.filter(|text| is_code(text)).cloned().collect(),
             things: self.table.things(self.language, text),
-            words: Vec::new(),
+            ..Objects::default()
         };
         for (_, word) in spaced(text) {
             let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '/');
@@ -364,7 +371,11 @@ impl Clause<'_> {
                 bare.trim_start_matches(|c: char| !c.is_alphanumeric() && !"./~".contains(c));
             if is_path(bare) {
                 objects.concrete.push(bare.to_owned());
-            } else if self.language == Language::English {
+            } else if !self.language.is_joined() {
+                let vague = words(bare).filter(|word| {
+                    word.chars().count() > 3 && self.table.is_plain(self.language, word)
+                });
+                objects.vague.extend(vague.map(str::to_owned));
                 let named = words(bare).filter(|word| {
                     word.chars().count() > 2
                         && !self.table.is_plain(self.language, word)

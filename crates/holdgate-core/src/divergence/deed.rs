@@ -25,6 +25,8 @@ pub(super) struct Deed<'e> {
     /// What it is about, in small letters.
     text: String,
     words: HashSet<String>,
+    /// The name of its file or folder.
+    name: String,
 }
 
 /// How what a clause names is related to a deed.
@@ -49,6 +51,8 @@ pub(super) struct Objects {
     pub(super) things: Vec<Thing>,
     /// Other words that name something.
     pub(super) words: Vec<String>,
+    /// Words that mostly name nothing in particular, but may be the name of a file.
+    pub(super) vague: Vec<String>,
 }
 
 /// The deeds of a call.
@@ -80,6 +84,7 @@ impl<'e> Deed<'e> {
             heavy: (heavy || severe) && !is(&[Tag::Written, Tag::Ordered]),
             text,
             words,
+            name: name(effect),
         })
     }
 
@@ -96,7 +101,8 @@ impl<'e> Deed<'e> {
             return Overlap::Other;
         }
         let named = objects.things.iter().any(|thing| self.fits(*thing))
-            || objects.words.iter().any(|word| self.names(word));
+            || objects.words.iter().any(|word| self.names(word))
+            || objects.vague.contains(&self.name);
         match named {
             true => Overlap::Named,
             false if objects.things.is_empty() && objects.words.is_empty() => Overlap::Generic,
@@ -179,7 +185,9 @@ impl<'e> Deed<'e> {
                     || effect.host.is_some()
                     || is(&[Tag::Remote])
             }
-            Thing::Package => effect.kind == Kind::Install || is(&[Tag::Package]),
+            Thing::Package => {
+                matches!(effect.kind, Kind::Install | Kind::Remote) || is(&[Tag::Package])
+            }
             Thing::Process => {
                 matches!(effect.kind, Kind::Kill | Kind::Service | Kind::Container)
                     || is(&[Tag::Service, Tag::Container])
@@ -347,6 +355,16 @@ fn described(effect: &Effect) -> (String, HashSet<String>) {
     }
     let words = words(&text).map(str::to_owned).collect();
     (text, words)
+}
+
+/// The name of the file or folder that an effect is about, in small letters.
+fn name(effect: &Effect) -> String {
+    let path = effect
+        .path
+        .as_ref()
+        .map(|path| path.text.trim_end_matches('/'));
+    let name = path.and_then(|path| path.rsplit('/').next());
+    name.unwrap_or_default().to_lowercase()
 }
 
 /// The words of a text: letters and digits.
