@@ -8,14 +8,17 @@
 mod claim;
 mod clause;
 mod deed;
+mod opening;
 mod prose;
 mod table;
 #[cfg(test)]
 mod tests;
+mod verb;
+mod weight;
 
 use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName, Verdict};
-use clause::{Announcement, Condition, Refusal, What};
+use clause::{Announcement, Condition, Form, Refusal, What};
 use deed::{Deed, Overlap};
 use holdgate_effects::effect::Effect;
 use prose::Sentence;
@@ -149,7 +152,8 @@ impl Message<'_> {
                 }
                 let goes_on = |said: &Announcement| {
                     self.agrees(said, deed)
-                        || !said.exclusive && (said.acts.is_empty() || said.acts.meets(deed.acts))
+                        || said.form == Form::Announced
+                            && (said.acts.is_empty() || said.acts.meets(deed.acts))
                 };
                 if self.later().any(goes_on) {
                     return Some(Verdict::Audit);
@@ -163,6 +167,10 @@ impl Message<'_> {
                     || same && overlap != Overlap::Other
                 {
                     return self.on_same(deed, overlap, is_obstacle);
+                }
+                // Nearly everything changes something: "I won't change the API" is about the API.
+                if acts == Acts::of(&[Act::Change]) && overlap == Overlap::Other {
+                    return None;
                 }
                 self.on_other(deed, overlap, same)
             }
@@ -186,13 +194,17 @@ impl Message<'_> {
         if is_obstacle {
             return None;
         }
-        if self.later().any(|said| self.agrees(said, deed)) {
+        // What can be undone need not be announced in the same words.
+        let is_known = |said: &Announcement| {
+            self.agrees(said, deed) || !deed.heavy && said.acts.meets(deed.acts)
+        };
+        if self.later().any(is_known) {
             return Some(Verdict::Audit);
         }
         let verdict = match (deed.heavy, overlap) {
             (true, _) => Verdict::Block,
             (false, Overlap::Concrete) if self.refusal.unwilling => Verdict::Block,
-            (false, Overlap::Generic) if self.refusal.unwilling && !self.announces() => {
+            (false, Overlap::Generic) if self.refusal.unwilling && !self.announces(deed) => {
                 Verdict::Ask
             }
             (false, _) => Verdict::Audit,
@@ -202,7 +214,7 @@ impl Message<'_> {
 
     /// The deed is something else: as a rule the clause says what is left alone.
     fn on_other(&self, deed: &Deed<'_>, overlap: Overlap, same: bool) -> Option<Verdict> {
-        if !deed.heavy || self.announces() || self.refusal.condition.is_some() {
+        if !deed.heavy || self.announces(deed) || self.refusal.condition.is_some() {
             return None;
         }
         let verdict = match (self.refusal.unwilling, same) {
@@ -228,30 +240,30 @@ impl Message<'_> {
     fn later(&self) -> impl Iterator<Item = &Announcement> {
         let refusal = self.refusal;
         let from = (refusal.sentence, refusal.span.end.saturating_sub(1));
-        self.announcements
-            .iter()
-            .filter(move |said| said.at >= from)
+        let said = self.announcements.iter();
+        said.filter(move |said| said.at >= from && said.form != Form::Described)
     }
 
-    /// Whether the message announces anything, in whatever order.
-    fn announces(&self) -> bool {
-        self.announcements.iter().any(|said| {
-            let looks = Acts::of(&[Act::Look]);
-            !said.exclusive && (said.acts.is_empty() || !said.acts.without(looks).is_empty())
-        }) || self.later().next().is_some()
+    /// Whether the message says anything about what is done, in whatever order.
+    fn announces(&self, deed: &Deed<'_>) -> bool {
+        let looks = Acts::of(&[Act::Look]);
+        self.later().next().is_some()
+            || self.announcements.iter().any(|said| match said.form {
+                Form::Announced => said.acts.is_empty() || !said.acts.without(looks).is_empty(),
+                Form::Spared => false,
+                Form::Described => self.agrees(said, deed),
+            })
     }
 
     /// Whether an announcement is about this deed.
     fn agrees(&self, said: &Announcement, deed: &Deed<'_>) -> bool {
         let overlap = deed.overlap(&said.objects, self.table);
-        if said.exclusive {
-            return overlap >= Overlap::Named;
-        }
         let acts = said.acts.without(Acts::of(&[Act::Look]));
-        if acts.is_empty() {
-            said.acts.is_empty() && overlap >= Overlap::Named
-        } else {
-            acts.meets(deed.acts) && overlap != Overlap::Other
+        let same = acts.meets(deed.acts) && overlap != Overlap::Other;
+        match said.form {
+            Form::Spared => same || overlap >= Overlap::Named,
+            Form::Announced => same || said.acts.is_empty() && overlap >= Overlap::Named,
+            Form::Described => same,
         }
     }
 }

@@ -1,15 +1,13 @@
 //! Refusals and announcements in a sentence, clause by clause.
 
 use super::deed::{Objects, words};
+use super::opening::openings;
 use super::prose::{QUOTED, Sentence};
 use super::table::{Act, Acts, Language, Role, Table};
 use std::ops::Range;
 
 /// Phrases of one kind that are looked at in one sentence.
 const MOST: usize = 8;
-/// Words between an opening and its verb.
-const BETWEEN: usize = 6;
-
 /// How a refusal begins.
 const OPENINGS: &[(Role, Opening)] = &[
     (Role::General, Opening::General),
@@ -80,8 +78,18 @@ pub(super) struct Announcement {
     /// What it does, as far as the tables have a verb.
     pub(super) acts: Acts,
     pub(super) objects: Objects,
-    /// Whether it only says what is left out of a refusal.
-    pub(super) exclusive: bool,
+    pub(super) form: Form,
+}
+
+/// How something is announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The model says that it does it.
+    Announced,
+    /// A refusal leaves it out.
+    Spared,
+    /// Something is said to do it.
+    Described,
 }
 
 /// The refusals in a sentence.
@@ -96,21 +104,25 @@ pub(super) fn refusals(
         return all;
     }
     for language in languages.iter().copied() {
+        let reader = Clause {
+            table,
+            sentence,
+            language,
+        };
+        let mut found = Vec::new();
         for (role, opening) in OPENINGS {
-            let Some(regex) = table.phrase(*role, language) else {
-                continue;
+            let phrases = table.phrase(*role, language).into_iter();
+            let phrases = phrases.flat_map(|regex| regex.find_iter(&sentence.plain).take(MOST));
+            found.extend(phrases.map(|phrase| (*opening, phrase.range())));
+        }
+        let composed = openings(table, language, &sentence.plain).into_iter();
+        found.extend(composed.map(|(phrase, unwilling)| (Opening::Before { unwilling }, phrase)));
+        for (opening, phrase) in found {
+            let known = |other: &Refusal| {
+                other.what != What::Unlisted && other.span.contains(&phrase.start)
             };
-            for found in regex.find_iter(&sentence.plain).take(MOST) {
-                let inside = |other: &Refusal| other.span.contains(&found.start());
-                if all.iter().any(inside) {
-                    continue;
-                }
-                let reader = Clause {
-                    table,
-                    sentence,
-                    language,
-                };
-                all.extend(reader.refusal(*opening, found.range(), number));
+            if !all.iter().any(known) {
+                all.extend(reader.refusal(opening, phrase, number));
             }
         }
     }
@@ -134,7 +146,11 @@ pub(super) fn announcements(
     if sentence.asks {
         return all;
     }
-    for role in [Role::Announce, Role::Exclusive] {
+    for (role, form) in [
+        (Role::Announce, Form::Announced),
+        (Role::Exclusive, Form::Spared),
+        (Role::Describe, Form::Described),
+    ] {
         let Some(regex) = table.phrase(role, language) else {
             continue;
         };
@@ -144,13 +160,25 @@ pub(super) fn announcements(
             if refusals.iter().any(refuses) || table.has(Role::Talk, language, rest) {
                 continue;
             }
+            let before = sentence.plain.get(..found.start()).unwrap_or_default();
+            if form == Form::Spared && before.ends_with("the ") {
+                // "The only copy" spares nothing.
+                continue;
+            }
+            let is_subject = role == Role::Announce
+                && found.start() == 0
+                && found.as_str().ends_with("ing")
+                && table.has(Role::Finite, language, rest);
+            if is_subject {
+                continue;
+            }
             let range = clause.around(found.range());
             let text = sentence.plain.get(range.clone()).unwrap_or_default();
             all.push(Announcement {
                 at: (number, found.start()),
-                acts: table.acts(language, text).0,
+                acts: table.acts(language, text),
                 objects: clause.objects(range),
-                exclusive: role == Role::Exclusive,
+                form,
             });
         }
     }
@@ -158,23 +186,23 @@ pub(super) fn announcements(
 }
 
 /// One language's reading of a sentence.
-struct Clause<'a> {
-    table: &'a Table,
-    sentence: &'a Sentence,
-    language: Language,
+pub(super) struct Clause<'a> {
+    pub(super) table: &'a Table,
+    pub(super) sentence: &'a Sentence,
+    pub(super) language: Language,
 }
 
 impl Clause<'_> {
-    fn text(&self, range: Range<usize>) -> &str {
+    pub(super) fn text(&self, range: Range<usize>) -> &str {
         self.sentence.plain.get(range).unwrap_or_default()
     }
 
-    fn has(&self, role: Role, text: &str) -> bool {
+    pub(super) fn has(&self, role: Role, text: &str) -> bool {
         self.table.has(role, self.language, text)
     }
 
     /// Whether such a phrase begins `text`.
-    fn begins(&self, role: Role, text: &str) -> Option<usize> {
+    pub(super) fn begins(&self, role: Role, text: &str) -> Option<usize> {
         let found = self.table.find(role, self.language, text)?;
         (found.start == 0).then_some(found.end)
     }
@@ -184,7 +212,15 @@ impl Clause<'_> {
         let all = self.sentence.plain.len();
         let rest = self.text(from..all);
         let cut = self.table.find(Role::Cut, self.language, rest);
-        cut.map_or(all, |cut| from + cut.start)
+        let spared = self.table.phrase(Role::Exclusive, self.language);
+        let mut spared = spared.into_iter().flat_map(|regex| regex.find_iter(rest));
+        let is_apart = |start: usize| rest.get(..start).is_some_and(|text| text.ends_with(", "));
+        let spared = spared.find(|found| is_apart(found.start()));
+        let ends = [cut.map(|cut| cut.start), spared.map(|found| found.start())];
+        ends.into_iter()
+            .flatten()
+            .min()
+            .map_or(all, |end| from + end)
     }
 
     /// The clause around a phrase.
@@ -196,7 +232,12 @@ impl Clause<'_> {
     }
 
     fn refusal(&self, opening: Opening, phrase: Range<usize>, number: usize) -> Option<Refusal> {
-        let (all, before) = (&*self.sentence.plain, self.text(0..phrase.start));
+        let all = &*self.sentence.plain;
+        let cuts = self.table.phrase(Role::Cut, self.language);
+        let begun = self.text(0..phrase.end);
+        let is_before = |cut: &regex::Match<'_>| cut.start() < phrase.start;
+        let cut = cuts.and_then(|cut| cut.find_iter(begun).filter(is_before).last());
+        let before = self.text(cut.map_or(0, |cut| cut.start())..phrase.start);
         if self.has(Role::Supposed, before) {
             return None;
         }
@@ -212,11 +253,23 @@ impl Clause<'_> {
                 let acts = Acts::of(&[Act::Change, Act::Erase]);
                 (What::Acts(acts), self.objects(span.clone()))
             }
-            Opening::Before { .. } => self.verb_after(phrase.end..span.end, unwilling)?,
+            Opening::Before { .. } => {
+                let (what, objects) = self.verb_after(phrase.end..span.end, unwilling)?;
+                let declines = self.has(Role::Decline, self.text(phrase.clone()));
+                match what {
+                    What::Unlisted if declines && objects.is_empty() => (What::All, objects),
+                    What::All | What::Acts(_) | What::Unlisted => (what, objects),
+                }
+            }
             Opening::Around { .. } => self.verb_inside(span.clone(), unwilling)?,
         };
         let rest = self.text(phrase.start..all.len());
-        let limited = self.has(Role::Limit, self.text(span.clone()))
+        let last = self
+            .text(span.clone())
+            .trim_end_matches(|c: char| !c.is_alphabetic());
+        let in_a_way = self.language == Language::English && last.ends_with("ly");
+        let limited = in_a_way
+            || self.has(Role::Limit, self.text(span.clone()))
             || self.has(Role::Limit, self.text(phrase.end..self.end(span.end + 1)));
         if limited && opening != Opening::General {
             return None;
@@ -242,120 +295,8 @@ impl Clause<'_> {
         })
     }
 
-    /// The verb follows the opening.
-    fn verb_after(&self, rest: Range<usize>, unwilling: bool) -> Option<(What, Objects)> {
-        let mut at = rest.start;
-        for _ in 0..BETWEEN {
-            let text = self.text(at..rest.end);
-            let gap = text.len() - text.trim_start_matches([' ', ',']).len();
-            at += gap;
-            let Some(end) = self.begins(Role::Between, self.text(at..rest.end)) else {
-                break;
-            };
-            at += end;
-        }
-        let head = self.text(at..rest.end);
-        if head.trim_matches(|c: char| !c.is_alphanumeric()).is_empty() && !head.contains(QUOTED) {
-            return Some((What::All, Objects::default())).filter(|_| unwilling);
-        }
-        // "I can't help but …" goes on.
-        let whole = self.text(at..self.sentence.plain.len());
-        let idle = self.begins(Role::Cognition, whole).is_some()
-            || (!unwilling && self.begins(Role::Perceive, head).is_some());
-        if idle {
-            return None;
-        }
-        let (acts, used) = self.verbs(head);
-        let objects = self.objects(at + used..rest.end);
-        let specific = acts.without(Acts::of(&[Act::Run]));
-        let unnamed =
-            objects.concrete.is_empty() && objects.words.is_empty() && objects.things.is_empty();
-        let says_little = self.begins(Role::Light, head).is_some()
-            || self.begins(Role::Do, head).is_some() && unnamed;
-        let what = if says_little && specific.is_empty() {
-            What::All
-        } else if head.starts_with(QUOTED) {
-            What::Acts(Acts::of(&[Act::Run]))
-        } else if acts.is_empty() {
-            What::Unlisted
-        } else {
-            What::Acts(acts)
-        };
-        Some((what, objects))
-    }
-
-    /// What the verbs at the start of `head` do, and where they end: the first word and those that
-    /// are joined to it, or the next verb after one that says little.
-    fn verbs(&self, head: &str) -> (Acts, usize) {
-        let says_little =
-            self.begins(Role::Light, head).is_some() || self.begins(Role::Do, head).is_some();
-        if self.language.is_joined() {
-            return (self.table.acts(self.language, head).0, 0);
-        }
-        let mut acts = Acts::default();
-        let mut used = 0;
-        let mut expected = true;
-        let mut left = if says_little { 8 } else { 0 };
-        for (at, word) in spaced(head) {
-            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let joins = matches!(
-                bare,
-                "or" | "and" | "nor" | "oder" | "und" | "ou" | "et" | "o"
-            ) || matches!(bare, "y" | "e" | "или" | "и" | "ni" | "né" | "");
-            let act = self.table.acts(self.language, bare).0;
-            if expected && !act.is_empty() {
-                acts = acts.or(act);
-                used = at + word.len();
-                left = if act.without(Acts::of(&[Act::Run])).is_empty() {
-                    left
-                } else {
-                    0
-                };
-                expected = word.ends_with(',');
-            } else if joins && used > 0 {
-                expected = true;
-            } else if left > 0 {
-                left -= 1;
-                expected = true;
-            } else {
-                break;
-            }
-        }
-        (acts, used)
-    }
-
-    /// The verb stands anywhere in the clause.
-    fn verb_inside(&self, clause: Range<usize>, unwilling: bool) -> Option<(What, Objects)> {
-        let text = self.text(clause.clone());
-        let acts = self.table.acts(self.language, text).0;
-        let acts = acts.without(Acts::of(&[Act::Look]));
-        let specific = acts.without(Acts::of(&[Act::Run, Act::Reveal]));
-        let idle = self.has(Role::Cognition, text)
-            || self.has(Role::Report, text)
-            || (!unwilling && self.has(Role::Perceive, text));
-        if idle && specific.is_empty() || self.has(Role::Report, text) {
-            return None;
-        }
-        let mut objects = self.objects(clause);
-        objects.words.retain(|word| {
-            self.table.acts(self.language, word).0.is_empty()
-                && !self.has(Role::Light, word)
-                && !self.has(Role::Do, word)
-        });
-        let unnamed = objects.concrete.is_empty() && objects.things.is_empty();
-        let says_little = self.has(Role::Light, text) || self.has(Role::Do, text) && unnamed;
-        let what = if says_little && specific.is_empty() {
-            What::All
-        } else if acts.is_empty() {
-            What::Unlisted
-        } else {
-            What::Acts(acts)
-        };
-        Some((what, objects))
-    }
-
     /// What a part of the sentence names.
-    fn objects(&self, range: Range<usize>) -> Objects {
+    pub(super) fn objects(&self, range: Range<usize>) -> Objects {
         let before = self.text(0..range.start).matches(QUOTED).count();
         let text = self.text(range);
         let quoted = self.sentence.quoted.iter().skip(before);
@@ -377,9 +318,7 @@ impl Clause<'_> {
                 });
                 objects.vague.extend(vague.map(str::to_owned));
                 let named = words(bare).filter(|word| {
-                    word.chars().count() > 2
-                        && !self.table.is_plain(self.language, word)
-                        && self.table.things(self.language, word).is_empty()
+                    word.chars().count() > 2 && !self.table.is_plain(self.language, word)
                 });
                 objects.words.extend(named.map(str::to_owned));
             }
@@ -389,7 +328,7 @@ impl Clause<'_> {
 }
 
 /// Words between spaces, with their positions.
-fn spaced(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn spaced(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(' ').filter_map(move |word| {
         let start = at;

@@ -1,8 +1,8 @@
 //! What a call does, in the words that people use for it.
 
 use super::table::{Act, Acts, Table, Thing};
+use super::weight::{by_kind, by_tags};
 use holdgate_effects::effect::{Effect, Kind};
-use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
 use std::collections::HashSet;
@@ -11,6 +11,8 @@ use std::collections::HashSet;
 const MOST: usize = 256;
 /// Bytes of each text of an effect that are looked at.
 const READ: usize = 1024;
+/// Parts of a path, from its end, whose words are looked at.
+const NEAR: usize = 3;
 
 /// An effect that does more than look.
 #[derive(Debug)]
@@ -53,6 +55,13 @@ pub(super) struct Objects {
     pub(super) words: Vec<String>,
     /// Words that mostly name nothing in particular, but may be the name of a file.
     pub(super) vague: Vec<String>,
+}
+
+impl Objects {
+    /// Whether nothing in particular is named.
+    pub(super) fn is_empty(&self) -> bool {
+        self.concrete.is_empty() && self.things.is_empty() && self.words.is_empty()
+    }
 }
 
 /// The deeds of a call.
@@ -103,9 +112,12 @@ impl<'e> Deed<'e> {
         let named = objects.things.iter().any(|thing| self.fits(*thing))
             || objects.words.iter().any(|word| self.names(word))
             || objects.vague.contains(&self.name);
+        // A word in another script cannot stand in the call, so it says nothing.
+        let is_told = |word: &String| word.is_ascii() || !self.text.is_ascii();
+        let names = !objects.things.is_empty() || objects.words.iter().any(is_told);
         match named {
             true => Overlap::Named,
-            false if objects.things.is_empty() && objects.words.is_empty() => Overlap::Generic,
+            false if !names => Overlap::Generic,
             false => Overlap::Other,
         }
     }
@@ -136,7 +148,9 @@ impl<'e> Deed<'e> {
             || self.words.iter().any(|other| {
                 let shared = word.chars().zip(other.chars());
                 let shared = shared.take_while(|(a, b)| a == b).count();
+                let whole = other.trim_end_matches('s').chars().count();
                 shared >= 5 && shared * 3 >= word.chars().count() * 2
+                    || whole >= 4 && shared >= whole
             })
     }
 
@@ -197,141 +211,6 @@ impl<'e> Deed<'e> {
     }
 }
 
-/// What a kind of effect does; `None` if it only looks.
-fn by_kind(effect: &Effect) -> Option<(Acts, bool)> {
-    use Act::{
-        Change, Commit, Disable, Elevate, Erase, Install, Persist, Publish, Push, Reveal, Run,
-        Send, Stop,
-    };
-    let is = |tags: &[Tag]| tags.iter().any(|tag| effect.is(*tag));
-    let path = effect.path.as_ref();
-    let outside = path.is_some_and(|path| !path.is_harmless());
-    let (acts, heavy): (&[Act], bool) = match effect.kind {
-        Kind::Read if path.is_some_and(|path| path.is(PathClass::Secret)) => (&[Reveal], true),
-        Kind::Read | Kind::Fetch | Kind::Env | Kind::Listen => return None,
-        Kind::Write if path.is_some_and(|path| path.is(PathClass::Stream)) => return None,
-        Kind::Write if is(&[Tag::Overwrite]) => (&[Change, Erase], outside),
-        Kind::Delete => (&[Erase, Change], true),
-        Kind::Write | Kind::Move => (&[Change], outside),
-        Kind::Mode => (
-            &[Elevate, Change],
-            outside || is(&[Tag::WorldWritable, Tag::Setuid]),
-        ),
-        Kind::Send | Kind::Connect => {
-            let local = |host: &holdgate_effects::host::Host| host.class == HostClass::Loopback;
-            let stays = effect.host.as_ref().is_some_and(local);
-            (&[Send, Publish, Reveal], !stays)
-        }
-        Kind::RemoteShell => (&[Send, Run, Reveal], true),
-        Kind::ExecuteFetched | Kind::ExecuteDecoded => (&[Run, Install], true),
-        Kind::Elevate => (&[Elevate, Run], true),
-        Kind::Persist => (&[Persist, Change], true),
-        Kind::Kill => (&[Stop, Erase], true),
-        Kind::Vcs if is(&[Tag::Push]) => (&[Push, Publish, Send, Change], true),
-        Kind::Vcs if is(LOSES) => (&[Erase, Change], true),
-        Kind::Vcs if is(&[Tag::Commit]) => (&[Commit, Change], false),
-        Kind::Vcs if is(&[Tag::Merge, Tag::Rebase]) => (&[Publish, Change], false),
-        Kind::Vcs => (&[Change], false),
-        Kind::Install => (&[Install], true),
-        Kind::Container if is(LOSES) => (&[Erase, Stop, Change], true),
-        Kind::Container if is(&[Tag::Stop, Tag::Kill, Tag::Restart]) => (&[Stop, Change], true),
-        Kind::Run | Kind::Agent | Kind::Unreadable | Kind::ExecuteOpaque | Kind::Container => {
-            (&[Run], false)
-        }
-        Kind::Database => (&[Change], true),
-        Kind::Service => (&[Stop, Change, Disable], true),
-        Kind::System => (&[Change, Stop, Disable, Elevate], true),
-        Kind::Remote => (&[Publish, Change, Send], true),
-        Kind::Guard => (&[Disable, Change, Stop], true),
-        Kind::Exhaust => (&[Stop, Run], true),
-    };
-    let mut acts = Acts::of(acts);
-    if is(LOSES) && !matches!(effect.kind, Kind::Write | Kind::Run | Kind::Read) {
-        acts.add(Erase);
-    }
-    Some((acts, heavy))
-}
-
-/// Tags of effects that lose something.
-const LOSES: &[Tag] = &[
-    Tag::Delete,
-    Tag::DeleteAll,
-    Tag::Destroy,
-    Tag::Drop,
-    Tag::Hard,
-    Tag::Discard,
-    Tag::Discards,
-    Tag::Clean,
-    Tag::Clear,
-    Tag::Prune,
-    Tag::PruneNow,
-    Tag::Remove,
-    Tag::Removes,
-    Tag::Rm,
-    Tag::Reset,
-    Tag::Rewrite,
-    Tag::FilterBranch,
-    Tag::FilterRepo,
-    Tag::ReflogExpire,
-    Tag::UpdateRefDelete,
-    Tag::WorktreeRemove,
-    Tag::VolumeDelete,
-    Tag::Wipe,
-    Tag::Mirror,
-];
-
-/// What tags say in addition, and whether that alone weighs much.
-const SAYS: &[(&[Tag], Act, bool)] = &[
-    (
-        &[
-            Tag::SecurityOff,
-            Tag::FirewallOff,
-            Tag::NoVerify,
-            Tag::Insecure,
-            Tag::Weakens,
-        ],
-        Act::Disable,
-        true,
-    ),
-    (&[Tag::Disable], Act::Disable, false),
-    (&[Tag::Payment], Act::Pay, true),
-    (
-        &[Tag::Deploy, Tag::Publish, Tag::Merge],
-        Act::Publish,
-        false,
-    ),
-    (
-        &[
-            Tag::Mail,
-            Tag::Message,
-            Tag::Comment,
-            Tag::Upload,
-            Tag::Transfer,
-        ],
-        Act::Send,
-        true,
-    ),
-    (&[Tag::Elevated], Act::Elevate, true),
-    (
-        &[Tag::Stop, Tag::Shutdown, Tag::Reboot, Tag::Restart],
-        Act::Stop,
-        false,
-    ),
-];
-
-/// What the tags of an effect say.
-fn by_tags(effect: &Effect) -> (Acts, bool) {
-    let mut acts = Acts::default();
-    let mut severe = false;
-    for (tags, act, weighs) in SAYS {
-        if tags.iter().any(|tag| effect.is(*tag)) {
-            acts.add(*act);
-            severe |= *weighs && effect.kind != Kind::Run;
-        }
-    }
-    (acts, severe)
-}
-
 /// What an effect is about: its text in small letters, and the words in it.
 fn described(effect: &Effect) -> (String, HashSet<String>) {
     let mut text = String::new();
@@ -340,10 +219,6 @@ fn described(effect: &Effect) -> (String, HashSet<String>) {
         text.push_str(&part.to_lowercase());
         text.push(' ');
     };
-    if let Some(path) = &effect.path {
-        add(&path.text);
-        add(&path.short);
-    }
     if let Some(host) = &effect.host {
         add(&host.name);
     }
@@ -353,7 +228,12 @@ fn described(effect: &Effect) -> (String, HashSet<String>) {
         add(&effect.evidence);
         add(&effect.program);
     }
-    let words = words(&text).map(str::to_owned).collect();
+    // The folders above are the same for all of a project's files.
+    let path = effect.path.as_ref().map(|path| path.text.to_lowercase());
+    let path = path.unwrap_or_default();
+    let near = path.rsplit('/').take(NEAR).flat_map(words);
+    let words = words(&text).chain(near).map(str::to_owned).collect();
+    text.push_str(&path);
     (text, words)
 }
 

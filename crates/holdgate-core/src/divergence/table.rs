@@ -20,6 +20,14 @@ worded! {
         General = "general": "A refusal that needs no verb.",
         Leave = "leave": "A promise not to touch something.",
         Between = "between": "A word between an opening and its verb.",
+        Negation = "negation": "A word that negates, wherever it stands.",
+        Unable = "unable": "One that says that something cannot be done.",
+        Past = "past": "What stands before a negation that tells of the past.",
+        Person = "person": "The first person.",
+        Subject = "subject": "A word that begins another subject or an object.",
+        Modal = "modal": "A verb that a negation may follow.",
+        Joint = "joint": "A word that joins two verbs of one subject.",
+        Interjection = "interjection": "A word before a sentence that lacks its subject.",
         Light = "light": "A verb that only says that somebody is helped.",
         Do = "do": "A verb that only says that something is done.",
         Perceive = "perceive": "A verb of finding and seeing.",
@@ -34,6 +42,9 @@ worded! {
         Cut = "cut": "The end of a clause inside of a sentence.",
         Announce = "announce": "The model says what it does.",
         Talk = "talk": "What only says something is no deed.",
+        Describe = "describe": "Something else is said to do it.",
+        Finite = "finite": "The verb of a sentence whose subject is a deed.",
+        Decline = "decline": "A word that refuses by itself.",
         Exclusive = "exclusive": "What is left out of a refusal.",
         Claim = "claim": "Somebody is said to have approved.",
         Unclaimed = "unclaimed": "Approval is asked for, or still to come.",
@@ -204,18 +215,29 @@ impl Table {
         Some(self.phrase(role, language)?.find(text)?.range())
     }
 
-    /// The acts whose verbs stand in `text`, and where the first one stands.
-    pub(super) fn acts(&self, language: Language, text: &str) -> (Acts, Option<usize>) {
+    /// The acts whose verbs stand in `text`.
+    pub(super) fn acts(&self, language: Language, text: &str) -> Acts {
         let mut acts = Acts::default();
-        let mut first = None;
         for act in Act::ALL {
             let regex = self.acts.get(&(act, language)).and_then(Lazy::get);
-            if let Some(found) = regex.and_then(|regex| regex.find(text)) {
+            if regex.is_some_and(|regex| regex.is_match(text)) {
                 acts.add(act);
-                first = Some(first.map_or(found.start(), |at: usize| at.min(found.start())));
             }
         }
-        (acts, first)
+        acts
+    }
+
+    /// The acts of the verb with which `text` begins.
+    pub(super) fn act_of(&self, language: Language, text: &str) -> Acts {
+        let mut acts = Acts::default();
+        for act in Act::ALL {
+            let regex = self.acts.get(&(act, language)).and_then(Lazy::get);
+            let found = regex.and_then(|regex| regex.find(text));
+            if found.is_some_and(|found| found.start() == 0) {
+                acts.add(act);
+            }
+        }
+        acts
     }
 
     /// The things that are named in `text`.

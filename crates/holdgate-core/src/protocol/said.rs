@@ -76,7 +76,7 @@ mod tests {
                 cuts.sort_unstable();
                 let mut from = 0;
                 for cut in cuts.into_iter().chain([block.len()]) {
-                    said.push(&block[from..cut]);
+                    said.push(block.get(from..cut).unwrap());
                     from = cut;
                 }
                 prop_assert!(said.text.len() <= MOST);
