@@ -22,7 +22,7 @@ use clause::{Announcement, Condition, Form, Refusal, What};
 use deed::{Deed, Overlap};
 use holdgate_effects::effect::Effect;
 use prose::Sentence;
-use table::{Act, Acts, Role, Table};
+use table::{Act, Acts, Language, Role, Table};
 
 /// Bytes of the text that are read, from its end. As much as a message keeps.
 const READ: usize = 2 << 10;
@@ -56,10 +56,11 @@ pub fn examine(said: &str, effects: &[Effect], user: Option<&str>) -> Vec<Findin
     findings
 }
 
-/// Builds all expressions now, so that no call has to wait for it.
+/// Builds the expressions for English now, so that no call has to wait for it. Those of other
+/// languages are built when a message needs them.
 pub fn prepare() {
     if let Some(table) = table::table() {
-        table.build();
+        table.build(Language::English);
     }
 }
 
@@ -168,8 +169,11 @@ impl Message<'_> {
                 {
                     return self.on_same(deed, overlap, is_obstacle);
                 }
-                // Nearly everything changes something: "I won't change the API" is about the API.
-                if acts == Acts::of(&[Act::Change]) && overlap == Overlap::Other {
+                // Nearly everything runs or changes something: "I won't change the API" is about
+                // the API.
+                let little = Acts::of(&[Act::Change, Act::Run]);
+                let says_little = acts.without(little).is_empty() && !self.reasoned;
+                if says_little && overlap == Overlap::Other {
                     return None;
                 }
                 self.on_other(deed, overlap, same)

@@ -256,8 +256,13 @@ impl Clause<'_> {
             Opening::Before { .. } => {
                 let (what, objects) = self.verb_after(phrase.end..span.end, unwilling)?;
                 let declines = self.has(Role::Decline, self.text(phrase.clone()));
+                // "I decline the part about deleting …": the verb may stand anywhere.
+                let acts = self
+                    .table
+                    .acts(self.language, self.text(phrase.end..span.end));
                 match what {
                     What::Unlisted if declines && objects.is_empty() => (What::All, objects),
+                    What::Unlisted if declines && !acts.is_empty() => (What::Acts(acts), objects),
                     What::All | What::Acts(_) | What::Unlisted => (what, objects),
                 }
             }

@@ -269,10 +269,13 @@ impl Table {
         self.elsewhere.iter().any(|known| known == word)
     }
 
-    /// Builds every expression, so that no call has to wait for it.
-    pub(super) fn build(&self) -> bool {
-        let all = self.phrases.values().chain(self.acts.values());
-        let mut all = all.chain(self.things.values()).chain(self.plain.values());
+    /// Builds every expression of a language. Tells whether all are valid.
+    pub(super) fn build(&self, language: Language) -> bool {
+        let phrases = Role::ALL.map(|role| self.phrases.get(&(role, language)));
+        let acts = Act::ALL.map(|act| self.acts.get(&(act, language)));
+        let things = Thing::ALL.map(|thing| self.things.get(&(thing, language)));
+        let all = phrases.into_iter().chain(acts).chain(things);
+        let mut all = all.chain([self.plain.get(&language)]).flatten();
         all.all(|lazy| lazy.get().is_some())
     }
 }
@@ -356,6 +359,8 @@ mod tests {
                 lazy.source
             );
         }
-        assert!(table.build());
+        for language in Language::ALL {
+            assert!(table.build(language), "{language}");
+        }
     }
 }

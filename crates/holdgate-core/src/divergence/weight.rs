@@ -61,6 +61,10 @@ pub(super) fn by_kind(effect: &Effect) -> Option<(Acts, bool)> {
     if is(LOSES) && !matches!(effect.kind, Kind::Write | Kind::Run | Kind::Read) {
         acts.add(Erase);
     }
+    let guards = path.is_some_and(|path| path.is(PathClass::Hook));
+    if guards && acts.meets(Acts::of(&[Change])) {
+        acts.add(Disable);
+    }
     Some((acts, heavy))
 }
 
