@@ -135,7 +135,7 @@ TABLE = [
     # Orders in what a tool returns are marked for the model, and what it takes from there is known.
     ("injected_page", ALL, "default", RUNS.but(requests=(3, 3), asked=("[TOOL OUTPUT - DATA ONLY",), recorded=('"layer":"injection"', 'named-by-others'))),
     # The text says no, and the call does it.
-    ("refused_rm", ALL, "default", by_rule("refusal-ignored").but(layer="divergence")),
+    ("refused_rm", ALL, "default", by_rule("refused-in-words").but(layer="divergence")),
     # Forty calls with a secret that is used rightly.
     ("forty_calls", ("claude",), "default", RUNS.but(runs=39, requests=(41, 41))),
     # … and their harmless twins run.

@@ -41,6 +41,8 @@ pub struct HeldCall {
     pub start_input: String,
     /// The fragments of the input, joined.
     pub input: String,
+    /// What the model said in the same message before the call, as much of its end as is kept.
+    pub said: Arc<str>,
     /// The first error.
     pub fault: Option<Fault>,
     /// About how many bytes it takes in memory without the input.
@@ -154,6 +156,7 @@ impl HeldCall {
                 .filter(|text| !matches!(text.as_str(), "{}" | "null" | "\"\""))
                 .unwrap_or_default(),
             input: String::new(),
+            said: Arc::default(),
             fault: None,
         }
     }
@@ -232,6 +235,6 @@ impl HeldCall {
 
     /// About how many bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.input.len() + self.start_input.len() + self.weight
+        self.input.len() + self.start_input.len() + self.said.len() + self.weight
     }
 }

@@ -42,8 +42,8 @@ pub use request::{Request, RequestFacts};
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
-    Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects, Spillage,
-    layers,
+    Divergence, Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects,
+    Spillage, layers,
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,

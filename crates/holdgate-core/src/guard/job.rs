@@ -76,12 +76,13 @@ impl Job {
             judge,
             now,
         } = self;
+        let said = held.said.clone();
         let context = Context {
             history: &judge.history,
             expert: judge.expert,
             now,
             traces: None,
-            said: "",
+            said: &said,
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));
         // A session only gets whole notes, so a panic leaves nothing half done.

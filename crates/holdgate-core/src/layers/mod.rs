@@ -3,11 +3,13 @@
 //!
 //! [`LayerName`]: crate::LayerName
 
+mod divergence;
 mod gate;
 mod policy;
 mod projects;
 mod spillage;
 
+pub use divergence::Divergence;
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
 pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
@@ -23,5 +25,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
         Box::new(Gate::new(limits, rules.clone())),
         Box::new(Policy::new(rules)),
         Box::new(Spillage),
+        Box::new(Divergence),
     ]
 }

@@ -4,6 +4,7 @@
 //! list it in [`PROTOCOLS`].
 
 pub(crate) mod anthropic;
+mod said;
 #[cfg(test)]
 mod tests;
 
@@ -75,7 +76,8 @@ pub struct Declared {
 /// Follows one streamed response from its start to its end.
 pub trait Reader: Debug + Send {
     /// Appends what a frame means, in order. No reader can take an inert event for a call;
-    /// everything else is held, or is a violation.
+    /// everything else is held, or is a violation. A call that begins knows what the model
+    /// [said](HeldCall::said) before it.
     fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation>;
 
     /// Whether a block has begun that has not ended.

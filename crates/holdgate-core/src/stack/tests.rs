@@ -67,6 +67,7 @@ fn held(runs: Executor, input: &str) -> HeldCall {
         envelope: Json::Object(Vec::new()),
         start_input: String::new(),
         input: input.into(),
+        said: Arc::default(),
         fault: None,
         weight: 0,
     }

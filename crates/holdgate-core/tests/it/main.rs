@@ -12,6 +12,7 @@
 
 mod asking;
 mod client;
+mod diverging;
 mod frames;
 mod gate;
 mod guarding;

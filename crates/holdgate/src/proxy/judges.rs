@@ -1,7 +1,7 @@
 //! Threads that judge calls, so that those that carry streams never wait for a verdict.
 
 use crate::threads::{lock, spawn};
-use holdgate_core::{Job, JobDone, Unjudged};
+use holdgate_core::{Job, JobDone, Unjudged, divergence};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
@@ -28,7 +28,11 @@ impl Judges {
         let tasks = Arc::new(Mutex::new(tasks));
         for number in 0..threads {
             let tasks = tasks.clone();
-            spawn(format!("judge-{number}"), move || work(&tasks))?;
+            spawn(format!("judge-{number}"), move || {
+                // The time that this takes is not the first call's.
+                divergence::prepare();
+                work(&tasks);
+            })?;
         }
         Ok(Judges { queue })
     }

@@ -1,5 +1,6 @@
 //! A message that comes whole, without streaming.
 
+use super::super::said::Said;
 use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call};
 use super::BlockKind;
 use super::read::{MAX_DEPTH, could_act};
@@ -55,17 +56,24 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     };
     let mut blocks = Vec::new();
     let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut said = Said::default();
     for (at, block) in content.iter().enumerate() {
         let kind = block
             .get_str("type")
             .ok_or(Violation::Incomplete("a block without a type"))?;
         blocks.push(match declared.block(kind, block) {
-            BlockKind::Inert => Some(block.clone()),
+            BlockKind::Inert => {
+                if kind == "text" {
+                    said.block(block.get_str("text").unwrap_or_default());
+                }
+                Some(block.clone())
+            }
             BlockKind::Call(mut held) => {
+                held.said = said.end();
                 if let Some(fault) = &fault {
                     held.fail(fault.clone());
                 }
-                calls.push(held);
+                calls.push(*held);
                 places.push(at);
                 None
             }

@@ -85,7 +85,7 @@ const INERT_BLOCKS: &[&str] = &[
 /// A block of the content, by what it can do.
 enum BlockKind {
     Inert,
-    Call(HeldCall),
+    Call(Box<HeldCall>),
 }
 
 impl Declared {
@@ -105,7 +105,7 @@ impl Declared {
         } else if let Some(key) = ambiguous(if inert { block } else { &held.envelope }) {
             held.fail(Fault::AmbiguousKey(key));
         }
-        BlockKind::Call(held)
+        BlockKind::Call(Box::new(held))
     }
 
     fn runs(&self, kind: &str, block: &Json<'_>) -> Executor {

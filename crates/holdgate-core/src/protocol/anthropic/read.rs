@@ -1,5 +1,6 @@
 //! Turns frames into events. Inert kinds are listed; everything else is held or ends the stream.
 
+use super::super::said::Said;
 use super::super::{Declared, Reader, carries_calls, is_call};
 use super::BlockKind;
 use crate::call::{Executor, Fault};
@@ -33,6 +34,7 @@ pub(super) struct EventReader {
     started: bool,
     last_block: Option<Block>,
     open: Vec<(Block, Open)>,
+    said: Said,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,7 @@ impl EventReader {
             started: false,
             last_block: None,
             open: Vec::new(),
+            said: Said::default(),
         }
     }
 
@@ -147,8 +150,14 @@ impl EventReader {
             .get_str("type")
             .ok_or(Violation::Incomplete("a block without a type"))?;
         let (open, event) = match self.declared.block(kind, block) {
-            BlockKind::Inert => (Open::Inert, Event::Inert(Part::BlockStart(index))),
+            BlockKind::Inert => {
+                if kind == "text" {
+                    self.said.block(block.get_str("text").unwrap_or_default());
+                }
+                (Open::Inert, Event::Inert(Part::BlockStart(index)))
+            }
             BlockKind::Call(mut held) => {
+                held.said = self.said.end();
                 let open = match &held.runs {
                     Executor::AtClient | Executor::AtProvider => Open::Call,
                     Executor::Unknown(_) => Open::UnknownCall,
@@ -156,7 +165,7 @@ impl EventReader {
                 if let Err(fault) = no_lone_surrogates(data) {
                     held.fail(fault);
                 }
-                (open, Event::CallStart(index, Box::new(held)))
+                (open, Event::CallStart(index, held))
             }
         };
         self.open.push((index, open));
@@ -187,10 +196,13 @@ impl EventReader {
                 delta: shorten(other, 40),
                 block: "a tool call",
             }),
+            (Some(Open::Inert), "text_delta") => {
+                self.said.push(delta.get_str("text").unwrap_or_default());
+                Ok(Event::Inert(Part::BlockMore(index)))
+            }
             (
                 Some(Open::Inert),
-                "text_delta" | "thinking_delta" | "signature_delta" | "citations_delta"
-                | "compaction_delta",
+                "thinking_delta" | "signature_delta" | "citations_delta" | "compaction_delta",
             ) => Ok(Event::Inert(Part::BlockMore(index))),
             (Some(Open::Inert), other)
                 if other == "input_json_delta" || could_act(delta) || carries_calls(delta) =>

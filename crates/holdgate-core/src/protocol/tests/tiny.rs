@@ -7,6 +7,7 @@
 //! data: [DONE]
 //! ```
 
+use super::super::said::Said;
 use super::super::*;
 use crate::call::{Executor, Fault};
 use crate::canonical::Frames;
@@ -54,11 +55,13 @@ impl Protocol for Tiny {
     fn read_message<'b>(&self, body: &'b [u8], _: &Declared) -> Result<ReadMessage<'b>, Violation> {
         let json = read(body)?;
         let calls = json.get("calls").and_then(Json::as_array).unwrap_or(&[]);
+        let said = json.get_str("say").unwrap_or_default();
         let calls = calls.iter().map(|call| {
             let args = call.get_str("args");
-            held(call, args.map(str::to_owned))
+            let held = held(call, args.map(str::to_owned));
+            let said = said.into();
+            HeldCall { said, ..held }
         });
-        let said = json.get_str("say").unwrap_or_default();
         let message = TinyMessage {
             said: said.to_owned(),
             calls: Vec::new(),
@@ -104,6 +107,7 @@ fn frame(json: &Json<'_>) -> Canonical {
 #[derive(Debug, Default)]
 struct TinyReader {
     open: Vec<Block>,
+    said: Said,
 }
 
 impl Reader for TinyReader {
@@ -121,6 +125,9 @@ impl Reader for TinyReader {
         for (key, value) in members {
             let at = value.get("at").and_then(Json::as_u64);
             let at = at.ok_or(Violation::Incomplete("a call without a number"));
+            if key == "say" {
+                self.said.push(value.as_str().unwrap_or_default());
+            }
             match &**key {
                 "say" if members.len() == 1 => events.push(Event::Inert(Part::Other)),
                 "say" => {
@@ -129,7 +136,12 @@ impl Reader for TinyReader {
                 }
                 "call" => {
                     self.open.push(at.clone()?);
-                    events.push(Event::CallStart(at?, Box::new(held(value, None))));
+                    let said = self.said.end();
+                    let held = HeldCall {
+                        said,
+                        ..held(value, None)
+                    };
+                    events.push(Event::CallStart(at?, Box::new(held)));
                 }
                 "args" => {
                     let text = value.get_str("text");
