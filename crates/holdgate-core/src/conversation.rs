@@ -248,7 +248,7 @@ fn look(read: &mut [Said], request: &Request, reader: &CallReader<'_>) -> Result
                     failed: *failed,
                     shown: shown.next().flatten().or_else(|| known.clone()),
                 },
-                other => other.clone(),
+                Part::Call(_) | Part::Refused(_) | Part::User(_) => part.clone(),
             })
             .collect();
     }
@@ -260,7 +260,7 @@ fn look(read: &mut [Said], request: &Request, reader: &CallReader<'_>) -> Result
 fn bound(read: &mut [Said]) {
     let secrets = |parts: &[Part]| -> usize {
         let shown = parts.iter().filter_map(Part::shown);
-        shown.map(|shown| shown.secret_bytes()).sum()
+        shown.map(Shown::secret_bytes).sum()
     };
     let all: usize = read.iter().map(|(_, parts)| secrets(parts)).sum();
     if all <= crate::history::MAX_SECRET_BYTES {

@@ -203,12 +203,11 @@ pub(crate) fn bound_secrets(steps: &mut [Arc<Step>]) {
     let mut room = MAX_SECRET_BYTES;
     for step in steps.iter_mut().rev() {
         let Some(shown) = &step.shown else { continue };
-        match room.checked_sub(shown.secret_bytes()) {
-            Some(left) => room = left,
-            None => {
-                let shown = Arc::new(shown.without_secrets());
-                *step = Arc::new(step.ended(step.outcome, Some(shown)));
-            }
+        if let Some(left) = room.checked_sub(shown.secret_bytes()) {
+            room = left;
+        } else {
+            let shown = Arc::new(shown.without_secrets());
+            *step = Arc::new(step.ended(step.outcome, Some(shown)));
         }
     }
 }

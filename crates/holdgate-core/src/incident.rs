@@ -107,9 +107,12 @@ impl Record {
                 tool: tool.map(str::to_owned),
                 call: call.map(str::to_owned),
                 runs: runs.word(),
-                input: input.map(|input| match judgement.carries_secret {
-                    true => Arc::new(Masked::json_runs(&input).into_string()),
-                    false => input,
+                input: input.map(|input| {
+                    if judgement.carries_secret {
+                        Arc::new(Masked::json_runs(&input).into_string())
+                    } else {
+                        input
+                    }
                 }),
                 held,
                 judged: judgement.took,

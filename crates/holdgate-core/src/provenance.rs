@@ -56,7 +56,19 @@ fn acts(effect: &Effect) -> bool {
             let place = effect.path.as_ref();
             place.is_some_and(|place| !place.is(PathClass::Project) && !place.is(PathClass::Temp))
         }
-        _ => false,
+        Kind::Run
+        | Kind::Read
+        | Kind::Mode
+        | Kind::Listen
+        | Kind::ExecuteDecoded
+        | Kind::ExecuteOpaque
+        | Kind::Kill
+        | Kind::Env
+        | Kind::Container
+        | Kind::Agent
+        | Kind::Guard
+        | Kind::Exhaust
+        | Kind::Unreadable => false,
     }
 }
 

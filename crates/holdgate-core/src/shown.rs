@@ -188,13 +188,12 @@ pub(crate) fn is_external(effects: &[Effect], known: bool, local: bool) -> bool 
         .iter()
         .any(|class| place.is(*class))
     };
-    let reaches = |effect: &Effect| match effect.kind {
-        Kind::Fetch | Kind::Send | Kind::Connect | Kind::Remote => effect
-            .host
-            .as_ref()
-            .is_none_or(|host| host.class != HostClass::Loopback),
-        Kind::Read => effect.path.as_ref().is_some_and(outside),
-        _ => false,
+    let asks = [Kind::Fetch, Kind::Send, Kind::Connect, Kind::Remote];
+    let reaches = |effect: &Effect| {
+        let host = effect.host.as_ref();
+        let place = effect.path.as_ref();
+        asks.contains(&effect.kind) && host.is_none_or(|host| host.class != HostClass::Loopback)
+            || effect.kind == Kind::Read && place.is_some_and(outside)
     };
     !local || !known || effects.iter().any(reaches)
 }

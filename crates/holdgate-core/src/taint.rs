@@ -95,7 +95,7 @@ impl Secret {
         kept.truncate(MAX_PIECES);
         let needed = if is_wordy(value) {
             // Its parts are words, which other texts have too.
-            if all > MAX_PIECES || all < PIECE {
+            if !(PIECE..=MAX_PIECES).contains(&all) {
                 return None;
             }
             kept.len()

