@@ -40,10 +40,12 @@ use tables::Family;
 use tokens::Token;
 
 /// Longer lines are read in pieces, which overlap.
-const PIECE: usize = 4096;
+const PIECE: usize = 2048;
 const OVERLAP: usize = 256;
-/// Markings of one text that are weighed against each other.
-const MOST_MARKS: usize = 512;
+/// Markings of one text that are weighed against each other; as many again that count only together.
+const MOST_MARKS: usize = 256;
+/// Levels without a block, plain portion marks and labels of one line that are read.
+const MOST_WEAK: usize = 16;
 /// Lines with a word of export control that are read with their surroundings.
 const MOST_NOTICES: usize = 64;
 /// Bytes around such a word.
@@ -54,9 +56,9 @@ const NOTICE: usize = 400;
 pub(super) fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
     let mut marks = Vec::new();
     let mut notices = Vec::new();
-    for piece in Pieces::of(text) {
+    for piece in pieces(text) {
         piece.read(text, &mut marks, &mut notices);
-        if marks.len() >= MOST_MARKS {
+        if marks.iter().filter(|mark| !mark.form.is_weak()).count() >= MOST_MARKS {
             break;
         }
     }
@@ -99,45 +101,33 @@ struct Piece<'a> {
 }
 
 /// The lines of a text that have a token.
-struct Pieces;
-
-impl Pieces {
-    fn of(text: &str) -> Vec<Piece<'_>> {
-        let mut pieces = Vec::new();
-        if text.is_ascii() {
-            let mut done = 0;
-            let mut line = 0;
-            let mut counted = 0;
-            for hit in tokens::hits(text) {
-                if hit.start < done {
-                    continue;
-                }
-                let start = text
-                    .get(..hit.start)
-                    .and_then(|before| before.rfind('\n'))
-                    .map_or(0, |at| at + 1);
-                let end = text
-                    .get(hit.start..)
-                    .and_then(|rest| rest.find('\n'))
-                    .map_or(text.len(), |at| hit.start + at);
-                line += newlines(text, counted..start);
-                counted = start;
-                split(text, start.max(done)..end, line, &mut pieces);
-                done = end;
-            }
-            return pieces;
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    if text.is_ascii() {
+        let mut from = 0;
+        let mut line = 0;
+        let mut counted = 0;
+        while let Some(hit) = tokens::next(text, from) {
+            let before = text.get(..hit.start).unwrap_or_default();
+            let start = before.rfind('\n').map_or(0, |at| at + 1);
+            let rest = text.get(hit.start..).unwrap_or_default();
+            let end = rest.find('\n').map_or(text.len(), |at| hit.start + at);
+            line += newlines(text, counted..start);
+            counted = start;
+            split(text, start..end, line, &mut pieces);
+            from = end;
         }
-        let mut start = 0;
-        for (line, words) in text.split('\n').enumerate() {
-            let end = start + words.len();
-            let hidden = !words.is_ascii();
-            if hidden || tokens::hits(words).next().is_some() {
-                split(text, start..end, line, &mut pieces);
-            }
-            start = end + 1;
-        }
-        pieces
+        return pieces;
     }
+    let mut start = 0;
+    for (line, words) in text.split('\n').enumerate() {
+        let end = start + words.len();
+        if !words.is_ascii() || tokens::next(words, 0).is_some() {
+            split(text, start..end, line, &mut pieces);
+        }
+        start = end + 1;
+    }
+    pieces
 }
 
 fn newlines(text: &str, range: Range<usize>) -> usize {
@@ -152,7 +142,7 @@ fn split<'a>(text: &'a str, line_range: Range<usize>, line: usize, pieces: &mut 
         let end = text.floor_char_boundary((start + PIECE).min(line_range.end));
         let part = text.get(start..end).unwrap_or_default();
         let folded = fold::fold(part);
-        if tokens::hits(&folded).next().is_some() {
+        if tokens::next(&folded, 0).is_some() {
             pieces.push(Piece {
                 folded,
                 range: start..end,
@@ -171,9 +161,14 @@ impl Piece<'_> {
         let original = text.get(self.range.clone()).unwrap_or_default();
         let exact = matches!(&self.folded, Cow::Borrowed(_));
         let mut from = 0;
+        let mut few = 0;
+        let full = marks.iter().filter(|mark| mark.form.is_weak()).count() >= MOST_MARKS;
         while let Some(hit) = tokens::next(&self.folded, from) {
             // A token that turns out to be none may begin inside of another word.
             from = hit.start + 1;
+            if (full || few >= MOST_WEAK) && hit.is_alone(&self.folded) {
+                continue;
+            }
             if hit.token == Token::Export && notices.len() < MOST_NOTICES {
                 let at = if exact {
                     self.range.start + hit.start
@@ -210,6 +205,12 @@ impl Piece<'_> {
                     self.range.start + at..self.range.start + at + words.len()
                 })
             };
+            let weak = read.form.is_weak();
+            few += usize::from(weak);
+            let alike = marks.iter().filter(|mark| mark.form.is_weak() == weak);
+            if read.is_nothing() || alike.count() >= MOST_MARKS {
+                continue;
+            }
             marks.push(Mark {
                 family: read.family,
                 form: if hidden { Form::Phrase } else { read.form },
@@ -219,9 +220,6 @@ impl Piece<'_> {
                 line: self.line,
                 range,
             });
-            if marks.len() >= MOST_MARKS {
-                return;
-            }
         }
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Context {
     pub(super) harmless: bool,
     /// It is about markings, or has many different ones, as a list of them has.
     pub(super) about: bool,
+    /// Letters that are no levels stand in brackets in it.
+    pub(super) enumeration: bool,
     /// What its file is.
     pub(super) file: FileKind,
     /// Lines that are shown as an example.
@@ -75,6 +77,7 @@ impl Context {
             "tlp:red",
         ];
         context.about |= lights.iter().filter(|light| low.contains(**light)).count() > 2;
+        context.enumeration = is_enumeration(text);
         context.read_lines(&low);
         context.file = path.map(FileKind::of).unwrap_or_default();
         context
@@ -137,4 +140,20 @@ impl Context {
         self.shown.binary_search(&mark.line).is_ok()
             && !(self.edges.first() == Some(&mark.line) && mark.spot.place == Place::Own)
     }
+}
+
+/// Whether other letters stand in brackets too: options, sizes, languages.
+fn is_enumeration(text: &str) -> bool {
+    text.match_indices('(').any(|(at, _)| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let length = rest
+            .bytes()
+            .take(4)
+            .take_while(u8::is_ascii_uppercase)
+            .count();
+        let name = rest.get(..length).unwrap_or_default();
+        let single = length == 1 && !matches!(name, "S" | "C" | "U" | "R");
+        (single || matches!(name, "JS" | "PY" | "XL" | "XS" | "RS" | "GO"))
+            && rest.get(length..).is_some_and(|rest| rest.starts_with(')'))
+    })
 }

@@ -37,7 +37,7 @@ pub(super) fn verdict(mark: &Mark, marks: &[Mark], text: &str, context: &Context
         Form::Loose => loose(mark),
         Form::Code => code(mark),
         Form::Bare(level) => bare(mark, level, marks, text, context),
-        Form::Portion(level) => portion(mark, level, marks, text),
+        Form::Portion(level) => portion(mark, level, marks, text, context),
         Form::Label(label) => label_line(mark, label, marks),
     };
     if verdict < Verdict::Block {
@@ -159,6 +159,7 @@ fn is_prose(text: &str, line: usize) -> bool {
     text.split('\n')
         .skip(line.saturating_sub(6))
         .take(13)
+        .map(beginning)
         .any(|line| {
             let words = line.split_whitespace().filter(|word| {
                 word.chars()
@@ -168,8 +169,13 @@ fn is_prose(text: &str, line: usize) -> bool {
         })
 }
 
+/// As much of a line as is looked at.
+fn beginning(line: &str) -> &str {
+    line.get(..line.floor_char_boundary(300)).unwrap_or(line)
+}
+
 /// A portion mark without a block counts with others at the start of paragraphs.
-fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str) -> Verdict {
+fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str, context: &Context) -> Verdict {
     if mark.spot.place != Place::Start || !is_paragraph(text, mark) {
         return Verdict::Allow;
     }
@@ -180,7 +186,7 @@ fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str) -> Verdict {
             Verdict::Block
         };
     }
-    if level == Level::Unclassified || is_enumeration(text) {
+    if level == Level::Unclassified || context.enumeration {
         return Verdict::Allow;
     }
     let mut levels = Vec::new();
@@ -217,7 +223,7 @@ fn portion(mark: &Mark, level: Level, marks: &[Mark], text: &str) -> Verdict {
 /// Whether words of a sentence follow a portion mark, and no year or holder of a copyright.
 fn is_paragraph(text: &str, mark: &Mark) -> bool {
     let rest = text.get(mark.range.end..).unwrap_or_default();
-    let line = rest.split('\n').next().unwrap_or_default();
+    let line = beginning(rest.split('\n').next().unwrap_or_default());
     let low = line.to_ascii_lowercase();
     let year = line.split_whitespace().take(2).any(|word| {
         word.trim_end_matches([',', '.', '-']).len() == 4 && word.starts_with("19")
@@ -226,22 +232,6 @@ fn is_paragraph(text: &str, mark: &Mark) -> bool {
     let right =
         low.contains("copyright") || low.contains("rights reserved") || low.contains("license");
     line.split_whitespace().count() >= 3 && !year && !right
-}
-
-/// Whether other letters stand in brackets too: options, sizes, languages.
-fn is_enumeration(text: &str) -> bool {
-    text.match_indices('(').any(|(at, _)| {
-        let rest = text.get(at + 1..).unwrap_or_default();
-        let length = rest
-            .bytes()
-            .take(4)
-            .take_while(u8::is_ascii_uppercase)
-            .count();
-        let name = rest.get(..length).unwrap_or_default();
-        let single = length == 1 && !matches!(name, "S" | "C" | "U" | "R");
-        (single || matches!(name, "JS" | "PY" | "XL" | "XS" | "RS" | "GO"))
-            && rest.get(length..).is_some_and(|rest| rest.starts_with(')'))
-    })
 }
 
 /// Lines of an authority block or a designation block count together.

@@ -26,6 +26,16 @@ pub(super) enum Form {
     Statement(char),
 }
 
+impl Form {
+    /// Whether it counts only together with others, or where a banner stands.
+    pub(super) fn is_weak(self) -> bool {
+        match self {
+            Form::Bare(_) | Form::Portion(_) | Form::Label(_) => true,
+            Form::Full | Form::Phrase | Form::Loose | Form::Code | Form::Statement(_) => false,
+        }
+    }
+}
+
 /// One marking.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {

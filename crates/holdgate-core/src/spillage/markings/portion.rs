@@ -17,17 +17,19 @@ pub(super) fn marked(line: &str, hit: Hit) -> Option<Read> {
     let length = window.find(close)?;
     let inside = window.get(1..length)?;
     let end = hit.start + length + 1;
-    let mut spot = spot(line, hit.start, end);
-    if is_start(before) && spot.place != Place::Own {
-        spot.place = Place::Start;
-    }
-    let make = |form, family, blocks| Read {
-        family,
-        form,
-        spot,
-        start: hit.start,
-        end,
-        blocks,
+    let make = |form, family, blocks| {
+        let mut spot = spot(line, hit.start, end);
+        if is_start(before) && spot.place != Place::Own {
+            spot.place = Place::Start;
+        }
+        Read {
+            family,
+            form,
+            spot,
+            start: hit.start,
+            end,
+            blocks,
+        }
     };
     if let Some(foreign) = inside.strip_prefix("//") {
         return foreign_portion(foreign).then(|| make(Form::Full, Family::Portion, 1));

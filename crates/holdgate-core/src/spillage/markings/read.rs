@@ -19,6 +19,14 @@ pub(super) struct Read {
     pub(super) blocks: usize,
 }
 
+impl Read {
+    /// Whether it is a level in the middle of other words.
+    pub(super) fn is_nothing(&self) -> bool {
+        let among = matches!(self.spot.place, Place::Inside | Place::End | Place::Value);
+        among && matches!(self.form, Form::Bare(_))
+    }
+}
+
 /// The marking at `hit`, if there is one.
 pub(super) fn read(line: &str, hit: Hit) -> Option<Read> {
     match hit.token {
@@ -205,7 +213,7 @@ fn phrase(line: &str, hit: Hit, family: Family, sense: Sense) -> Option<Read> {
     let (before, word, rest) = around(line, hit)?;
     let begun = is_apart(before) || before.ends_with(['(', '[']);
     let ended =
-        is_ended(rest) || rest.starts_with(['-', ':', '.', '(', '/']) || !word.ends_with(is_word);
+        is_ended(rest) || rest.starts_with(['-', ':', '(', '/']) || !word.ends_with(is_word);
     if !begun || !ended {
         return None;
     }

@@ -187,32 +187,63 @@ pub(super) struct Hit {
     pub(super) end: usize,
 }
 
-/// All tokens of `text`, in order.
-pub(super) fn hits(text: &str) -> impl Iterator<Item = Hit> {
-    TOKENS.iter().flat_map(move |tokens| {
-        tokens.search.find_iter(text).filter_map(|found| {
-            let token = *tokens.tokens.get(found.pattern().as_usize())?;
-            Some(Hit {
-                token,
-                start: found.start(),
-                end: found.end(),
-            })
-        })
-    })
+impl Hit {
+    /// Whether no block can follow, so that this alone says little.
+    pub(super) fn is_alone(self, text: &str) -> bool {
+        let rest = text.get(self.end..).unwrap_or_default().trim_start();
+        match self.token {
+            Token::Level(_) => !rest.starts_with(['/', '-', ',', ':', '(']),
+            Token::Portion => text.get(..self.end).is_some_and(|mark| mark.ends_with(')')),
+            Token::Label(_) | Token::Disguise => true,
+            Token::Phrase(..)
+            | Token::Short
+            | Token::Sec
+            | Token::Distribution
+            | Token::Authorized
+            | Token::Export => false,
+        }
+    }
 }
 
-/// The first token of `text` at or behind `from`.
+/// The first token of `text` at or behind `from` that is written as a marking would be.
 pub(super) fn next(text: &str, from: usize) -> Option<Hit> {
     let tokens = TOKENS.as_ref()?;
-    let found = tokens
-        .search
-        .find(Input::new(text).range(from.min(text.len())..))?;
-    let token = *tokens.tokens.get(found.pattern().as_usize())?;
-    Some(Hit {
-        token,
-        start: found.start(),
-        end: found.end(),
-    })
+    let mut from = from;
+    loop {
+        let input = Input::new(text).range(from.min(text.len())..);
+        let found = tokens.search.find(input)?;
+        let token = *tokens.tokens.get(found.pattern().as_usize())?;
+        let (start, end) = (found.start(), found.end());
+        if is_written(text.as_bytes(), token, start, end) {
+            return Some(Hit { token, start, end });
+        }
+        // It may begin inside of another word.
+        from = start + 1;
+    }
+}
+
+/// Drops most words of prose and code, by their case and by what stands before them.
+fn is_written(text: &[u8], token: Token, start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    let apart = before.is_none_or(|b| !b.is_ascii_alphanumeric());
+    let word = text.get(start..end).unwrap_or_default();
+    let lower = |b: &u8| b.is_ascii_lowercase();
+    match token {
+        Token::Level(_) => {
+            let slashed = || {
+                let rest = text.get(end..).unwrap_or_default();
+                rest.trim_ascii_start().starts_with(b"//")
+            };
+            apart && (!word.iter().any(lower) || slashed())
+        }
+        Token::Portion | Token::Short | Token::Sec => apart && !word.iter().any(lower),
+        Token::Label(_) | Token::Distribution | Token::Authorized => {
+            apart && !word.first().is_some_and(lower)
+        }
+        Token::Phrase(Family::Tlp, _) | Token::Export => apart,
+        Token::Phrase(..) => apart && !word.first().is_some_and(lower),
+        Token::Disguise => !word.iter().any(lower) || word.starts_with(b"&"),
+    }
 }
 
 /// Reads the words now, so that the first text need not wait for it.
