@@ -1,0 +1,224 @@
+//! Which classes of the table stand together in one passage, and whether that is an order.
+
+use super::lexicon::{Bits, Combination, Hit, Hits, Lexicon, Signal};
+use std::ops::Range;
+
+/// Sentences that make one passage.
+const SENTENCES: usize = 3;
+/// Bytes that make one passage.
+const REACH: usize = 420;
+/// How far before a word `not` denies it.
+const DENIAL: usize = 28;
+/// How far back a quotation mark is looked for.
+const QUOTE: usize = 160;
+
+/// A passage that gives orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Passage {
+    pub(super) combination: usize,
+    pub(super) classes: Bits,
+    pub(super) range: Range<usize>,
+}
+
+/// A class, and where it is.
+#[derive(Clone, Debug)]
+struct Found {
+    class: Bits,
+    sentence: usize,
+    range: Range<usize>,
+}
+
+/// The first passage of `text` that is an order, if `context` is known of all of it.
+pub(super) fn first(lexicon: &Lexicon, text: &str, hits: &Hits, context: Bits) -> Option<Passage> {
+    if hits.groups & lexicon.telling == 0 {
+        return None;
+    }
+    let sentences = sentences(text, &hits.list);
+    let found = signals(lexicon, text, &hits.list, &sentences);
+    for (at, start) in found.iter().enumerate() {
+        let mut classes = context;
+        let mut end = start.range.end;
+        for next in found.iter().skip(at) {
+            let far = next.range.start.saturating_sub(start.range.start) > REACH;
+            if far || next.sentence >= start.sentence + SENTENCES {
+                break;
+            }
+            classes |= next.class;
+            end = end.max(next.range.end);
+            if let Some(combination) = matching(&lexicon.combinations, classes) {
+                return Some(Passage {
+                    combination,
+                    classes,
+                    range: start.range.start..end,
+                });
+            }
+        }
+    }
+    None
+}
+
+fn matching(combinations: &[Combination], classes: Bits) -> Option<usize> {
+    combinations.iter().position(|combination| {
+        classes & combination.all == combination.all
+            && (combination.any == 0 || classes & combination.any != 0)
+            && classes & combination.unless == 0
+    })
+}
+
+/// The number of the sentence in which each hit stands. A paragraph's end counts twice.
+fn sentences(text: &str, hits: &[Hit]) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut numbers = Vec::with_capacity(hits.len());
+    let (mut number, mut at) = (0, 0);
+    for hit in hits {
+        let between = bytes.get(at..hit.range.start).unwrap_or_default();
+        number += ends(between, bytes.get(hit.range.start).copied());
+        numbers.push(number);
+        // A phrase may end its sentence: `assistant:` does not, `follow it.` does.
+        at = hit.range.end.max(at);
+    }
+    numbers
+}
+
+/// How many sentences end in `between`, which `next` follows.
+fn ends(between: &[u8], next: Option<u8>) -> usize {
+    let mut count = 0;
+    for (at, byte) in between.iter().enumerate() {
+        let after = between.get(at + 1).copied().or(next);
+        let space = after.is_none_or(|b| b.is_ascii_whitespace());
+        count += match byte {
+            b'.' | b'!' | b'?' if space => 1,
+            b'\n' if after == Some(b'\n') => 2,
+            // A line that goes on begins with a small letter, maybe after its indentation.
+            b'\n' if !goes_on(between.get(at + 1..).unwrap_or_default(), next) => 1,
+            // 。 ！ ？ are three bytes each: E3 80 82, EF BC 81, EF BC 9F.
+            0x82 if ends_with(between, at, &[0xE3, 0x80]) => 1,
+            0x81 | 0x9F if ends_with(between, at, &[0xEF, 0xBC]) => 1,
+            _ => 0,
+        };
+    }
+    count
+}
+
+fn goes_on(rest: &[u8], next: Option<u8>) -> bool {
+    let first = rest.iter().copied().chain(next).find(|b| !matches!(b, b' ' | b'\t'));
+    first.is_none_or(|b| b.is_ascii_lowercase() || !b.is_ascii())
+}
+
+fn ends_with(bytes: &[u8], end: usize, with: &[u8]) -> bool {
+    bytes.get(..end).is_some_and(|before| before.ends_with(with))
+}
+
+/// Every class in every sentence, in the order of the text.
+fn signals(lexicon: &Lexicon, text: &str, hits: &[Hit], sentences: &[usize]) -> Vec<Found> {
+    let mut all = Vec::new();
+    let mut start = 0;
+    let mut mentioned = false;
+    while let Some(&sentence) = sentences.get(start) {
+        let rest = sentences.get(start..).unwrap_or_default();
+        let length = rest.iter().take_while(|&&s| s == sentence).count();
+        let words = hits.get(start..start + length).unwrap_or_default();
+        start += length;
+        let groups = words.iter().fold(0, |set, hit| set | hit.groups);
+        let mentions = groups & lexicon.mention != 0;
+        let first = all.len();
+        for signal in &lexicon.signals {
+            if groups & signal.all != signal.all {
+                continue;
+            }
+            if let Some(range) = nearest(lexicon, signal, words)
+                && !((mentions || mentioned) && is_quoted(text, &range))
+            {
+                all.push(Found {
+                    class: signal.class,
+                    sentence,
+                    range,
+                });
+            }
+        }
+        if let Some(new) = all.get_mut(first..) {
+            new.sort_by_key(|found| found.range.start);
+        }
+        mentioned = mentions;
+    }
+    all
+}
+
+/// Where the words of a signal stand near enough to each other.
+fn nearest(lexicon: &Lexicon, signal: &Signal, words: &[Hit]) -> Option<Range<usize>> {
+    for (at, first) in words.iter().enumerate() {
+        if first.groups & signal.all == 0 {
+            continue;
+        }
+        let mut groups = 0;
+        for next in words.iter().skip(at) {
+            let spread = next.range.end.saturating_sub(first.range.start);
+            if next.groups != first.groups && signal.within > 0 && spread > signal.within {
+                break;
+            }
+            groups |= next.groups;
+            if groups & signal.all == signal.all {
+                if signal.affirmed && denied(lexicon, words, at) {
+                    break;
+                }
+                return Some(first.range.start..next.range.end);
+            }
+        }
+    }
+    None
+}
+
+/// Whether a word of denial stands shortly before the word at `at`.
+fn denied(lexicon: &Lexicon, words: &[Hit], at: usize) -> bool {
+    let Some((before, first)) = words.get(..at).zip(words.get(at)) else {
+        return false;
+    };
+    let near = |hit: &&Hit| first.range.start.saturating_sub(hit.range.end) <= DENIAL;
+    before
+        .iter()
+        .rev()
+        .take_while(near)
+        .any(|hit| hit.groups & lexicon.not != 0)
+}
+
+/// Whether a range begins inside of quotation marks. The value of a JSON member is not a quotation.
+fn is_quoted(text: &str, range: &Range<usize>) -> bool {
+    let from = text.floor_char_boundary(range.start.saturating_sub(QUOTE));
+    let before = text.get(from..range.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let odd = |mark: char| line.matches(mark).count() % 2 == 1;
+    let json = line.rfind('"').is_some_and(|at| {
+        let key = line.get(..at).unwrap_or_default().trim_end();
+        key.ends_with("\":")
+    });
+    let opened = |open: char, close: char| {
+        line.rfind(open) > line.rfind(close) && line.contains(open)
+    };
+    odd('"') && !json
+        || odd('`')
+        || opened('“', '”')
+        || opened('„', '“')
+        || opened('«', '»')
+        || opened('「', '」')
+        || opened('‘', '’')
+        || single_quoted(line)
+}
+
+/// Apostrophes stand after letters, quotation marks before them.
+fn single_quoted(line: &str) -> bool {
+    let mut open = false;
+    let mut before = ' ';
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\'' {
+            let after = chars.peek().copied().unwrap_or('a');
+            if !before.is_alphanumeric() && (after.is_alphanumeric() || after == '[') {
+                open = true;
+            } else if open && !after.is_alphanumeric() {
+                open = false;
+            }
+        }
+        before = c;
+    }
+    open
+}
