@@ -27,6 +27,8 @@ const MAX_DEPTH: usize = 3;
 const MAX_READ: usize = 1 << 20;
 /// Characters of evidence that are shown.
 const MAX_EVIDENCE: usize = 240;
+/// Bytes of a result that may be one request.
+const MAX_BARE: usize = 320;
 /// Bytes before and after the matched passage that are shown with it.
 const AROUND: usize = 80;
 
@@ -128,7 +130,8 @@ impl Reader {
     /// Searches one reading, the parts of it that are not seen, and what is encoded in it.
     fn search(&mut self, text: &str, context: Context) -> Option<Suspicion> {
         let hits = self.lexicon.find(text);
-        let classes = self.classes(context);
+        let bare = context.depth == 0 && is_bare(text);
+        let classes = self.classes(context) | if bare { self.lexicon.class("bare") } else { 0 };
         if let Some(passage) = passages::first(self.lexicon, text, &hits, classes) {
             return Some(self.suspicion(text, &passage));
         }
@@ -187,6 +190,15 @@ impl Reader {
             range: Some(passage.range.clone()),
         }
     }
+}
+
+/// Whether the whole result is a sentence or two to somebody: no program answers so.
+fn is_bare(text: &str) -> bool {
+    let text = text.trim();
+    let lines = text.lines().count();
+    let words = text.split_whitespace().count();
+    let prose = text.bytes().filter(|b| b.is_ascii_alphabetic() || *b == b' ').count();
+    text.len() <= MAX_BARE && lines <= 2 && words >= 3 && prose * 10 >= text.len() * 7
 }
 
 /// `a, b and c`.

@@ -47,6 +47,13 @@ struct SignalEntry {
     within: usize,
     #[serde(default)]
     affirmed: bool,
+    #[serde(default = "sentences")]
+    lasts: usize,
+}
+
+/// Sentences that make one passage.
+fn sentences() -> usize {
+    3
 }
 
 #[derive(Deserialize)]
@@ -67,6 +74,8 @@ pub(super) struct Signal {
     pub(super) all: Bits,
     pub(super) within: usize,
     pub(super) affirmed: bool,
+    /// Sentences for which the class counts.
+    pub(super) lasts: usize,
 }
 
 /// Classes that are suspicious together.
@@ -161,6 +170,7 @@ impl Lexicon {
                 all: bits(&groups, &entry.all)?,
                 within: entry.within,
                 affirmed: entry.affirmed,
+                lasts: entry.lasts,
             })
         });
         let signals = signals.collect::<Result<Vec<_>, String>>()?;
@@ -180,7 +190,8 @@ impl Lexicon {
         let (not, mention) = (named(&["not"])?, named(&["mention"])?);
         let telling = named(&[
             "ignore", "anew", "conceal", "call", "agent", "authority", "frame", "self", "chat",
-            "abuse", "planted", "riddle", "template", "turn", "grave",
+            "abuse", "planted", "riddle", "template", "turn", "grave", "verdict", "press", "free",
+            "norefuse", "spread", "heed", "known", "licence", "talk", "soft", "role", "utter",
         ])?;
         let call = named(&["call"])?;
         for (word, term) in &mut words {

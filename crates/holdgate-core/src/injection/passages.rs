@@ -3,12 +3,10 @@
 use super::lexicon::{Bits, Combination, Hit, Hits, Lexicon, Signal};
 use std::ops::Range;
 
-/// Sentences that make one passage.
-const SENTENCES: usize = 3;
-/// Bytes that make one passage.
-const REACH: usize = 420;
+/// Bytes of a passage for each of its sentences.
+const REACH: usize = 140;
 /// How far before a word `not` denies it.
-const DENIAL: usize = 28;
+const DENIAL: usize = 44;
 /// How far back a quotation mark is looked for.
 const QUOTE: usize = 160;
 
@@ -25,6 +23,7 @@ pub(super) struct Passage {
 struct Found {
     class: Bits,
     sentence: usize,
+    lasts: usize,
     range: Range<usize>,
 }
 
@@ -39,8 +38,9 @@ pub(super) fn first(lexicon: &Lexicon, text: &str, hits: &Hits, context: Bits) -
         let mut classes = context;
         let mut end = start.range.end;
         for next in found.iter().skip(at) {
-            let far = next.range.start.saturating_sub(start.range.start) > REACH;
-            if far || next.sentence >= start.sentence + SENTENCES {
+            let reach = REACH * start.lasts;
+            let far = next.range.start.saturating_sub(start.range.start) > reach;
+            if far || next.sentence >= start.sentence + start.lasts {
                 break;
             }
             classes |= next.class;
@@ -132,6 +132,7 @@ fn signals(lexicon: &Lexicon, text: &str, hits: &[Hit], sentences: &[usize]) -> 
                 all.push(Found {
                     class: signal.class,
                     sentence,
+                    lasts: signal.lasts,
                     range,
                 });
             }
