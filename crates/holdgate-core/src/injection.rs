@@ -17,7 +17,9 @@ use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName};
 use lexicon::{Bits, Lexicon, lexicon};
 use passages::Passage;
+use regex::Regex;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Bytes of a text that are read; what is longer is not read to its end.
 const MAX_TEXT: usize = 1 << 20;
@@ -27,6 +29,8 @@ const MAX_DEPTH: usize = 3;
 const MAX_READ: usize = 1 << 20;
 /// Characters of evidence that are shown.
 const MAX_EVIDENCE: usize = 240;
+/// Long names in a text that are read.
+const MAX_NAMES: usize = 64;
 /// Bytes of a result that may be one request.
 const MAX_BARE: usize = 320;
 /// Bytes before and after the matched passage that are shown with it.
@@ -138,6 +142,13 @@ impl Reader {
         if context.depth >= MAX_DEPTH {
             return None;
         }
+        if context.depth == 0 && hits.groups & self.lexicon.telling != 0 {
+            let names = names(text);
+            let hits = self.lexicon.find(&names);
+            if let Some(passage) = passages::first(self.lexicon, &names, &hits, classes) {
+                return Some(self.suspicion(&names, &passage));
+            }
+        }
         let deeper = Context {
             depth: context.depth + 1,
             ..context
@@ -199,6 +210,20 @@ fn is_bare(text: &str) -> bool {
     let words = text.split_whitespace().count();
     let prose = text.bytes().filter(|b| b.is_ascii_alphabetic() || *b == b' ').count();
     text.len() <= MAX_BARE && lines <= 2 && words >= 3 && prose * 10 >= text.len() * 7
+}
+
+/// The long names in a text, as sentences: a file name may be an order.
+fn names(text: &str) -> String {
+    static LONG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[A-Za-z]+(?:[-_. ]{1,3}[A-Za-z0-9'~/]+){0,12}(?:[-_][A-Za-z0-9.'~/]+){4,24}").ok()
+    });
+    let Some(long) = LONG.as_ref() else {
+        return String::new();
+    };
+    let found = long.find_iter(text).take(MAX_NAMES);
+    found
+        .map(|name| name.as_str().replace(['-', '_'], " ") + ".\n\n")
+        .collect()
 }
 
 /// `a, b and c`.

@@ -7,15 +7,17 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A set of groups or of classes: one bit each.
-pub(super) type Bits = u64;
+pub(super) type Bits = u128;
 
 /// Words found in a text that are kept; what follows is examined by itself.
 const MAX_HITS: usize = 1 << 16;
 /// Words shorter than this may occur by chance where letters are turned or mirrored.
 const MIN_TURNED: usize = 6;
+/// The same where digits stand for letters, or something stands between them.
+const MIN_DISGUISED: usize = 4;
 /// The groups whose words are known turned and mirrored, too.
 const TURNED: &[&str] = &[
-    "ignore", "prior", "rules", "agent", "secret", "self", "show", "run", "destroy",
+    "ignore", "prior", "rules", "agent", "secret", "self", "show", "run", "destroy", "send",
 ];
 
 static LEXICON: LazyLock<Result<Lexicon, String>> =
@@ -31,10 +33,12 @@ pub(super) fn lexicon() -> Option<&'static Lexicon> {
 #[serde(deny_unknown_fields)]
 struct Table {
     groups: BTreeMap<String, Vec<String>>,
+    languages: BTreeMap<String, Vec<String>>,
     orders: Vec<String>,
     before: Vec<String>,
     signals: Vec<SignalEntry>,
     classes: BTreeMap<String, String>,
+    sets: BTreeMap<String, Vec<String>>,
     combinations: Vec<CombinationEntry>,
 }
 
@@ -95,6 +99,8 @@ struct Term {
     /// The letter before it, or after it, would make it another word.
     starts: bool,
     ends: bool,
+    /// Its form does not tell whether it is an order.
+    english: bool,
     /// The agent is called by it, as by a name: it begins with a capital.
     name: bool,
     turned: Option<Turn>,
@@ -148,19 +154,27 @@ impl Lexicon {
         let table: Table = serde_saphyr::from_str(text).map_err(|e| e.to_string())?;
         let groups: Vec<String> = table.groups.keys().cloned().collect();
         let classes: Vec<(String, String)> = table.classes.into_iter().collect();
-        if groups.len() > 64 || classes.len() > 64 {
-            return Err("more than 64 groups or classes".to_owned());
+        if groups.len() > 128 || classes.len() > 128 {
+            return Err("more than 128 groups or classes".to_owned());
         }
         let class_names: Vec<String> = classes.iter().map(|(name, _)| name.clone()).collect();
+        let disguised = bits(&groups, &["disguised".to_owned()])?;
         let mut words: BTreeMap<String, Term> = BTreeMap::new();
-        for (group, list) in &table.groups {
+        for (group, list) in table.languages.iter().chain(&table.groups) {
             let bit = bits(&groups, std::slice::from_ref(group))?;
+            let english = table.groups.get(group).is_some_and(|own| own == list);
+            let verbs = english && table.orders.contains(group);
             for word in list {
-                add_word(&mut words, word, bit);
+                add_word(&mut words, word, bit, english);
+                if verbs && word.bytes().all(|b| b.is_ascii_lowercase()) {
+                    // What "the agent sends" is an order, too.
+                    add_word(&mut words, &format!("{word}s"), bit, english);
+                }
             }
             if TURNED.contains(&group.as_str()) {
                 for word in list {
                     add_turned(&mut words, word);
+                    add_disguised(&mut words, word, bit | disguised);
                 }
             }
         }
@@ -177,8 +191,8 @@ impl Lexicon {
         let combinations = table.combinations.into_iter().map(|entry| {
             Ok(Combination {
                 all: bits(&class_names, &entry.all)?,
-                any: bits(&class_names, &entry.any)?,
-                unless: bits(&class_names, &entry.unless)?,
+                any: bits(&class_names, &spelled_out(&entry.any, &table.sets))?,
+                unless: bits(&class_names, &spelled_out(&entry.unless, &table.sets))?,
                 rule: entry.rule,
             })
         });
@@ -191,7 +205,8 @@ impl Lexicon {
         let telling = named(&[
             "ignore", "anew", "conceal", "call", "agent", "authority", "frame", "self", "chat",
             "abuse", "planted", "riddle", "template", "turn", "grave", "verdict", "press", "free",
-            "norefuse", "spread", "heed", "known", "licence", "talk", "soft", "role", "utter",
+            "norefuse", "spread", "heed", "known", "licence", "talk", "soft", "role", "utter", "rules",
+            "toward", "denial", "vital",
         ])?;
         let call = named(&["call"])?;
         for (word, term) in &mut words {
@@ -244,7 +259,7 @@ impl Lexicon {
                 hits.turned.push((turn, range));
             } else {
                 let mut groups = term.groups;
-                if groups & self.orders != 0 && !self.is_order(text, &range) {
+                if term.english && groups & self.orders != 0 && !self.is_order(text, &range) {
                     groups &= !self.orders;
                 }
                 if groups == 0 || term.name && !begins_with_capital(text, &range) {
@@ -271,7 +286,8 @@ impl Lexicon {
         let after = text.get(range.end..).unwrap_or_default();
         let next = after.chars().next();
         let ends = word.ends_with(|c: char| !c.is_ascii_alphanumeric());
-        if !ends && !next.is_none_or(|c| c.is_whitespace() || matches!(c, ':' | ',' | '.' | '!')) {
+        let code = |c| matches!(c, '(' | '=' | '_' | '/' | '\\' | '[' | '{' | '-' | '\'' | '"' | ')');
+        if !ends && next.is_some_and(code) {
             return false;
         }
         let before = text.get(..range.start).unwrap_or_default();
@@ -292,6 +308,15 @@ impl Lexicon {
     }
 }
 
+/// `names` with the classes of a set in its place.
+fn spelled_out(names: &[String], sets: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let each = names.iter().map(|name| {
+        let set = sets.get(name).map(Vec::as_slice);
+        set.unwrap_or(std::slice::from_ref(name))
+    });
+    each.flatten().cloned().collect()
+}
+
 /// The bits of `names` in `all`.
 fn bits(all: &[String], names: &[String]) -> Result<Bits, String> {
     let mut set = 0;
@@ -310,13 +335,16 @@ fn builder() -> aho_corasick::AhoCorasickBuilder {
     builder
 }
 
-fn add_word(words: &mut BTreeMap<String, Term>, word: &str, group: Bits) {
+fn add_word(words: &mut BTreeMap<String, Term>, word: &str, group: Bits, english: bool) {
     let open = word.strip_suffix('*');
     let plain = open.unwrap_or(word);
     let term = words.entry(plain.to_owned()).or_default();
     let spaced = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_dense(c));
+    // Arabic and Hebrew write "and" and "the" as one word with the next.
+    let prefixed = |c: char| matches!(c, '\u{590}'..='\u{6FF}');
     term.groups |= group;
-    term.starts = spaced(plain.chars().next());
+    term.english |= english;
+    term.starts = spaced(plain.chars().next()) && !plain.starts_with(prefixed);
     term.ends = open.is_none() && (term.ends || spaced(plain.chars().next_back()));
 }
 
@@ -332,6 +360,48 @@ fn add_turned(words: &mut BTreeMap<String, Term>, word: &str) {
             turned: Some(turn),
             ..Term::default()
         });
+    }
+}
+
+/// A word with digits for letters, and with something between its letters.
+fn add_disguised(words: &mut BTreeMap<String, Term>, word: &str, groups: Bits) {
+    let plain = word.trim_end_matches('*');
+    if plain.len() < MIN_DISGUISED || !plain.bytes().all(|b| b.is_ascii_lowercase()) {
+        return;
+    }
+    let digits = |from: &[char]| -> String {
+        let digit = |c| match c {
+            'o' => '0',
+            'i' => '1',
+            'e' => '3',
+            'a' => '4',
+            's' => '5',
+            't' => '7',
+            other => other,
+        };
+        plain
+            .chars()
+            .map(|c| if from.contains(&c) { digit(c) } else { c })
+            .collect()
+    };
+    let apart = |between: &str| -> String {
+        let letters: Vec<String> = plain.chars().map(String::from).collect();
+        letters.join(between)
+    };
+    let forms = [
+        digits(&['o', 'i', 'e', 'a']),
+        digits(&['o', 'i', 'e']),
+        digits(&['o', 'i', 'e', 'a', 's']),
+        digits(&['o', 'i', 'e', 'a', 's', 't']),
+        apart(" "),
+        apart("-"),
+        apart("."),
+        apart("_"),
+    ];
+    for form in forms.into_iter().filter(|form| form != plain) {
+        let term = words.entry(form).or_default();
+        term.groups |= groups;
+        (term.starts, term.ends) = (true, true);
     }
 }
 
@@ -365,6 +435,10 @@ fn begins_with_capital(text: &str, range: &Range<usize>) -> bool {
 fn stands_alone(text: &str, range: &Range<usize>, term: Term) -> bool {
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
+    if text.get(range.clone()) == Some("@") {
+        let name = |c: char| c.is_ascii_alphanumeric();
+        return before.ends_with(name) && after.starts_with(name);
+    }
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_dense(c));
     !(term.starts && joins(before.chars().next_back()) || term.ends && joins(after.chars().next()))
 }

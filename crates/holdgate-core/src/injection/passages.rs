@@ -7,6 +7,8 @@ use std::ops::Range;
 const REACH: usize = 140;
 /// How far before a word `not` denies it.
 const DENIAL: usize = 44;
+/// Bytes of a line that was wrapped.
+const WRAPPED: usize = 48;
 /// How far back a quotation mark is looked for.
 const QUOTE: usize = 160;
 
@@ -71,8 +73,7 @@ fn sentences(text: &str, hits: &[Hit]) -> Vec<usize> {
     let mut numbers = Vec::with_capacity(hits.len());
     let (mut number, mut at) = (0, 0);
     for hit in hits {
-        let between = bytes.get(at..hit.range.start).unwrap_or_default();
-        number += ends(between, bytes.get(hit.range.start).copied());
+        number += ends(bytes, at..hit.range.start);
         numbers.push(number);
         // A phrase may end its sentence: `assistant:` does not, `follow it.` does.
         at = hit.range.end.max(at);
@@ -80,29 +81,33 @@ fn sentences(text: &str, hits: &[Hit]) -> Vec<usize> {
     numbers
 }
 
-/// How many sentences end in `between`, which `next` follows.
-fn ends(between: &[u8], next: Option<u8>) -> usize {
+/// How many sentences end in a range of `bytes`.
+fn ends(bytes: &[u8], range: Range<usize>) -> usize {
     let mut count = 0;
-    for (at, byte) in between.iter().enumerate() {
-        let after = between.get(at + 1).copied().or(next);
-        let space = after.is_none_or(|b| b.is_ascii_whitespace());
-        count += match byte {
-            b'.' | b'!' | b'?' if space => 1,
-            b'\n' if after == Some(b'\n') => 2,
-            // A line that goes on begins with a small letter, maybe after its indentation.
-            b'\n' if !goes_on(between.get(at + 1..).unwrap_or_default(), next) => 1,
+    for at in range {
+        let after = bytes.get(at + 1);
+        let space = after.is_none_or(u8::is_ascii_whitespace);
+        count += match bytes.get(at) {
+            Some(b'.' | b'!' | b'?') if space => 1,
+            Some(b'\n') if after == Some(&b'\n') => 2,
+            Some(b'\n') if !goes_on(bytes, at) => 1,
             // 。 ！ ？ are three bytes each: E3 80 82, EF BC 81, EF BC 9F.
-            0x82 if ends_with(between, at, &[0xE3, 0x80]) => 1,
-            0x81 | 0x9F if ends_with(between, at, &[0xEF, 0xBC]) => 1,
-            _ => 0,
+            Some(0x82) if ends_with(bytes, at, &[0xE3, 0x80]) => 1,
+            Some(0x81 | 0x9F) if ends_with(bytes, at, &[0xEF, 0xBC]) => 1,
+            Some(_) | None => 0,
         };
     }
     count
 }
 
-fn goes_on(rest: &[u8], next: Option<u8>) -> bool {
-    let first = rest.iter().copied().chain(next).find(|b| !matches!(b, b' ' | b'\t'));
-    first.is_none_or(|b| b.is_ascii_lowercase() || !b.is_ascii())
+/// Whether the line that ends at `at` goes on in the next one: it is long, and the next one begins
+/// with a small letter.
+fn goes_on(bytes: &[u8], at: usize) -> bool {
+    let start = at.saturating_sub(WRAPPED);
+    let short = bytes.get(start..at).is_none_or(|line| line.contains(&b'\n')) || start == 0;
+    let rest = bytes.get(at + 1..).unwrap_or_default().iter();
+    let first = rest.take(WRAPPED).find(|b| !matches!(b, b' ' | b'\t'));
+    !short && first.is_none_or(|b| b.is_ascii_lowercase() || !b.is_ascii())
 }
 
 fn ends_with(bytes: &[u8], end: usize, with: &[u8]) -> bool {
@@ -127,7 +132,7 @@ fn signals(lexicon: &Lexicon, text: &str, hits: &[Hit], sentences: &[usize]) -> 
                 continue;
             }
             if let Some(range) = nearest(lexicon, signal, words)
-                && !((mentions || mentioned) && is_quoted(text, &range))
+                && !((mentions || mentioned) && is_quotation(text, &range))
             {
                 all.push(Found {
                     class: signal.class,
@@ -182,10 +187,15 @@ fn denied(lexicon: &Lexicon, words: &[Hit], at: usize) -> bool {
         .any(|hit| hit.groups & lexicon.not != 0)
 }
 
-/// Whether a range begins inside of quotation marks. The value of a JSON member is not a quotation.
-fn is_quoted(text: &str, range: &Range<usize>) -> bool {
-    let from = text.floor_char_boundary(range.start.saturating_sub(QUOTE));
-    let before = text.get(from..range.start).unwrap_or_default();
+/// Whether a range begins or ends in a quotation.
+fn is_quotation(text: &str, range: &Range<usize>) -> bool {
+    is_quoted(text, range.start) || is_quoted(text, range.end)
+}
+
+/// Whether a place is inside of quotation marks. The value of a JSON member is not a quotation.
+fn is_quoted(text: &str, at: usize) -> bool {
+    let from = text.floor_char_boundary(at.saturating_sub(QUOTE));
+    let before = text.get(from..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     let odd = |mark: char| line.matches(mark).count() % 2 == 1;
     let json = line.rfind('"').is_some_and(|at| {

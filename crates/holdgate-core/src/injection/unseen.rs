@@ -40,7 +40,8 @@ pub(super) fn look(text: &str) -> Seen<'_> {
         };
     }
     let normal = normalise(text);
-    let looks = as_it_looks(text);
+    let letters: String = text.chars().map(upright).collect();
+    let looks = as_it_looks(&letters);
     let mut others = Vec::new();
     if looks != normal {
         others.push(lower(&looks));
@@ -54,6 +55,15 @@ pub(super) fn look(text: &str) -> Seen<'_> {
         others,
         messages,
         long_run,
+    }
+}
+
+/// Letters that look like `I` and `i`. The table of look-alikes knows them as `l`.
+fn upright(c: char) -> char {
+    match c {
+        '\u{406}' | '\u{399}' | '\u{4C0}' => 'I',
+        '\u{456}' | '\u{3B9}' => 'i',
+        other => other,
     }
 }
 
