@@ -25,7 +25,33 @@ pub(super) fn decoded(text: &str, hits: &Hits) -> Vec<String> {
     let mut all = runs(text);
     all.extend(unescaped(text));
     all.extend(turned(text, hits));
+    all.extend(morse(text));
     all
+}
+
+/// Morse code: words between slashes or wide gaps.
+fn morse(text: &str) -> Option<String> {
+    const LETTERS: [&str; 26] = [
+        ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
+        "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--",
+        "--..",
+    ];
+    if !text.contains("- .") && !text.contains(". -") {
+        return None;
+    }
+    let mut letters = String::new();
+    let mut count = 0;
+    for word in text.split([' ', '\n']).take(MAX_BYTES) {
+        let at = LETTERS.iter().position(|code| *code == word);
+        match at.and_then(|at| u8::try_from(at).ok()) {
+            Some(at) => {
+                letters.push(char::from(b'a' + at));
+                count += 1;
+            }
+            None => letters.push(' '),
+        }
+    }
+    (count >= MIN_SERIES).then_some(letters)
 }
 
 /// Base64, hexadecimal, numbers.

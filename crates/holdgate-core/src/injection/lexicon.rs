@@ -103,6 +103,8 @@ struct Term {
     english: bool,
     /// The agent is called by it, as by a name: it begins with a capital.
     name: bool,
+    /// It does not count as a part of a name: `pi-agent`, `agent/src`.
+    apart: bool,
     turned: Option<Turn>,
 }
 
@@ -208,11 +210,13 @@ impl Lexicon {
             "norefuse", "spread", "heed", "known", "licence", "talk", "soft", "role", "utter", "rules",
             "toward", "denial", "vital",
         ])?;
-        let call = named(&["call"])?;
+        let (call, agent) = (named(&["call"])?, named(&["agent", "call"])?);
         for (word, term) in &mut words {
             term.name = term.groups & call != 0 && word.ends_with([':', ',']);
+            term.apart = term.groups & agent != 0;
         }
-        inherit(&mut words, not)?;
+        let neutral = named(&["neutral"])?;
+        inherit(&mut words, not, neutral)?;
         let search = builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(words.keys())
@@ -406,14 +410,18 @@ fn add_disguised(words: &mut BTreeMap<String, Term>, word: &str, groups: Bits) {
 }
 
 /// Gives each phrase the groups of the words in it, which a search for the longest does not report.
-/// The word `not` keeps its meaning to itself.
-fn inherit(words: &mut BTreeMap<String, Term>, not: Bits) -> Result<(), String> {
+/// The word `not` keeps its meaning to itself, and a neutral phrase has no other.
+fn inherit(words: &mut BTreeMap<String, Term>, not: Bits, neutral: Bits) -> Result<(), String> {
     let search = builder()
         .match_kind(MatchKind::Standard)
         .build(words.keys())
         .map_err(|e| e.to_string())?;
     let terms: Vec<Term> = words.values().copied().collect();
     for (phrase, term) in words.iter_mut() {
+        if term.groups & neutral != 0 {
+            term.groups = neutral;
+            continue;
+        }
         for inner in search.find_overlapping_iter(phrase.as_str()) {
             let Some(part) = terms.get(inner.pattern().as_usize()) else {
                 continue;
@@ -438,6 +446,14 @@ fn stands_alone(text: &str, range: &Range<usize>, term: Term) -> bool {
     if text.get(range.clone()) == Some("@") {
         let name = |c: char| c.is_ascii_alphanumeric();
         return before.ends_with(name) && after.starts_with(name);
+    }
+    let part = |c: char| matches!(c, '-' | '_' | '/' | '\\' | '.');
+    let letter = |c: char| c.is_alphanumeric();
+    if term.apart
+        && (before.ends_with(part) && before.trim_end_matches(part).ends_with(letter)
+            || after.starts_with(part) && after.trim_start_matches(part).starts_with(letter))
+    {
+        return false;
     }
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_dense(c));
     !(term.starts && joins(before.chars().next_back()) || term.ends && joins(after.chars().next()))

@@ -37,17 +37,17 @@ pub(super) fn first(lexicon: &Lexicon, text: &str, hits: &Hits, context: Bits) -
     let sentences = sentences(text, &hits.list);
     let found = signals(lexicon, text, &hits.list, &sentences);
     for (at, start) in found.iter().enumerate() {
+        let reach = start.range.start + REACH * start.lasts;
+        let end = start.sentence + start.lasts;
+        let passage = found.iter().skip(at);
+        let passage = passage.take_while(|next| next.range.start <= reach && next.sentence < end);
+        let all = passage.clone().fold(context, |set, next| set | next.class);
         let mut classes = context;
         let mut end = start.range.end;
-        for next in found.iter().skip(at) {
-            let reach = REACH * start.lasts;
-            let far = next.range.start.saturating_sub(start.range.start) > reach;
-            if far || next.sentence >= start.sentence + start.lasts {
-                break;
-            }
+        for next in passage {
             classes |= next.class;
             end = end.max(next.range.end);
-            if let Some(combination) = matching(&lexicon.combinations, classes) {
+            if let Some(combination) = matching(&lexicon.combinations, classes, all) {
                 return Some(Passage {
                     combination,
                     classes,
@@ -59,11 +59,12 @@ pub(super) fn first(lexicon: &Lexicon, text: &str, hits: &Hits, context: Bits) -
     None
 }
 
-fn matching(combinations: &[Combination], classes: Bits) -> Option<usize> {
+/// The first combination of `classes` that `all` classes of the passage do not exclude.
+fn matching(combinations: &[Combination], classes: Bits, all: Bits) -> Option<usize> {
     combinations.iter().position(|combination| {
         classes & combination.all == combination.all
             && (combination.any == 0 || classes & combination.any != 0)
-            && classes & combination.unless == 0
+            && all & combination.unless == 0
     })
 }
 

@@ -40,7 +40,7 @@ pub(super) fn look(text: &str) -> Seen<'_> {
         };
     }
     let normal = normalise(text);
-    let letters: String = text.chars().map(upright).collect();
+    let letters: String = text.chars().filter_map(upright).collect();
     let looks = as_it_looks(&letters);
     let mut others = Vec::new();
     if looks != normal {
@@ -58,13 +58,28 @@ pub(super) fn look(text: &str) -> Seen<'_> {
     }
 }
 
-/// Letters that look like `I` and `i`. The table of look-alikes knows them as `l`.
-fn upright(c: char) -> char {
+/// A letter without its marks, and letters that are drawn in other ways: as flags, as Braille, and as
+/// those that the table of look-alikes knows as `l`.
+fn upright(c: char) -> Option<char> {
+    let from = |first: char, base: char| {
+        let offset = u32::from(c) - u32::from(first);
+        char::from_u32(u32::from(base) + offset)
+    };
     match c {
-        '\u{406}' | '\u{399}' | '\u{4C0}' => 'I',
-        '\u{456}' | '\u{3B9}' => 'i',
-        other => other,
+        '\u{300}'..='\u{36F}' => None,
+        '\u{406}' | '\u{399}' | '\u{4C0}' => Some('I'),
+        '\u{456}' | '\u{3B9}' => Some('i'),
+        '\u{1F1E6}'..='\u{1F1FF}' => from('\u{1F1E6}', 'a'),
+        '\u{2800}'..='\u{283F}' => Some(braille(c).unwrap_or(c)),
+        other => Some(other),
     }
+}
+
+/// The letters of Braille, from `a` on.
+fn braille(c: char) -> Option<char> {
+    const LETTERS: &str = "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵";
+    let at = LETTERS.chars().position(|letter| letter == c)?;
+    char::from_u32(u32::from('a') + u32::try_from(at).ok()?)
 }
 
 /// Lower case, where that takes as many bytes.
