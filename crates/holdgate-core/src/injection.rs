@@ -9,6 +9,7 @@ mod carriers;
 mod encoded;
 mod lexicon;
 mod passages;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod unseen;
@@ -60,7 +61,9 @@ impl Suspicion {
 
 /// Whether what a tool returned gives orders to the agent.
 pub fn examine(text: &str) -> Option<Suspicion> {
-    let text = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
+    let text = text
+        .get(..text.floor_char_boundary(MAX_TEXT))
+        .unwrap_or(text);
     let mut reader = Reader {
         lexicon: lexicon()?,
         left: MAX_READ,
@@ -142,7 +145,7 @@ impl Reader {
         if context.depth >= MAX_DEPTH {
             return None;
         }
-        if context.depth == 0 && hits.groups & self.lexicon.telling != 0 {
+        if context.depth == 0 && hits.groups & self.lexicon.naming != 0 {
             let names = names(text);
             let hits = self.lexicon.find(&names);
             if let Some(passage) = passages::first(self.lexicon, &names, &hits, classes) {
@@ -208,15 +211,17 @@ fn is_bare(text: &str) -> bool {
     let text = text.trim();
     let lines = text.lines().count();
     let words = text.split_whitespace().count();
-    let prose = text.bytes().filter(|b| b.is_ascii_alphabetic() || *b == b' ').count();
+    let prose = text
+        .bytes()
+        .filter(|b| b.is_ascii_alphabetic() || *b == b' ')
+        .count();
     text.len() <= MAX_BARE && lines <= 2 && words >= 3 && prose * 10 >= text.len() * 7
 }
 
 /// The long names in a text, as sentences: a file name may be an order.
 fn names(text: &str) -> String {
-    static LONG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"[A-Za-z]+(?:[-_. ]{1,3}[A-Za-z0-9'~/]+){0,12}(?:[-_][A-Za-z0-9.'~/]+){4,24}").ok()
-    });
+    static LONG: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[A-Za-z0-9.'~/]+(?:[-_][A-Za-z0-9.'~/]+){4,}[^\n]*").ok());
     let Some(long) = LONG.as_ref() else {
         return String::new();
     };

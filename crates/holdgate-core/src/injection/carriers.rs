@@ -8,46 +8,106 @@ use std::sync::LazyLock;
 /// Parts that are looked at.
 const MAX_PARTS: usize = 256;
 
-/// The first group of each is the part that is not seen, with what must be in the text for it.
+/// Bytes of a part that are read.
+const MAX_PART: usize = 4000;
+/// Bytes of a part that may be an order.
+const MIN_PART: usize = 8;
+
+/// What must be in the text, and an expression whose first group is the part. Lengths are checked
+/// afterwards: a counted repetition would make the search slow.
 const CARRIERS: &[(&str, &str)] = &[
-    ("<!--", r"(?s)<!--(.{4,4000}?)-->"),
-    ("=", r#"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|data-[a-z-]+)\s*=\s*"([^"<]{12,2000})""#),
-    ("=", r"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|data-[a-z-]+)\s*=\s*'([^'<]{12,2000})'"),
-    ("<", r"(?is)<[a-z]+[^>]{0,300}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em)?\s*[;'\x22]|opacity\s*:\s*0(?:\.0\d*)?\s*[;'\x22]|color\s*:\s*(?:\#fff(?:fff)?\b|white|transparent)|(?:left|top|text-indent)\s*:\s*-\d{3,}|(?:height|width)\s*:\s*[01](?:px)?\s*[;'\x22]|\shidden(?:\s|>|=)|aria-hidden|sr-only|visually-hidden)[^>]{0,300}>(.{8,2000}?)</"),
-    ("<", r"(?is)<(?:noscript|template|desc|metadata|rdf:description)[^>]{0,100}>(.{8,2000}?)</"),
-    ("](", r#"\]\([^)\s]{0,500}\s+["']([^"'\n]{8,1000})["']\)"#),
-    ("![", r"!\[([^\]\n]{12,1000})\]\("),
-    ("]:", r#"(?m)^\s{0,3}\[[^\]\n]{1,60}\]:\s*\S{0,500}\s*[("'](.{8,1000})[)"']\s*$"#),
-    ("\u{1b}[", "(?s)\u{1b}\\[(?:[0-9;]*;)?8m(.{4,2000}?)(?:\u{1b}\\[|$)"),
-    ("\u{1b}[", "\u{1b}\\[(?:[0-9;]*;)?(?:30;40|37;47|97;107)m([^\u{1b}]{4,2000})"),
-    ("\u{1b}]", "\u{1b}\\][0-9]{0,3};([^\u{7}\u{1b}]{8,1000})"),
-    ("\u{1b}[", "([^\u{1b}\r\n]{8,1000})(?:\r?\n)?(?:\r|\u{1b}\\[[0-9;]*[AFGHKJ])+"),
-    ("\r", "(?m)([^\r\n]{8,1000})\r[^\n]"),
-    ("\u{8}", "([^\u{8}\n]{8,1000})\u{8}{4}"),
+    (
+        "=\"",
+        r#"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|description|data-[a-z-]+)\s*=\s*"([^"<]*)""#,
+    ),
+    (
+        "='",
+        r"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|description|data-[a-z-]+)\s*=\s*'([^'<]*)'",
+    ),
+    ("](", r#"\]\([^)\s]*\s+["']([^"'\n]*)["']\)"#),
+    ("![", r"!\[([^\]\n]*)\]\("),
+    (
+        "]:",
+        r#"(?m)^ {0,3}\[[^\]\n]+\]:\s*\S*\s*[("'](.+)[)"']\s*$"#,
+    ),
+    ("\u{1b}[", "\u{1b}\\[(?:[0-9;]*;)?8m([^\u{1b}]*)"),
+    (
+        "\u{1b}[",
+        "\u{1b}\\[(?:[0-9;]*;)?(?:30;40|37;47|97;107)m([^\u{1b}]*)",
+    ),
+    ("\u{1b}]", "\u{1b}\\][0-9]*;([^\u{7}\u{1b}]*)"),
+    (
+        "\u{1b}[",
+        "([^\u{1b}\r\n]+)(?:\r?\n)?(?:\r|\u{1b}\\[[0-9;]*[AFGHKJ])",
+    ),
+    ("\r", "([^\r\n]+)\r[^\n]"),
+    ("\u{8}\u{8}", "([^\u{8}\n]+)\u{8}{4}"),
 ];
+
+/// What hides an element of a page, in its tag.
+const HIDING: &str = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em)?\s*[;'\x22]|opacity\s*:\s*0(?:\.0\d*)?\s*[;'\x22]|[^-]color\s*:\s*(?:\#fff|white|transparent)|(?:left|top|text-indent)\s*:\s*-\d{3}|(?:height|width)\s*:\s*[01](?:px)?\s*[;'\x22]|\shidden\s*[>=]|aria-hidden|sr-only|visually-hidden|<noscript|<template|<desc\b|<metadata";
 
 static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let compiled = CARRIERS.iter();
-    let compiled = compiled.filter_map(|(mark, expression)| Some((*mark, Regex::new(expression).ok()?)));
+    let compiled =
+        compiled.filter_map(|(mark, expression)| Some((*mark, Regex::new(expression).ok()?)));
     compiled.collect()
 });
+static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok());
 
 /// Where in `text` the parts are.
 pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    if memchr::memchr3(b'=', b'<', b']', text.as_bytes()).is_none()
-        && memchr::memchr3(0x1b, b'\r', 8, text.as_bytes()).is_none()
-    {
-        return parts;
+    if memchr::memchr(b'<', text.as_bytes()).is_some() {
+        comments(text, &mut parts);
+        elements(text, &mut parts);
     }
     for (mark, pattern) in PATTERNS.iter() {
-        if !text.contains(mark) {
+        if memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_none() {
             continue;
         }
         let found = pattern.captures_iter(text).filter_map(|all| all.get(1));
-        parts.extend(found.map(|part| part.range()).take(MAX_PARTS));
+        let found = found.map(|part| part.range()).take(MAX_PARTS);
+        parts.extend(found.filter(|part| part.len() >= MIN_PART));
+    }
+    for part in &mut parts {
+        part.end = text.floor_char_boundary(part.end.min(part.start + MAX_PART));
     }
     parts
+}
+
+/// Comments of HTML and XML; one without an end goes to the end.
+fn comments(text: &str, parts: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    for _ in 0..MAX_PARTS {
+        let Some(start) = find(text, from, "<!--") else {
+            return;
+        };
+        let start = start + "<!--".len();
+        let end = find(text, start, "-->").unwrap_or(text.len());
+        parts.push(start..end);
+        from = end;
+    }
+}
+
+/// The text of elements that are not shown.
+fn elements(text: &str, parts: &mut Vec<Range<usize>>) {
+    let Some(hiding) = HIDDEN.as_ref() else {
+        return;
+    };
+    for found in hiding.find_iter(text).take(MAX_PARTS) {
+        let Some(start) = find(text, found.end().saturating_sub(1), ">") else {
+            return;
+        };
+        let end = find(text, start, "<").unwrap_or(text.len());
+        parts.push(start + 1..end);
+    }
+}
+
+/// Where `what` is, from `from` on.
+fn find(text: &str, from: usize, what: &str) -> Option<usize> {
+    let rest = text.as_bytes().get(from..)?;
+    memchr::memmem::find(rest, what.as_bytes()).map(|at| from + at)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Runs of encoded text, decoded: base64, hexadecimal and decimal codes, binary, URL, HTML and
 //! string escapes, letters turned by thirteen places or written backwards.
 
-use super::lexicon::{Hits, Turn};
+use super::lexicon::Hits;
+use super::terms::Turn;
 use holdgate_effects::decode;
 use regex::{Captures, Regex};
 use std::ops::Range;
@@ -135,7 +136,9 @@ impl Runs {
         }
         let readings = readings.iter().flatten();
         if self.series.is_empty() {
-            self.series = readings.map(|(radix, byte)| (*radix, vec![*byte])).collect();
+            self.series = readings
+                .map(|(radix, byte)| (*radix, vec![*byte]))
+                .collect();
             return;
         }
         for (radix, bytes) in &mut self.series {
@@ -176,8 +179,8 @@ impl Runs {
     }
 
     fn keep(&mut self, bytes: Vec<u8>) {
-        let utf16 = bytes.len() >= 2 * MIN_SERIES
-            && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
+        let utf16 =
+            bytes.len() >= 2 * MIN_SERIES && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
         let bytes = if utf16 {
             bytes.into_iter().step_by(2).collect()
         } else {
@@ -208,7 +211,9 @@ const ESCAPE: &str = concat!(
 );
 
 static ESCAPES: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
-    let run = format!(r"(?:(?:{ESCAPE})(?:%20|&#32;|&#x20;|\\x20|\\u0020|\\040|=20|[^%&\\=\n]{{0,3}})){{{MIN_ESCAPES},}}");
+    let run = format!(
+        r"(?:(?:{ESCAPE})(?:%20|&#32;|&#x20;|\\x20|\\u0020|\\040|=20|[^%&\\=\n]{{0,3}})){{{MIN_ESCAPES},}}"
+    );
     Some((Regex::new(ESCAPE).ok()?, Regex::new(&run).ok()?))
 });
 

@@ -1,6 +1,9 @@
 //! The table of words that orders to an agent are made of, ready to search: `lexicon.yaml`.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use super::terms::{
+    Term, Turn, Words, add_disguised, add_turned, add_word, begins_with_capital, inherit,
+    may_be_disguised, stands_alone,
+};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -11,13 +14,44 @@ pub(super) type Bits = u128;
 
 /// Words found in a text that are kept; what follows is examined by itself.
 const MAX_HITS: usize = 1 << 16;
-/// Words shorter than this may occur by chance where letters are turned or mirrored.
-const MIN_TURNED: usize = 6;
-/// The same where digits stand for letters, or something stands between them.
-const MIN_DISGUISED: usize = 4;
 /// The groups whose words are known turned and mirrored, too.
 const TURNED: &[&str] = &[
     "ignore", "prior", "rules", "agent", "secret", "self", "show", "run", "destroy", "send",
+];
+
+/// Groups of which every combination needs one.
+const TELLING: &[&str] = &[
+    "ignore",
+    "anew",
+    "conceal",
+    "call",
+    "agent",
+    "authority",
+    "frame",
+    "self",
+    "chat",
+    "abuse",
+    "planted",
+    "riddle",
+    "template",
+    "turn",
+    "grave",
+    "verdict",
+    "press",
+    "free",
+    "norefuse",
+    "spread",
+    "heed",
+    "known",
+    "licence",
+    "talk",
+    "soft",
+    "role",
+    "utter",
+    "rules",
+    "toward",
+    "denial",
+    "vital",
 ];
 
 static LEXICON: LazyLock<Result<Lexicon, String>> =
@@ -92,36 +126,13 @@ pub(super) struct Combination {
     pub(super) unless: Bits,
 }
 
-/// One word of the table.
-#[derive(Clone, Copy, Debug, Default)]
-struct Term {
-    groups: Bits,
-    /// The letter before it, or after it, would make it another word.
-    starts: bool,
-    ends: bool,
-    /// Its form does not tell whether it is an order.
-    english: bool,
-    /// The agent is called by it, as by a name: it begins with a capital.
-    name: bool,
-    /// It does not count as a part of a name: `pi-agent`, `agent/src`.
-    apart: bool,
-    turned: Option<Turn>,
-}
-
-/// How a word is written so that people do not read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// Every letter moved by thirteen places.
-    Rot13,
-    /// From the last letter to the first.
-    Reversed,
-}
-
 /// A word of the table in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) range: Range<usize>,
     pub(super) groups: Bits,
+    /// Its letters take more than one byte each.
+    pub(super) wide: bool,
 }
 
 /// The words in a text.
@@ -137,17 +148,22 @@ pub(super) struct Hits {
 /// The table, ready to search.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    words: AhoCorasick,
-    terms: Vec<Term>,
+    plain: Words,
+    /// The same with disguised words.
+    disguised: Words,
     classes: Vec<(String, String)>,
     /// The groups of verbs.
-    orders: Bits,
+    pub(super) orders: Bits,
     before: HashSet<String>,
     pub(super) signals: Vec<Signal>,
     pub(super) combinations: Vec<Combination>,
     /// Without a word of these groups, no combination is possible.
     pub(super) telling: Bits,
+    /// Words of a file name that may be an order.
+    pub(super) naming: Bits,
     pub(super) not: Bits,
+    pub(super) agent: Bits,
+    pub(super) vocative: Bits,
     pub(super) mention: Bits,
 }
 
@@ -155,31 +171,12 @@ impl Lexicon {
     fn read(text: &str) -> Result<Lexicon, String> {
         let table: Table = serde_saphyr::from_str(text).map_err(|e| e.to_string())?;
         let groups: Vec<String> = table.groups.keys().cloned().collect();
-        let classes: Vec<(String, String)> = table.classes.into_iter().collect();
+        let classes: Vec<(String, String)> = table.classes.clone().into_iter().collect();
         if groups.len() > 128 || classes.len() > 128 {
             return Err("more than 128 groups or classes".to_owned());
         }
         let class_names: Vec<String> = classes.iter().map(|(name, _)| name.clone()).collect();
-        let disguised = bits(&groups, &["disguised".to_owned()])?;
-        let mut words: BTreeMap<String, Term> = BTreeMap::new();
-        for (group, list) in table.languages.iter().chain(&table.groups) {
-            let bit = bits(&groups, std::slice::from_ref(group))?;
-            let english = table.groups.get(group).is_some_and(|own| own == list);
-            let verbs = english && table.orders.contains(group);
-            for word in list {
-                add_word(&mut words, word, bit, english);
-                if verbs && word.bytes().all(|b| b.is_ascii_lowercase()) {
-                    // What "the agent sends" is an order, too.
-                    add_word(&mut words, &format!("{word}s"), bit, english);
-                }
-            }
-            if TURNED.contains(&group.as_str()) {
-                for word in list {
-                    add_turned(&mut words, word);
-                    add_disguised(&mut words, word, bit | disguised);
-                }
-            }
-        }
+        let [mut words, mut disguises] = words_of(&table, &groups)?;
         let signals = table.signals.iter().map(|entry| {
             Ok(Signal {
                 class: bits(&class_names, std::slice::from_ref(&entry.class))?,
@@ -190,12 +187,12 @@ impl Lexicon {
             })
         });
         let signals = signals.collect::<Result<Vec<_>, String>>()?;
-        let combinations = table.combinations.into_iter().map(|entry| {
+        let combinations = table.combinations.iter().map(|entry| {
             Ok(Combination {
                 all: bits(&class_names, &entry.all)?,
                 any: bits(&class_names, &spelled_out(&entry.any, &table.sets))?,
                 unless: bits(&class_names, &spelled_out(&entry.unless, &table.sets))?,
-                rule: entry.rule,
+                rule: entry.rule.clone(),
             })
         });
         let combinations = combinations.collect::<Result<Vec<_>, String>>()?;
@@ -204,12 +201,7 @@ impl Lexicon {
             bits(&groups, &names)
         };
         let (not, mention) = (named(&["not"])?, named(&["mention"])?);
-        let telling = named(&[
-            "ignore", "anew", "conceal", "call", "agent", "authority", "frame", "self", "chat",
-            "abuse", "planted", "riddle", "template", "turn", "grave", "verdict", "press", "free",
-            "norefuse", "spread", "heed", "known", "licence", "talk", "soft", "role", "utter", "rules",
-            "toward", "denial", "vital",
-        ])?;
+        let telling = named(TELLING)?;
         let (call, agent) = (named(&["call"])?, named(&["agent", "call"])?);
         for (word, term) in &mut words {
             term.name = term.groups & call != 0 && word.ends_with([':', ',']);
@@ -217,20 +209,21 @@ impl Lexicon {
         }
         let neutral = named(&["neutral"])?;
         inherit(&mut words, not, neutral)?;
-        let search = builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(words.keys())
-            .map_err(|e| e.to_string())?;
+        // Most texts have no disguised words, and need not be searched for them.
+        disguises.extend(words.clone());
         Ok(Lexicon {
-            words: search,
-            terms: words.into_values().collect(),
+            plain: Words::new(words)?,
+            disguised: Words::new(disguises)?,
             orders: bits(&groups, &table.orders)?,
             before: table.before.into_iter().collect(),
             classes,
             signals,
             combinations,
             telling,
+            naming: named(&["ignore", "agent"])?,
             not,
+            agent,
+            vocative: bits(&class_names, &["vocative".to_owned()])?,
             mention,
         })
     }
@@ -251,8 +244,13 @@ impl Lexicon {
     /// The words of the table in `text`, which is in lower case where it is not ASCII.
     pub(super) fn find(&self, text: &str) -> Hits {
         let mut hits = Hits::default();
-        for found in self.words.find_iter(text) {
-            let Some(term) = self.terms.get(found.pattern().as_usize()) else {
+        let words = if may_be_disguised(text) {
+            &self.disguised
+        } else {
+            &self.plain
+        };
+        for found in words.search.find_iter(text) {
+            let Some(term) = words.terms.get(found.pattern().as_usize()) else {
                 continue;
             };
             let range = found.range();
@@ -270,7 +268,12 @@ impl Lexicon {
                     continue;
                 }
                 hits.groups |= groups;
-                hits.list.push(Hit { range, groups });
+                let wide = text.get(range.clone()).is_some_and(|word| !word.is_ascii());
+                hits.list.push(Hit {
+                    range,
+                    groups,
+                    wide,
+                });
             }
             if hits.list.len() + hits.turned.len() >= MAX_HITS {
                 break;
@@ -290,7 +293,12 @@ impl Lexicon {
         let after = text.get(range.end..).unwrap_or_default();
         let next = after.chars().next();
         let ends = word.ends_with(|c: char| !c.is_ascii_alphanumeric());
-        let code = |c| matches!(c, '(' | '=' | '_' | '/' | '\\' | '[' | '{' | '-' | '\'' | '"' | ')');
+        let code = |c| {
+            matches!(
+                c,
+                '(' | '=' | '_' | '/' | '\\' | '[' | '{' | '-' | '\'' | '"' | ')'
+            )
+        };
         if !ends && next.is_some_and(code) {
             return false;
         }
@@ -298,18 +306,45 @@ impl Lexicon {
         let trimmed = before.trim_end_matches([' ', '\t']);
         let spaced = trimmed.len() < before.len();
         match trimmed.chars().next_back() {
-            None => true,
             Some(c) if c.is_alphanumeric() => {
                 let start = trimmed.rfind(|c: char| !c.is_alphanumeric() && c != '\'');
-                let last = trimmed.get(start.map_or(0, |at| at + 1)..).unwrap_or_default();
+                let last = trimmed
+                    .get(start.map_or(0, |at| at + 1)..)
+                    .unwrap_or_default();
                 let digits = last.bytes().all(|b| b.is_ascii_digit());
                 spaced && (digits || self.before.contains(&last.to_lowercase()))
             }
             Some('_' | '/' | '\\' | '$' | '=' | '@' | '.' | '&' | '%') if !spaced => false,
             Some('-') => spaced,
-            Some(_) => true,
+            Some(_) | None => true,
         }
     }
+}
+
+/// The words of all groups, and their disguises.
+fn words_of(table: &Table, groups: &[String]) -> Result<[BTreeMap<String, Term>; 2], String> {
+    let disguised = bits(groups, &["disguised".to_owned()])?;
+    let mut words: BTreeMap<String, Term> = BTreeMap::new();
+    let mut disguises: BTreeMap<String, Term> = BTreeMap::new();
+    for (group, list) in table.languages.iter().chain(&table.groups) {
+        let bit = bits(groups, std::slice::from_ref(group))?;
+        let english = table.groups.get(group).is_some_and(|own| own == list);
+        let verbs = english && table.orders.contains(group);
+        for word in list {
+            add_word(&mut words, word, bit, english);
+            if verbs && word.bytes().all(|b| b.is_ascii_lowercase()) {
+                // What "the agent sends" is an order, too.
+                add_word(&mut words, &format!("{word}s"), bit, english);
+            }
+        }
+        if TURNED.contains(&group.as_str()) {
+            for word in list {
+                add_turned(&mut words, word);
+                add_disguised(&mut disguises, word, bit | disguised);
+            }
+        }
+    }
+    Ok([words, disguises])
 }
 
 /// `names` with the classes of a set in its place.
@@ -329,138 +364,4 @@ fn bits(all: &[String], names: &[String]) -> Result<Bits, String> {
         set |= 1 << at.ok_or_else(|| format!("unknown name `{name}`"))?;
     }
     Ok(set)
-}
-
-fn builder() -> aho_corasick::AhoCorasickBuilder {
-    let mut builder = AhoCorasick::builder();
-    builder
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::ContiguousNFA));
-    builder
-}
-
-fn add_word(words: &mut BTreeMap<String, Term>, word: &str, group: Bits, english: bool) {
-    let open = word.strip_suffix('*');
-    let plain = open.unwrap_or(word);
-    let term = words.entry(plain.to_owned()).or_default();
-    let spaced = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_dense(c));
-    // Arabic and Hebrew write "and" and "the" as one word with the next.
-    let prefixed = |c: char| matches!(c, '\u{590}'..='\u{6FF}');
-    term.groups |= group;
-    term.english |= english;
-    term.starts = spaced(plain.chars().next()) && !plain.starts_with(prefixed);
-    term.ends = open.is_none() && (term.ends || spaced(plain.chars().next_back()));
-}
-
-fn add_turned(words: &mut BTreeMap<String, Term>, word: &str) {
-    let plain = word.trim_end_matches('*');
-    if plain.len() < MIN_TURNED || !plain.bytes().all(|b| b.is_ascii_lowercase()) {
-        return;
-    }
-    let reversed: String = plain.chars().rev().collect();
-    let rot13 = holdgate_effects::decode::rot13(plain);
-    for (turned, turn) in [(rot13, Turn::Rot13), (reversed, Turn::Reversed)] {
-        words.entry(turned).or_insert(Term {
-            turned: Some(turn),
-            ..Term::default()
-        });
-    }
-}
-
-/// A word with digits for letters, and with something between its letters.
-fn add_disguised(words: &mut BTreeMap<String, Term>, word: &str, groups: Bits) {
-    let plain = word.trim_end_matches('*');
-    if plain.len() < MIN_DISGUISED || !plain.bytes().all(|b| b.is_ascii_lowercase()) {
-        return;
-    }
-    let digits = |from: &[char]| -> String {
-        let digit = |c| match c {
-            'o' => '0',
-            'i' => '1',
-            'e' => '3',
-            'a' => '4',
-            's' => '5',
-            't' => '7',
-            other => other,
-        };
-        plain
-            .chars()
-            .map(|c| if from.contains(&c) { digit(c) } else { c })
-            .collect()
-    };
-    let apart = |between: &str| -> String {
-        let letters: Vec<String> = plain.chars().map(String::from).collect();
-        letters.join(between)
-    };
-    let forms = [
-        digits(&['o', 'i', 'e', 'a']),
-        digits(&['o', 'i', 'e']),
-        digits(&['o', 'i', 'e', 'a', 's']),
-        digits(&['o', 'i', 'e', 'a', 's', 't']),
-        apart(" "),
-        apart("-"),
-        apart("."),
-        apart("_"),
-    ];
-    for form in forms.into_iter().filter(|form| form != plain) {
-        let term = words.entry(form).or_default();
-        term.groups |= groups;
-        (term.starts, term.ends) = (true, true);
-    }
-}
-
-/// Gives each phrase the groups of the words in it, which a search for the longest does not report.
-/// The word `not` keeps its meaning to itself, and a neutral phrase has no other.
-fn inherit(words: &mut BTreeMap<String, Term>, not: Bits, neutral: Bits) -> Result<(), String> {
-    let search = builder()
-        .match_kind(MatchKind::Standard)
-        .build(words.keys())
-        .map_err(|e| e.to_string())?;
-    let terms: Vec<Term> = words.values().copied().collect();
-    for (phrase, term) in words.iter_mut() {
-        if term.groups & neutral != 0 {
-            term.groups = neutral;
-            continue;
-        }
-        for inner in search.find_overlapping_iter(phrase.as_str()) {
-            let Some(part) = terms.get(inner.pattern().as_usize()) else {
-                continue;
-            };
-            if stands_alone(phrase, &inner.range(), *part) && term.turned.is_none() {
-                term.groups |= part.groups & !not;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn begins_with_capital(text: &str, range: &Range<usize>) -> bool {
-    let word = text.get(range.clone()).unwrap_or_default();
-    word.starts_with(|c: char| c.is_uppercase() || !c.is_ascii_alphabetic())
-}
-
-/// Whether the letters around a word leave it a word.
-fn stands_alone(text: &str, range: &Range<usize>, term: Term) -> bool {
-    let before = text.get(..range.start).unwrap_or_default();
-    let after = text.get(range.end..).unwrap_or_default();
-    if text.get(range.clone()) == Some("@") {
-        let name = |c: char| c.is_ascii_alphanumeric();
-        return before.ends_with(name) && after.starts_with(name);
-    }
-    let part = |c: char| matches!(c, '-' | '_' | '/' | '\\' | '.');
-    let letter = |c: char| c.is_alphanumeric();
-    if term.apart
-        && (before.ends_with(part) && before.trim_end_matches(part).ends_with(letter)
-            || after.starts_with(part) && after.trim_start_matches(part).starts_with(letter))
-    {
-        return false;
-    }
-    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_dense(c));
-    !(term.starts && joins(before.chars().next_back()) || term.ends && joins(after.chars().next()))
-}
-
-/// Letters of scripts that put no space between words.
-pub(super) fn is_dense(c: char) -> bool {
-    matches!(c, '\u{0E00}'..='\u{0E7F}' | '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{9FFF}'
-        | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }

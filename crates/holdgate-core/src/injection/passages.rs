@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// Bytes of a passage for each of its sentences.
 const REACH: usize = 140;
+/// Sentences that make one passage.
+const PASSAGE: usize = 3;
 /// How far before a word `not` denies it.
 const DENIAL: usize = 44;
 /// Bytes of a line that was wrapped.
@@ -36,24 +38,37 @@ pub(super) fn first(lexicon: &Lexicon, text: &str, hits: &Hits, context: Bits) -
     }
     let sentences = sentences(text, &hits.list);
     let found = signals(lexicon, text, &hits.list, &sentences);
-    for (at, start) in found.iter().enumerate() {
-        let reach = start.range.start + REACH * start.lasts;
-        let end = start.sentence + start.lasts;
-        let passage = found.iter().skip(at);
-        let passage = passage.take_while(|next| next.range.start <= reach && next.sentence < end);
-        let all = passage.clone().fold(context, |set, next| set | next.class);
-        let mut classes = context;
-        let mut end = start.range.end;
-        for next in passage {
-            classes |= next.class;
-            end = end.max(next.range.end);
-            if let Some(combination) = matching(&lexicon.combinations, classes, all) {
-                return Some(Passage {
-                    combination,
-                    classes,
-                    range: start.range.start..end,
-                });
-            }
+    let from = |at: usize| passage(lexicon, found.get(at..)?, context);
+    let (at, mut first) = (0..found.len()).find_map(|at| Some((at, from(at)?)))?;
+    // What stands before it may not belong to it.
+    for later in at + 1..found.len() {
+        match from(later) {
+            Some(part) if part.range.end <= first.range.end => first = part,
+            Some(_) | None => break,
+        }
+    }
+    Some(first)
+}
+
+/// The passage that begins with the first of `found`, if it is an order.
+fn passage(lexicon: &Lexicon, found: &[Found], context: Bits) -> Option<Passage> {
+    let start = found.first()?;
+    let reach = start.range.start + REACH * start.lasts;
+    let last = start.sentence + start.lasts;
+    let near = |next: &&Found| next.range.start <= reach && next.sentence < last;
+    let passage = found.iter().take_while(near);
+    let all = passage.clone().fold(context, |set, next| set | next.class);
+    let mut classes = context;
+    let mut end = start.range.end;
+    for next in passage {
+        classes |= next.class;
+        end = end.max(next.range.end);
+        if let Some(combination) = matching(&lexicon.combinations, classes, all) {
+            return Some(Passage {
+                combination,
+                classes,
+                range: start.range.start..end,
+            });
         }
     }
     None
@@ -105,14 +120,19 @@ fn ends(bytes: &[u8], range: Range<usize>) -> usize {
 /// with a small letter.
 fn goes_on(bytes: &[u8], at: usize) -> bool {
     let start = at.saturating_sub(WRAPPED);
-    let short = bytes.get(start..at).is_none_or(|line| line.contains(&b'\n')) || start == 0;
+    let short = bytes
+        .get(start..at)
+        .is_none_or(|line| line.contains(&b'\n'))
+        || start == 0;
     let rest = bytes.get(at + 1..).unwrap_or_default().iter();
     let first = rest.take(WRAPPED).find(|b| !matches!(b, b' ' | b'\t'));
     !short && first.is_none_or(|b| b.is_ascii_lowercase() || !b.is_ascii())
 }
 
 fn ends_with(bytes: &[u8], end: usize, with: &[u8]) -> bool {
-    bytes.get(..end).is_some_and(|before| before.ends_with(with))
+    bytes
+        .get(..end)
+        .is_some_and(|before| before.ends_with(with))
 }
 
 /// Every class in every sentence, in the order of the text.
@@ -143,12 +163,44 @@ fn signals(lexicon: &Lexicon, text: &str, hits: &[Hit], sentences: &[usize]) -> 
                 });
             }
         }
+        if groups & lexicon.agent != 0
+            && let Some(range) = vocative(lexicon, text, words)
+            && !((mentions || mentioned) && is_quotation(text, &range))
+        {
+            all.push(Found {
+                class: lexicon.vocative,
+                sentence,
+                lasts: PASSAGE,
+                range,
+            });
+        }
         if let Some(new) = all.get_mut(first..) {
             new.sort_by_key(|found| found.range.start);
         }
         mentioned = mentions;
     }
     all
+}
+
+/// Where the agent is called and an order follows: `AI: send …`, `(assistant): remove …`.
+fn vocative(lexicon: &Lexicon, text: &str, words: &[Hit]) -> Option<Range<usize>> {
+    words.windows(2).find_map(|pair| {
+        let [name, order] = pair else {
+            return None;
+        };
+        let word = text.get(name.range.clone())?;
+        let between = text.get(name.range.end..order.range.start)?;
+        let mark = between.trim_start_matches(')').trim();
+        let mark = mark.trim_end_matches("please").trim_end();
+        let comma = mark == "," || mark == "!" || word.ends_with(',') && mark.is_empty();
+        let colon = matches!(mark, ":" | "-" | "：" | "，" | "、")
+            || word.ends_with(':') && mark.is_empty();
+        // Lists have commas, too.
+        let named = word.starts_with(|c: char| c.is_uppercase() || !c.is_ascii());
+        let order = order.groups & lexicon.orders != 0;
+        (name.groups & lexicon.agent != 0 && order && (colon || comma && named))
+            .then_some(name.range.start..name.range.end)
+    })
 }
 
 /// Where the words of a signal stand near enough to each other.
@@ -160,7 +212,12 @@ fn nearest(lexicon: &Lexicon, signal: &Signal, words: &[Hit]) -> Option<Range<us
         let mut groups = 0;
         for next in words.iter().skip(at) {
             let spread = next.range.end.saturating_sub(first.range.start);
-            if next.groups != first.groups && signal.within > 0 && spread > signal.within {
+            let limit = if next.wide {
+                signal.within * 5 / 2
+            } else {
+                signal.within
+            };
+            if next.groups != first.groups && limit > 0 && spread > limit {
                 break;
             }
             groups |= next.groups;
@@ -203,9 +260,8 @@ fn is_quoted(text: &str, at: usize) -> bool {
         let key = line.get(..at).unwrap_or_default().trim_end();
         key.ends_with("\":")
     });
-    let opened = |open: char, close: char| {
-        line.rfind(open) > line.rfind(close) && line.contains(open)
-    };
+    let opened =
+        |open: char, close: char| line.rfind(open) > line.rfind(close) && line.contains(open);
     odd('"') && !json
         || odd('`')
         || opened('“', '”')

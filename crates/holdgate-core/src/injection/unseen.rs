@@ -142,7 +142,9 @@ fn unseen(c: char) -> Option<Unseen> {
     Some(match code {
         0xE0000..=0xE007F => Unseen::Tag(u8::try_from(code & 0x7F).unwrap_or_default()),
         0xFE00..=0xFE0F => Unseen::Selector(u8::try_from(code - 0xFE00).unwrap_or_default()),
-        0xE0100..=0xE01EF => Unseen::Selector(u8::try_from(code - 0xE0100 + 16).unwrap_or_default()),
+        0xE0100..=0xE01EF => {
+            Unseen::Selector(u8::try_from(code - 0xE0100 + 16).unwrap_or_default())
+        }
         0x200B..=0x200F | 0x2060..=0x2064 | 0xFEFF | 0x180E | 0x034F | 0x3164 | 0x061C => {
             Unseen::Blank(c)
         }
@@ -227,6 +229,9 @@ fn digits(run: &[Unseen]) -> Option<String> {
 /// Whether somebody has written this.
 fn is_message(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
-    let strange = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
+    let strange = text
+        .chars()
+        .filter(|c| c.is_control() && !c.is_whitespace())
+        .count();
     letters >= MIN_MESSAGE && strange == 0
 }
