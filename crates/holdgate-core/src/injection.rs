@@ -95,7 +95,8 @@ impl Reader {
         let as_written = context.depth == 0 && seen.text.len() == text.len();
         let found = self.search(&seen.text, context);
         if let Some(mut suspicion) = found {
-            suspicion.range = suspicion.range.filter(|_| as_written);
+            let valid = |range: &Range<usize>| as_written && text.get(range.clone()).is_some();
+            suspicion.range = suspicion.range.filter(valid);
             return Some(suspicion);
         }
         let deeper = Context {
@@ -108,14 +109,16 @@ impl Reader {
         };
         for other in &seen.others {
             let found = self.within(other, |reader| reader.search(other, deeper));
-            if found.is_some() {
-                return found;
+            if let Some(mut suspicion) = found {
+                suspicion.range = None;
+                return Some(suspicion);
             }
         }
         for message in &seen.messages {
             let found = self.within(message, |reader| reader.search(message, hidden));
-            if found.is_some() {
-                return found;
+            if let Some(mut suspicion) = found {
+                suspicion.range = None;
+                return Some(suspicion);
             }
         }
         let first = seen.messages.first().map(String::as_str);
@@ -145,11 +148,13 @@ impl Reader {
         if context.depth >= MAX_DEPTH {
             return None;
         }
-        if context.depth == 0 && hits.groups & self.lexicon.naming != 0 {
+        if context.depth == 0 && self.lexicon.in_names(text, &hits) {
             let names = names(text);
             let hits = self.lexicon.find(&names);
             if let Some(passage) = passages::first(self.lexicon, &names, &hits, classes) {
-                return Some(self.suspicion(&names, &passage));
+                let mut suspicion = self.suspicion(&names, &passage);
+                suspicion.range = None;
+                return Some(suspicion);
             }
         }
         let deeper = Context {

@@ -220,7 +220,7 @@ impl Lexicon {
             signals,
             combinations,
             telling,
-            naming: named(&["ignore", "agent"])?,
+            naming: named(&["ignore", "prior", "rules", "you"])?,
             not,
             agent,
             vocative: bits(&class_names, &["vocative".to_owned()])?,
@@ -280,6 +280,18 @@ impl Lexicon {
             }
         }
         hits
+    }
+
+    /// Whether a word that may begin an order is a part of a name.
+    pub(super) fn in_names(&self, text: &str, hits: &Hits) -> bool {
+        let joined = |hit: &&Hit| {
+            let after = text.as_bytes().get(hit.range.end);
+            let before = hit.range.start.checked_sub(1);
+            let before = before.and_then(|at| text.as_bytes().get(at));
+            let joins = |b: Option<&u8>| matches!(b, Some(b'-' | b'_'));
+            hit.groups & self.naming != 0 && (joins(before) || joins(after))
+        };
+        text.contains("AI_") || text.contains("AI-") || hits.list.iter().any(|hit| joined(&hit))
     }
 
     /// Whether a verb at `range` is in the place of an order: at the start of a clause, or after a
