@@ -44,6 +44,33 @@ const CARRIERS: &[(&str, &str)] = &[
     ("\u{8}\u{8}", "([^\u{8}\n]+)\u{8}{4}"),
 ];
 
+/// One of them is in every text with such an attribute.
+const ATTRIBUTE_MARKS: &[&str] = &[
+    "alt=",
+    "title=",
+    "aria-",
+    "placeholder=",
+    "content=",
+    "summary=",
+    "label=",
+    "description=",
+    "data-",
+    "alt =",
+    "title =",
+    "content =",
+];
+/// One of them is in every text with an element that is hidden.
+const HIDING_MARKS: &[&str] = &[
+    "style",
+    "hidden",
+    "sr-only",
+    "<noscript",
+    "<template",
+    "<desc",
+    "<metadata",
+    "STYLE",
+];
+
 /// What hides an element of a page, in its tag.
 const HIDING: &str = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em)?\s*[;'\x22]|opacity\s*:\s*0(?:\.0\d*)?\s*[;'\x22]|[^-]color\s*:\s*(?:\#fff|white|transparent)|(?:left|top|text-indent)\s*:\s*-\d{3}|(?:height|width)\s*:\s*[01](?:px)?\s*[;'\x22]|\shidden\s*[>=]|aria-hidden|sr-only|visually-hidden|<noscript|<template|<desc\b|<metadata";
 
@@ -58,12 +85,16 @@ static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok(
 /// Where in `text` the parts are.
 pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
+    let has = |mark: &str| find(text, 0, mark).is_some();
     if memchr::memchr(b'<', text.as_bytes()).is_some() {
         comments(text, &mut parts);
-        elements(text, &mut parts);
+        if HIDING_MARKS.iter().any(|mark| has(mark)) {
+            elements(text, &mut parts);
+        }
     }
+    let attributes = ATTRIBUTE_MARKS.iter().any(|mark| has(mark));
     for (mark, pattern) in PATTERNS.iter() {
-        if memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_none() {
+        if !has(mark) || mark.starts_with('=') && !attributes {
             continue;
         }
         let found = pattern.captures_iter(text).filter_map(|all| all.get(1));

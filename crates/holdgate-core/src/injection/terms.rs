@@ -190,6 +190,14 @@ pub(super) fn begins_with_capital(text: &str, range: &Range<usize>) -> bool {
 
 /// Whether the letters around a word leave it a word.
 pub(super) fn stands_alone(text: &str, range: &Range<usize>, term: Term) -> bool {
+    // Most matches are parts of longer words.
+    let byte = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).copied();
+    let letter = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphabetic());
+    if term.starts && letter(byte(range.start.checked_sub(1)))
+        || term.ends && letter(byte(Some(range.end)))
+    {
+        return false;
+    }
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
     if text.get(range.clone()) == Some("@") {
