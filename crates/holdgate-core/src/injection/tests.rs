@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Cases that are known to be missed, and false alarms: they show up in the rates of `holdgate eval`.
-const MISSES: usize = 6;
+const MISSES: usize = 15;
 const FALSE_ALARMS: usize = 1;
 
 fn found(text: &str) -> Suspicion {
