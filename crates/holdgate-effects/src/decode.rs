@@ -111,7 +111,7 @@ pub(crate) fn base32(text: &str) -> Option<Vec<u8>> {
 
 /// Pairs of hexadecimal digits between white space, commas, colons and the marks `0x` and `\x`. A digit
 /// without its other half is skipped, as `xxd` and Node do.
-pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
+pub fn hex(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut half = None;
     for c in text.chars() {
@@ -158,7 +158,7 @@ fn read_all(reader: impl Read) -> (Vec<u8>, bool) {
 }
 
 /// Every ASCII letter moved by thirteen places.
-pub(crate) fn rot13(text: &str) -> String {
+pub fn rot13(text: &str) -> String {
     let turn = |c: char| match c {
         'a'..='m' | 'A'..='M' => char::from_u32(u32::from(c) + 13).unwrap_or(c),
         'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(c) - 13).unwrap_or(c),

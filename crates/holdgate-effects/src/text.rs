@@ -14,7 +14,7 @@ use unicode_security::confusable_detection::skeleton;
 /// Lines stay lines. What would become a quote, a `$`, a backtick or a backslash stays as it is: no
 /// shell takes a full-width quote for a quote, and prose that has one would fall apart. A [`HOLE`]
 /// becomes U+FFFD, so that no text from outside can pretend to be unknown.
-pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
+pub fn normalise(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

@@ -32,7 +32,7 @@ fn a_bad_line_is_named_with_its_reason() {
         &format!("case `a`: it has no subjects, {subjects}"),
     );
     check(
-        r#"{"id":"a","expect":"block","spillage":{},"call":{"tool":"Bash","input":{}}}"#,
+        r#"{"id":"a","expect":"block","spillage":{"text":""},"call":{"tool":"Bash","input":{}}}"#,
         &format!("case `a`: it has several subjects, {subjects}"),
     );
     check(

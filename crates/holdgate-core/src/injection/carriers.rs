@@ -1,0 +1,148 @@
+//! The parts of a text that its readers do not see, and programs do: comments, attributes, hidden
+//! elements, titles of links, what a terminal conceals.
+
+use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Parts that are looked at.
+const MAX_PARTS: usize = 256;
+
+/// Bytes of a part that are read.
+const MAX_PART: usize = 4000;
+/// Bytes of a part that may be an order.
+const MIN_PART: usize = 8;
+
+/// What must be in the text, and an expression whose first group is the part. Lengths are checked
+/// afterwards: a counted repetition would make the search slow.
+const CARRIERS: &[(&str, &str)] = &[
+    (
+        "=\"",
+        r#"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|description|data-[a-z-]+)\s*=\s*"([^"<]*)""#,
+    ),
+    (
+        "='",
+        r"(?i)\b(?:alt|title|aria-[a-z]+|placeholder|content|summary|label|description|data-[a-z-]+)\s*=\s*'([^'<]*)'",
+    ),
+    ("](", r#"\]\([^)\s]*\s+["']([^"'\n]*)["']\)"#),
+    ("![", r"!\[([^\]\n]*)\]\("),
+    (
+        "]:",
+        r#"(?m)^ {0,3}\[[^\]\n]+\]:\s*\S*\s*[("'](.+)[)"']\s*$"#,
+    ),
+    ("\u{1b}[", "\u{1b}\\[(?:[0-9;]*;)?8m([^\u{1b}]*)"),
+    (
+        "\u{1b}[",
+        "\u{1b}\\[(?:[0-9;]*;)?(?:30;40|37;47|97;107)m([^\u{1b}]*)",
+    ),
+    ("\u{1b}]", "\u{1b}\\][0-9]*;([^\u{7}\u{1b}]*)"),
+    (
+        "\u{1b}[",
+        "([^\u{1b}\r\n]+)(?:\r?\n)?(?:\r|\u{1b}\\[[0-9;]*[AFGHKJ])",
+    ),
+    ("\r", "([^\r\n]+)\r[^\n]"),
+    ("\u{8}\u{8}", "([^\u{8}\n]+)\u{8}{4}"),
+];
+
+/// One of them is in every text with such an attribute.
+const ATTRIBUTE_MARKS: &[&str] = &[
+    "alt=",
+    "title=",
+    "aria-",
+    "placeholder=",
+    "content=",
+    "summary=",
+    "label=",
+    "description=",
+    "data-",
+    "alt =",
+    "title =",
+    "content =",
+];
+/// One of them is in every text with an element that is hidden.
+const HIDING_MARKS: &[&str] = &[
+    "style",
+    "hidden",
+    "sr-only",
+    "<noscript",
+    "<template",
+    "<desc",
+    "<metadata",
+    "STYLE",
+];
+
+/// What hides an element of a page, in its tag.
+const HIDING: &str = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em)?\s*[;'\x22]|opacity\s*:\s*0(?:\.0\d*)?\s*[;'\x22]|[^-]color\s*:\s*(?:\#fff|white|transparent)|(?:left|top|text-indent)\s*:\s*-\d{3}|(?:height|width)\s*:\s*[01](?:px)?\s*[;'\x22]|\shidden\s*[>=]|aria-hidden|sr-only|visually-hidden|<noscript|<template|<desc\b|<metadata";
+
+static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let compiled = CARRIERS.iter();
+    let compiled =
+        compiled.filter_map(|(mark, expression)| Some((*mark, Regex::new(expression).ok()?)));
+    compiled.collect()
+});
+static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok());
+
+/// Where in `text` the parts are.
+pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let has = |mark: &str| find(text, 0, mark).is_some();
+    if memchr::memchr(b'<', text.as_bytes()).is_some() {
+        comments(text, &mut parts);
+        if HIDING_MARKS.iter().any(|mark| has(mark)) {
+            elements(text, &mut parts);
+        }
+    }
+    let attributes = ATTRIBUTE_MARKS.iter().any(|mark| has(mark));
+    for (mark, pattern) in PATTERNS.iter() {
+        if !has(mark) || mark.starts_with('=') && !attributes {
+            continue;
+        }
+        let found = pattern.captures_iter(text).filter_map(|all| all.get(1));
+        let found = found.map(|part| part.range()).take(MAX_PARTS);
+        parts.extend(found.filter(|part| part.len() >= MIN_PART));
+    }
+    for part in &mut parts {
+        part.end = text.floor_char_boundary(part.end.min(part.start + MAX_PART));
+    }
+    parts
+}
+
+/// Comments of HTML and XML; one without an end goes to the end.
+fn comments(text: &str, parts: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    for _ in 0..MAX_PARTS {
+        let Some(start) = find(text, from, "<!--") else {
+            return;
+        };
+        let start = start + "<!--".len();
+        let end = find(text, start, "-->").unwrap_or(text.len());
+        parts.push(start..end);
+        from = end;
+    }
+}
+
+/// The text of elements that are not shown.
+fn elements(text: &str, parts: &mut Vec<Range<usize>>) {
+    let Some(hiding) = HIDDEN.as_ref() else {
+        return;
+    };
+    for found in hiding.find_iter(text).take(MAX_PARTS) {
+        let Some(start) = find(text, found.end().saturating_sub(1), ">") else {
+            return;
+        };
+        let end = find(text, start, "<").unwrap_or(text.len());
+        parts.push(start + 1..end);
+    }
+}
+
+/// Where `what` is, from `from` on.
+fn find(text: &str, from: usize, what: &str) -> Option<usize> {
+    let rest = text.as_bytes().get(from..)?;
+    memchr::memmem::find(rest, what.as_bytes()).map(|at| from + at)
+}
+
+#[cfg(test)]
+#[test]
+fn every_carrier_is_a_valid_expression() {
+    assert_eq!(PATTERNS.len(), CARRIERS.len());
+}

@@ -1,0 +1,275 @@
+//! Runs of encoded text, decoded: base64, hexadecimal and decimal codes, binary, URL, HTML and
+//! string escapes, letters turned by thirteen places or written backwards.
+
+use super::lexicon::Hits;
+use super::terms::Turn;
+use holdgate_effects::decode;
+use regex::{Captures, Regex};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Letters of a run that are worth decoding.
+const MIN_RUN: usize = 24;
+/// Numbers in a row that may be a text.
+const MIN_SERIES: usize = 8;
+/// Escapes that make a text unreadable.
+const MIN_ESCAPES: usize = 6;
+/// Runs that are decoded.
+const MAX_RUNS: usize = 128;
+/// Bytes that are decoded.
+const MAX_BYTES: usize = 1 << 17;
+/// Bytes around turned words that are turned back.
+const AROUND: usize = 300;
+
+/// What the encoded parts of `text` say.
+pub(super) fn decoded(text: &str, hits: &Hits) -> Vec<String> {
+    let mut all = runs(text);
+    all.extend(unescaped(text));
+    all.extend(turned(text, hits));
+    all.extend(morse(text));
+    all
+}
+
+/// Morse code: words between slashes or wide gaps.
+fn morse(text: &str) -> Option<String> {
+    const LETTERS: [&str; 26] = [
+        ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
+        "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--",
+        "--..",
+    ];
+    if !text.contains("- .") && !text.contains(". -") {
+        return None;
+    }
+    let mut letters = String::new();
+    let mut count = 0;
+    for word in text.split([' ', '\n']).take(MAX_BYTES) {
+        let at = LETTERS.iter().position(|code| *code == word);
+        match at.and_then(|at| u8::try_from(at).ok()) {
+            Some(at) => {
+                letters.push(char::from(b'a' + at));
+                count += 1;
+            }
+            None => letters.push(' '),
+        }
+    }
+    (count >= MIN_SERIES).then_some(letters)
+}
+
+/// Base64, hexadecimal, numbers.
+fn runs(text: &str) -> Vec<String> {
+    let mut found = Runs::default();
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() && found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES {
+        if bytes.get(at).is_some_and(|b| in_run(*b)) {
+            at += 1;
+            continue;
+        }
+        found.token(text, start..at);
+        at += 1;
+        start = at;
+    }
+    found.token(text, start..at);
+    found.finish_series();
+    found.finish_long(text);
+    found.texts
+}
+
+fn in_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=')
+}
+
+/// How the numbers of a series are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Radix {
+    Binary,
+    Decimal,
+    Hexadecimal,
+}
+
+#[derive(Default)]
+struct Runs {
+    texts: Vec<String>,
+    bytes: usize,
+    /// Numbers in a row, in every way in which all of them can be read.
+    series: Vec<(Radix, Vec<u8>)>,
+    series_end: usize,
+    /// Long tokens, one per line.
+    long: Range<usize>,
+}
+
+impl Runs {
+    fn token(&mut self, text: &str, range: Range<usize>) {
+        let token = text.get(range.clone()).unwrap_or_default();
+        if token.len() >= MIN_RUN {
+            let between = text.get(self.long.end..range.start).unwrap_or_default();
+            let wrapped = !self.long.is_empty() && between.trim().is_empty() && between.len() <= 8;
+            if !wrapped {
+                self.finish_long(text);
+                self.long.start = range.start;
+            }
+            self.long.end = range.end;
+        } else if (2..=8).contains(&token.len()) {
+            self.number(token, &range);
+        }
+    }
+
+    fn number(&mut self, token: &str, range: &Range<usize>) {
+        let digits = token.trim_start_matches("0x");
+        let read = |radix: Radix, length: Range<usize>, base: u32| {
+            let byte = u8::from_str_radix(digits, base).ok()?;
+            length.contains(&digits.len()).then_some((radix, byte))
+        };
+        let readings = [
+            read(Radix::Binary, 7..9, 2),
+            read(Radix::Decimal, 2..4, 10),
+            read(Radix::Hexadecimal, 2..3, 16),
+        ];
+        let near = range.start.saturating_sub(self.series_end) <= 3;
+        if readings.iter().all(Option::is_none) {
+            return;
+        }
+        self.series_end = range.end;
+        if !near {
+            self.finish_series();
+        }
+        let readings = readings.iter().flatten();
+        if self.series.is_empty() {
+            self.series = readings
+                .map(|(radix, byte)| (*radix, vec![*byte]))
+                .collect();
+            return;
+        }
+        for (radix, bytes) in &mut self.series {
+            let same = readings.clone().find(|(other, _)| other == radix);
+            bytes.extend(same.map(|(_, byte)| *byte));
+        }
+    }
+
+    fn finish_series(&mut self) {
+        for (_, bytes) in std::mem::take(&mut self.series) {
+            if bytes.len() >= MIN_SERIES {
+                self.keep(bytes);
+            }
+        }
+    }
+
+    fn finish_long(&mut self, text: &str) {
+        let run: String = text
+            .get(std::mem::take(&mut self.long))
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        if run.is_empty() || run.len() > MAX_BYTES {
+            return;
+        }
+        if run.bytes().all(|b| b.is_ascii_hexdigit()) {
+            self.keep(decode::hex(&run).unwrap_or_default());
+        }
+        // What stands before it may have been taken for a part of it: `key=…`, `a/…`.
+        for from in [0, run.find('=').map_or(0, |at| at + 1)] {
+            let run = run.get(from..).unwrap_or_default().trim_end_matches('=');
+            let whole = run.len() - usize::from(run.len() % 4 == 1);
+            let run = run.get(..whole).unwrap_or_default();
+            if run.len() + 8 >= MIN_RUN {
+                self.keep(decode::base64_exact(run).unwrap_or_default());
+            }
+        }
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>) {
+        let utf16 =
+            bytes.len() >= 2 * MIN_SERIES && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
+        let bytes = if utf16 {
+            bytes.into_iter().step_by(2).collect()
+        } else {
+            bytes
+        };
+        if let Some(text) = String::from_utf8(bytes).ok().filter(|text| is_text(text)) {
+            self.bytes += text.len();
+            self.texts.push(text);
+        }
+    }
+}
+
+/// Whether bytes that were decoded are a text that somebody has written.
+fn is_text(text: &str) -> bool {
+    let (mut all, mut letters, mut strange) = (0usize, 0usize, 0usize);
+    for c in text.chars() {
+        all += 1;
+        letters += usize::from(c.is_alphabetic() || c == ' ');
+        strange += usize::from(c.is_control() && !c.is_whitespace() && c != '\u{1b}');
+    }
+    all >= MIN_SERIES && strange * 50 <= all && letters * 10 >= all * 6
+}
+
+/// One escaped letter, in the notations of URLs, HTML, strings and mails.
+const ESCAPE: &str = concat!(
+    r"%([4-7][0-9A-Fa-f])|&#x0*([4-7][0-9A-Fa-f]);?|&#0*(6[5-9]|[7-9]\d|1[01]\d|12[0-2]);?",
+    r"|\\x([4-7][0-9A-Fa-f])|\\u\{?00([4-7][0-9A-Fa-f])\}?|\\(1[0-7][0-7])|=([4-7][0-9A-F])"
+);
+
+static ESCAPES: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
+    let run = format!(
+        r"(?:(?:{ESCAPE})(?:%20|&#32;|&#x20;|\\x20|\\u0020|\\040|=20|[^%&\\=\n]{{0,3}})){{{MIN_ESCAPES},}}"
+    );
+    Some((Regex::new(ESCAPE).ok()?, Regex::new(&run).ok()?))
+});
+
+/// Runs in which so many letters are escaped that nobody could read them.
+fn unescaped(text: &str) -> Vec<String> {
+    let marks = memchr::memchr3_iter(b'%', b'&', b'\\', text.as_bytes());
+    let equals = memchr::memchr_iter(b'=', text.as_bytes());
+    if marks.take(MIN_ESCAPES).count() < MIN_ESCAPES
+        && equals.take(MIN_ESCAPES).count() < MIN_ESCAPES
+    {
+        return Vec::new();
+    }
+    let Some((escape, run)) = ESCAPES.as_ref() else {
+        return Vec::new();
+    };
+    let runs = run.find_iter(text).take(MAX_RUNS);
+    runs.map(|run| plain(escape, run.as_str())).collect()
+}
+
+fn plain(escape: &Regex, run: &str) -> String {
+    let letters = escape.replace_all(run, |all: &Captures<'_>| {
+        let mut found = all.iter().enumerate().skip(1);
+        let code = found.find_map(|(kind, part)| {
+            let base = match kind {
+                3 => 10,
+                6 => 8,
+                _ => 16,
+            };
+            u8::from_str_radix(part?.as_str(), base).ok()
+        });
+        code.map(char::from).map(String::from).unwrap_or_default()
+    });
+    let spaces = ["%20", "&#32;", "&#x20;", "\\x20", "\\u0020", "\\040", "=20"];
+    spaces
+        .iter()
+        .fold(letters.into_owned(), |text, space| text.replace(space, " "))
+}
+
+/// The text around words that are turned by thirteen places or written backwards.
+fn turned(text: &str, hits: &Hits) -> Vec<String> {
+    let mut all = Vec::new();
+    for turn in [Turn::Rot13, Turn::Reversed] {
+        let mut ranges = hits.turned.iter().filter(|(kind, _)| *kind == turn);
+        let Some((_, first)) = ranges.next() else {
+            continue;
+        };
+        let Some((_, second)) = ranges.next() else {
+            continue;
+        };
+        let from = text.floor_char_boundary(first.start.saturating_sub(AROUND));
+        let to = text.ceil_char_boundary((second.end + AROUND).min(text.len()));
+        let part = text.get(from..to).unwrap_or_default();
+        all.push(match turn {
+            Turn::Rot13 => decode::rot13(part),
+            Turn::Reversed => part.chars().rev().collect(),
+        });
+    }
+    all
+}

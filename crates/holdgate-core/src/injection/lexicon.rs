@@ -1,0 +1,379 @@
+//! The table of words that orders to an agent are made of, ready to search: `lexicon.yaml`.
+
+use super::terms::{
+    Term, Turn, Words, add_disguised, add_turned, add_word, begins_with_capital, inherit,
+    may_be_disguised, stands_alone,
+};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// A set of groups or of classes: one bit each.
+pub(super) type Bits = u128;
+
+/// Words found in a text that are kept; what follows is examined by itself.
+const MAX_HITS: usize = 1 << 16;
+/// The groups whose words are known turned and mirrored, too.
+const TURNED: &[&str] = &[
+    "ignore", "prior", "rules", "agent", "secret", "self", "show", "run", "destroy", "send",
+];
+
+/// Groups of which every combination needs one.
+const TELLING: &[&str] = &[
+    "ignore",
+    "anew",
+    "conceal",
+    "call",
+    "agent",
+    "authority",
+    "frame",
+    "self",
+    "chat",
+    "abuse",
+    "planted",
+    "riddle",
+    "template",
+    "turn",
+    "grave",
+    "verdict",
+    "press",
+    "free",
+    "norefuse",
+    "spread",
+    "heed",
+    "known",
+    "licence",
+    "talk",
+    "soft",
+    "role",
+    "utter",
+    "rules",
+    "toward",
+    "denial",
+    "vital",
+];
+
+static LEXICON: LazyLock<Result<Lexicon, String>> =
+    LazyLock::new(|| Lexicon::read(include_str!("lexicon.yaml")));
+
+/// The table that is built in. A test reads it, so that it can be read.
+pub(super) fn lexicon() -> Option<&'static Lexicon> {
+    LEXICON.as_ref().ok()
+}
+
+/// The table as written; the comments in it explain the parts.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    groups: BTreeMap<String, Vec<String>>,
+    languages: BTreeMap<String, Vec<String>>,
+    orders: Vec<String>,
+    before: Vec<String>,
+    signals: Vec<SignalEntry>,
+    classes: BTreeMap<String, String>,
+    sets: BTreeMap<String, Vec<String>>,
+    combinations: Vec<CombinationEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignalEntry {
+    class: String,
+    all: Vec<String>,
+    #[serde(default)]
+    within: usize,
+    #[serde(default)]
+    affirmed: bool,
+    #[serde(default = "sentences")]
+    lasts: usize,
+}
+
+/// Sentences that make one passage.
+fn sentences() -> usize {
+    3
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CombinationEntry {
+    rule: String,
+    all: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    unless: Vec<String>,
+}
+
+/// Words of several groups near each other: a class.
+#[derive(Debug)]
+pub(super) struct Signal {
+    pub(super) class: Bits,
+    pub(super) all: Bits,
+    pub(super) within: usize,
+    pub(super) affirmed: bool,
+    /// Sentences for which the class counts.
+    pub(super) lasts: usize,
+}
+
+/// Classes that are suspicious together.
+#[derive(Debug)]
+pub(super) struct Combination {
+    pub(super) rule: String,
+    pub(super) all: Bits,
+    /// One of them, or none if empty.
+    pub(super) any: Bits,
+    pub(super) unless: Bits,
+}
+
+/// A word of the table in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) range: Range<usize>,
+    pub(super) groups: Bits,
+    /// Its letters take more than one byte each.
+    pub(super) wide: bool,
+}
+
+/// The words in a text.
+#[derive(Debug, Default)]
+pub(super) struct Hits {
+    pub(super) list: Vec<Hit>,
+    /// All groups of the list.
+    pub(super) groups: Bits,
+    /// Where turned words stand.
+    pub(super) turned: Vec<(Turn, Range<usize>)>,
+}
+
+/// The table, ready to search.
+#[derive(Debug)]
+pub(super) struct Lexicon {
+    plain: Words,
+    /// The same with disguised words.
+    disguised: Words,
+    classes: Vec<(String, String)>,
+    /// The groups of verbs.
+    pub(super) orders: Bits,
+    before: HashSet<String>,
+    pub(super) signals: Vec<Signal>,
+    pub(super) combinations: Vec<Combination>,
+    /// Without a word of these groups, no combination is possible.
+    pub(super) telling: Bits,
+    /// Words of a file name that may be an order.
+    pub(super) naming: Bits,
+    pub(super) not: Bits,
+    pub(super) agent: Bits,
+    pub(super) vocative: Bits,
+    pub(super) mention: Bits,
+}
+
+impl Lexicon {
+    fn read(text: &str) -> Result<Lexicon, String> {
+        let table: Table = serde_saphyr::from_str(text).map_err(|e| e.to_string())?;
+        let groups: Vec<String> = table.groups.keys().cloned().collect();
+        let classes: Vec<(String, String)> = table.classes.clone().into_iter().collect();
+        if groups.len() > 128 || classes.len() > 128 {
+            return Err("more than 128 groups or classes".to_owned());
+        }
+        let class_names: Vec<String> = classes.iter().map(|(name, _)| name.clone()).collect();
+        let [mut words, mut disguises] = words_of(&table, &groups)?;
+        let signals = table.signals.iter().map(|entry| {
+            Ok(Signal {
+                class: bits(&class_names, std::slice::from_ref(&entry.class))?,
+                all: bits(&groups, &entry.all)?,
+                within: entry.within,
+                affirmed: entry.affirmed,
+                lasts: entry.lasts,
+            })
+        });
+        let signals = signals.collect::<Result<Vec<_>, String>>()?;
+        let combinations = table.combinations.iter().map(|entry| {
+            Ok(Combination {
+                all: bits(&class_names, &entry.all)?,
+                any: bits(&class_names, &spelled_out(&entry.any, &table.sets))?,
+                unless: bits(&class_names, &spelled_out(&entry.unless, &table.sets))?,
+                rule: entry.rule.clone(),
+            })
+        });
+        let combinations = combinations.collect::<Result<Vec<_>, String>>()?;
+        let named = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            bits(&groups, &names)
+        };
+        let (not, mention) = (named(&["not"])?, named(&["mention"])?);
+        let telling = named(TELLING)?;
+        let (call, agent) = (named(&["call"])?, named(&["agent", "call"])?);
+        for (word, term) in &mut words {
+            term.name = term.groups & call != 0 && word.ends_with([':', ',']);
+            term.apart = term.groups & agent != 0;
+        }
+        let neutral = named(&["neutral"])?;
+        inherit(&mut words, not, neutral)?;
+        // Most texts have no disguised words, and need not be searched for them.
+        disguises.extend(words.clone());
+        Ok(Lexicon {
+            plain: Words::new(words)?,
+            disguised: Words::new(disguises)?,
+            orders: bits(&groups, &table.orders)?,
+            before: table.before.into_iter().collect(),
+            classes,
+            signals,
+            combinations,
+            telling,
+            naming: named(&["ignore", "prior", "rules", "you"])?,
+            not,
+            agent,
+            vocative: bits(&class_names, &["vocative".to_owned()])?,
+            mention,
+        })
+    }
+
+    /// The classes of these names; a name that is not in the table is left out.
+    pub(super) fn class(&self, name: &str) -> Bits {
+        let at = self.classes.iter().position(|(known, _)| known == name);
+        at.map_or(0, |at| 1 << at)
+    }
+
+    /// What the classes say, in the order of the table.
+    pub(super) fn meanings(&self, classes: Bits) -> impl Iterator<Item = &str> {
+        let each = self.classes.iter().enumerate();
+        each.filter(move |(at, _)| classes >> at & 1 == 1)
+            .map(|(_, (_, meaning))| meaning.as_str())
+    }
+
+    /// The words of the table in `text`, which is in lower case where it is not ASCII.
+    pub(super) fn find(&self, text: &str) -> Hits {
+        let mut hits = Hits::default();
+        let words = if may_be_disguised(text) {
+            &self.disguised
+        } else {
+            &self.plain
+        };
+        for found in words.search.find_iter(text) {
+            let Some(term) = words.terms.get(found.pattern().as_usize()) else {
+                continue;
+            };
+            let range = found.range();
+            if !stands_alone(text, &range, *term) {
+                continue;
+            }
+            if let (Some(turn), 0) = (term.turned, term.groups) {
+                hits.turned.push((turn, range));
+            } else {
+                let mut groups = term.groups;
+                if term.english && groups & self.orders != 0 && !self.is_order(text, &range) {
+                    groups &= !self.orders;
+                }
+                if groups == 0 || term.name && !begins_with_capital(text, &range) {
+                    continue;
+                }
+                hits.groups |= groups;
+                let wide = text.get(range.clone()).is_some_and(|word| !word.is_ascii());
+                hits.list.push(Hit {
+                    range,
+                    groups,
+                    wide,
+                });
+            }
+            if hits.list.len() + hits.turned.len() >= MAX_HITS {
+                break;
+            }
+        }
+        hits
+    }
+
+    /// Whether a word that may begin an order is a part of a name.
+    pub(super) fn in_names(&self, text: &str, hits: &Hits) -> bool {
+        let joined = |hit: &&Hit| {
+            let after = text.as_bytes().get(hit.range.end);
+            let before = hit.range.start.checked_sub(1);
+            let before = before.and_then(|at| text.as_bytes().get(at));
+            let joins = |b: Option<&u8>| matches!(b, Some(b'-' | b'_'));
+            hit.groups & self.naming != 0 && (joins(before) || joins(after))
+        };
+        text.contains("AI_") || text.contains("AI-") || hits.list.iter().any(|hit| joined(&hit))
+    }
+
+    /// Whether a verb at `range` is in the place of an order: at the start of a clause, or after a
+    /// word that leads to one, and with something after it that is not code. Other languages than
+    /// English tell an order by its form.
+    fn is_order(&self, text: &str, range: &Range<usize>) -> bool {
+        let word = text.get(range.clone()).unwrap_or_default();
+        if !word.is_ascii() {
+            return true;
+        }
+        let after = text.get(range.end..).unwrap_or_default();
+        let next = after.chars().next();
+        let ends = word.ends_with(|c: char| !c.is_ascii_alphanumeric());
+        let code = |c| {
+            matches!(
+                c,
+                '(' | '=' | '_' | '/' | '\\' | '[' | '{' | '-' | '\'' | '"' | ')'
+            )
+        };
+        if !ends && next.is_some_and(code) {
+            return false;
+        }
+        let before = text.get(..range.start).unwrap_or_default();
+        let trimmed = before.trim_end_matches([' ', '\t']);
+        let spaced = trimmed.len() < before.len();
+        match trimmed.chars().next_back() {
+            Some(c) if c.is_alphanumeric() => {
+                let start = trimmed.rfind(|c: char| !c.is_alphanumeric() && c != '\'');
+                let last = trimmed
+                    .get(start.map_or(0, |at| at + 1)..)
+                    .unwrap_or_default();
+                let digits = last.bytes().all(|b| b.is_ascii_digit());
+                spaced && (digits || self.before.contains(&last.to_lowercase()))
+            }
+            Some('_' | '/' | '\\' | '$' | '=' | '@' | '.' | '&' | '%') if !spaced => false,
+            Some('-') => spaced,
+            Some(_) | None => true,
+        }
+    }
+}
+
+/// The words of all groups, and their disguises.
+fn words_of(table: &Table, groups: &[String]) -> Result<[BTreeMap<String, Term>; 2], String> {
+    let disguised = bits(groups, &["disguised".to_owned()])?;
+    let mut words: BTreeMap<String, Term> = BTreeMap::new();
+    let mut disguises: BTreeMap<String, Term> = BTreeMap::new();
+    for (group, list) in table.languages.iter().chain(&table.groups) {
+        let bit = bits(groups, std::slice::from_ref(group))?;
+        let english = table.groups.get(group).is_some_and(|own| own == list);
+        let verbs = english && table.orders.contains(group);
+        for word in list {
+            add_word(&mut words, word, bit, english);
+            if verbs && word.bytes().all(|b| b.is_ascii_lowercase()) {
+                // What "the agent sends" is an order, too.
+                add_word(&mut words, &format!("{word}s"), bit, english);
+            }
+        }
+        if TURNED.contains(&group.as_str()) {
+            for word in list {
+                add_turned(&mut words, word);
+                add_disguised(&mut disguises, word, bit | disguised);
+            }
+        }
+    }
+    Ok([words, disguises])
+}
+
+/// `names` with the classes of a set in its place.
+fn spelled_out(names: &[String], sets: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let each = names.iter().map(|name| {
+        let set = sets.get(name).map(Vec::as_slice);
+        set.unwrap_or(std::slice::from_ref(name))
+    });
+    each.flatten().cloned().collect()
+}
+
+/// The bits of `names` in `all`.
+fn bits(all: &[String], names: &[String]) -> Result<Bits, String> {
+    let mut set = 0;
+    for name in names {
+        let at = all.iter().position(|known| known == name);
+        set |= 1 << at.ok_or_else(|| format!("unknown name `{name}`"))?;
+    }
+    Ok(set)
+}
