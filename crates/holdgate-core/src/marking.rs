@@ -186,6 +186,7 @@ impl Marker<'_> {
                 rule: "unexamined-result",
                 reason: "the search for orders in this text failed".to_owned(),
                 evidence: Masked::start(text, 120),
+                range: None,
             })
         })
     }

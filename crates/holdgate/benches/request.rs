@@ -93,6 +93,7 @@ fn all(_: &str) -> Option<Suspicion> {
         rule: "all",
         reason: "for the benchmark".to_owned(),
         evidence: Masked::of("all"),
+        range: None,
     })
 }
 

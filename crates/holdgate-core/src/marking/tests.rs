@@ -16,6 +16,7 @@ fn orders(text: &str) -> Option<Suspicion> {
         rule: "order",
         reason: "it gives orders".to_owned(),
         evidence: Masked::of(ORDER),
+        range: None,
     })
 }
 

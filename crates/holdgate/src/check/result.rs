@@ -116,6 +116,7 @@ mod tests {
             rule: "order",
             reason: "it gives orders".to_owned(),
             evidence: Masked::of("OBEY"),
+            range: None,
         })
     }
 

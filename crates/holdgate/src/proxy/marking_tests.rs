@@ -26,6 +26,7 @@ fn orders(text: &str) -> Option<Suspicion> {
         rule: "order",
         reason: "it gives orders".to_owned(),
         evidence: Masked::of("OBEY, password=hunter2hunter2"),
+        range: None,
     })
 }
 
