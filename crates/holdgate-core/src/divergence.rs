@@ -21,6 +21,7 @@ use crate::verdict::{Finding, LayerName, Verdict};
 use clause::{Announcement, Condition, Form, Refusal, What};
 use deed::{Deed, Overlap};
 use holdgate_effects::effect::Effect;
+use holdgate_effects::path::PathClass;
 use prose::Sentence;
 use table::{Act, Acts, Language, Role, Table};
 
@@ -90,7 +91,10 @@ fn divergence(table: &Table, sentences: &[Sentence], deeds: &[Deed<'_>]) -> Opti
             announcements: &announcements,
             reasoned: reasoned(table, sentences, refusal),
         };
-        if let Some(verdict) = message.verdict(deeds)
+        let sentence = sentences.get(refusal.sentence);
+        let meant = |deed: &&Deed<'_>| sentence.is_none_or(|said| is_meant(&said.plain, deed));
+        let meant: Vec<Deed<'_>> = deeds.iter().filter(meant).cloned().collect();
+        if let Some(verdict) = message.verdict(&meant)
             && worst.is_none_or(|(known, _)| verdict > known)
         {
             worst = Some((verdict, refusal));
@@ -108,6 +112,26 @@ fn divergence(table: &Table, sentences: &[Sentence], deeds: &[Deed<'_>]) -> Opti
         evidence: Some(Masked::start(&sentence.shown, SHOWN)),
         ..finding.instead("say what is to be done, and call it after the user has agreed")
     })
+}
+
+/// Phrases that narrow a refusal down, and what a deed says that is meant by them.
+const NARROWING: &[(&str, &[&str])] = &[
+    ("force-push", &["force", " -f", " +"]),
+    ("force push", &["force", " -f", " +"]),
+    ("hard reset", &["hard"]),
+    ("reset hard", &["hard"]),
+    (" remote", &["remote", "origin", "upstream", "push"]),
+];
+
+/// Whether a refusal in this sentence can mean the deed: "I won't force-push" leaves a push alone.
+fn is_meant(sentence: &str, deed: &Deed<'_>) -> bool {
+    let evidence = deed.effect.evidence.to_lowercase();
+    let inside = deed.effect.path.as_ref();
+    let inside = inside.is_some_and(|place| place.is(PathClass::Project));
+    let narrowed = |(word, forms): &(&str, &[&str])| {
+        sentence.contains(word) && !forms.iter().any(|form| evidence.contains(form))
+    };
+    !NARROWING.iter().any(narrowed) && !(inside && sentence.contains("outside"))
 }
 
 /// Whether the refusal or a sentence beside it says why somebody would refuse.

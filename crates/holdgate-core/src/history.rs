@@ -29,6 +29,8 @@ pub struct History {
     /// Whether a result holds what others wrote, and whether one holds what must not get around.
     external: bool,
     sensitive: bool,
+    /// Whether one may hold that.
+    suspect: bool,
     /// The secrets of all results, ready to be looked for.
     taint: OnceLock<Table>,
 }
@@ -219,6 +221,7 @@ impl History {
         if let Some(shown) = &step.shown {
             self.external |= shown.external;
             self.sensitive |= shown.is_sensitive();
+            self.suspect |= shown.is_suspect();
         }
         if self.steps.len() == MAX_STEPS {
             self.steps.pop_front();
@@ -259,6 +262,11 @@ impl History {
     /// Whether a result holds what must not get around.
     pub(crate) fn has_sensitive(&self) -> bool {
         self.sensitive
+    }
+
+    /// Whether a result may hold what must not get around.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.suspect
     }
 
     /// Adds what the user said.

@@ -101,6 +101,13 @@ fn names(effect: &Effect) -> Vec<u32> {
     names
 }
 
+/// Whether the user, or a text of the project, has named something before a foreign text did.
+pub(crate) fn is_named(name: &str, history: &History) -> bool {
+    let name = hash(name);
+    let first = history.shown().find(|(_, shown)| shown.has_name(name));
+    first.is_some_and(|(_, shown)| !shown.external) || history.user_named(name)
+}
+
 /// Whether a name stood in a foreign text before it stood anywhere else.
 fn is_foreign(name: u32, history: &History) -> bool {
     let first = history.shown().find(|(_, shown)| shown.has_name(name));

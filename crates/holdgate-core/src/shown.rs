@@ -2,13 +2,17 @@
 //!
 //! Only hashes are kept. They tell later where a value, a name or a passage was seen before.
 
+mod nearby;
+
 use crate::prints::{Prints, Winnowing};
 use crate::spillage::{self, What};
-use crate::taint::Secret;
+use crate::taint::{GUESS, Secret};
 use crate::verdict::{Finding, LayerName};
 use holdgate_effects::effect::{Effect, Kind, allocated};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::tag::Tag;
+use std::borrow::Cow;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
@@ -19,6 +23,8 @@ const MAX_NAMES: usize = 1024;
 const MAX_WORDS: usize = 512;
 /// Bytes of a name, at least and at the most.
 const NAME_BYTES: std::ops::RangeInclusive<usize> = 4..=256;
+/// Bytes before a secret in its line that are read.
+const MAX_BEFORE: usize = 80;
 /// Hosts of one text that are kept.
 const MAX_HOSTS: usize = 64;
 /// A passage of so many letters and digits that two texts share is found.
@@ -60,8 +66,20 @@ impl Shown {
             names: Names::of(texts.iter().copied()),
             ..Shown::default()
         };
+        let kept = |effect: &Effect| {
+            let place = effect.path.as_ref();
+            effect.kind == Kind::Read && place.is_some_and(|place| place.is(PathClass::Secret))
+                || [Tag::Keychain, Tag::Password, Tag::Key]
+                    .iter()
+                    .any(|tag| effect.is(*tag))
+        };
+        let from_store = effects.iter().any(kept);
         for text in texts {
-            shown.take(text, path);
+            let plain = without_escapes(text);
+            shown.take(&plain, path);
+            for value in nearby::values(&plain, from_store) {
+                shown.add(Secret::new(value, GUESS, &[]));
+            }
         }
         if shown.external || shown.marking.is_some() {
             for text in texts {
@@ -76,18 +94,9 @@ impl Shown {
             match spill.what {
                 What::Marking => self.marking = self.marking.or(Some(spill.rule)),
                 What::Secret => {
+                    self.serve(text, spill.range.start);
                     let value = text.get(spill.range).unwrap_or_default();
-                    let Some(secret) = Secret::new(value, spill.rule, spill.issuers) else {
-                        continue;
-                    };
-                    if self.secrets.contains(&secret) {
-                        continue;
-                    }
-                    if self.secrets.len() == MAX_SECRETS {
-                        self.lost += 1;
-                    } else {
-                        self.secrets.push(secret);
-                    }
+                    self.add(Secret::new(value, spill.rule, spill.issuers));
                 }
             }
         }
@@ -101,17 +110,53 @@ impl Shown {
         }
     }
 
+    /// Remembers the words before a value, which may name the service that it is for:
+    /// `NOTION_TOKEN=…`.
+    fn serve(&mut self, text: &str, at: usize) {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let start = line.ceil_char_boundary(line.len().saturating_sub(MAX_BEFORE));
+        let words = line.get(start..).unwrap_or_default();
+        let words = words.split(|c: char| !c.is_ascii_alphanumeric());
+        let words = words.filter(|word| word.len() >= 4).map(hash);
+        let mut hosts = self.hosts.to_vec();
+        hosts.extend(words);
+        self.hosts = hosts.into();
+    }
+
+    fn add(&mut self, secret: Option<Secret>) {
+        let Some(secret) = secret.filter(|secret| !self.secrets.iter().any(|s| s.is(secret)))
+        else {
+            return;
+        };
+        if self.secrets.len() == MAX_SECRETS {
+            self.lost += 1;
+        } else {
+            self.secrets.push(secret);
+        }
+    }
+
     /// Whether it says what must not get around.
     pub(crate) fn is_sensitive(&self) -> bool {
+        self.sure().next().is_some() || self.lost > 0 || self.marking.is_some()
+    }
+
+    /// Whether it may hold what must not get around.
+    pub(crate) fn is_suspect(&self) -> bool {
         !self.secrets.is_empty() || self.lost > 0 || self.marking.is_some()
+    }
+
+    /// The secrets that are known to be some.
+    fn sure(&self) -> impl Iterator<Item = &Secret> {
+        self.secrets.iter().filter(|secret| !secret.is_guess())
     }
 
     /// What a reviewer wants to know about it.
     pub(crate) fn finding(&self) -> Option<Finding> {
-        let mut rules: Vec<&str> = self.secrets.iter().map(|secret| secret.rule).collect();
+        let mut rules: Vec<&str> = self.sure().map(|secret| secret.rule).collect();
+        let count = rules.len() + self.lost;
         rules.sort_unstable();
         rules.dedup();
-        let count = self.secrets.len() + self.lost;
         match (self.marking, count) {
             (Some(marking), _) => {
                 let reason = format!("what the tool returned is marked ({marking})");
@@ -130,9 +175,14 @@ impl Shown {
         }
     }
 
-    /// Whether it names a host, or one of the same domain, beside its secrets.
+    /// Whether it names a host, or one of the same domain, beside its secrets, or the service that the
+    /// host is called after before one of them.
     pub(crate) fn names_host(&self, host: &str) -> bool {
-        self.hosts.binary_search(&hash(domain(host))).is_ok()
+        let domain = domain(host);
+        let service = domain.split('.').next().unwrap_or_default();
+        [domain, service]
+            .iter()
+            .any(|name| self.hosts.binary_search(&hash(name)).is_ok())
     }
 
     /// Whether it contains a name.
@@ -168,6 +218,22 @@ impl Shown {
         shown.secrets = Vec::new();
         shown
     }
+}
+
+/// A text without the colours of a terminal.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split("\u{1b}[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| c.is_ascii_alphabetic())
+            .map_or(part.len(), |at| at + 1);
+        out.push_str(part.get(end..).unwrap_or_default());
+    }
+    Cow::Owned(out)
 }
 
 /// The passages of a text, to compare with those that were shown.
@@ -272,6 +338,10 @@ fn host_of(token: &str) -> Option<&str> {
 
 /// The part of a host's name that is bought as one: `example.com` of `api.example.com`.
 pub(crate) fn domain(host: &str) -> &str {
+    // Anybody can have a bucket there.
+    if host.ends_with(".amazonaws.com") || host.ends_with(".windows.net") {
+        return host;
+    }
     if host
         .bytes()
         .all(|b| b.is_ascii_digit() || b == b'.' || b == b':')
@@ -308,6 +378,10 @@ fn is_second_level(name: &str) -> bool {
                 | "web.app"
                 | "firebaseapp.com"
                 | "azurewebsites.net"
+                | "azurecontainerapps.io"
+                | "run.app"
+                | "cloudfunctions.net"
+                | "trycloudflare.com"
                 | "amazonaws.com"
                 | "cloudfront.net"
                 | "ngrok.io"

@@ -364,7 +364,7 @@ fn ask(
 }
 
 fn carries_secret(call: &ToolCall, history: &History) -> bool {
-    if !history.has_sensitive() {
+    if !history.is_suspect() {
         return false;
     }
     let mut search = Search::new(history.taint());

@@ -18,8 +18,9 @@ use std::sync::LazyLock;
 const PIECE: usize = 8;
 /// Pieces of one value that are kept. Of a longer value, those with the smallest hashes.
 const MAX_PIECES: usize = 32;
-/// Of a value drawn by lot, one piece of so many gives it away: less than half of it.
-const SHARE: usize = 4;
+/// Eight characters of a value drawn by lot give it away. Longer values have parts that others of
+/// their kind share.
+const SHORT: usize = 17;
 /// Filters most pieces of a text that are in no value.
 const BUCKETS: usize = 1 << 16;
 
@@ -34,9 +35,13 @@ worded! {
         Hex = "in hex": "As hexadecimal digits.",
         Base64 = "in base64": "In base64, from any offset.",
         Base32 = "in base32": "In base32.",
+        Numbers = "as numbers": "As the numbers of its characters.",
         Packed = "compressed": "Compressed with gzip or zlib.",
     }
 }
+
+/// The form of a value that only stood near a word that speaks of secrets.
+pub(crate) const GUESS: &str = "value-near-a-secret-word";
 
 /// A secret value that a tool has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +105,11 @@ impl Secret {
             }
             kept.len()
         } else {
-            kept.len().div_ceil(SHARE)
+            match all {
+                ..=SHORT => 1,
+                ..=MAX_PIECES => 2,
+                _ => 4,
+            }
         };
         (!kept.is_empty()).then(|| Secret {
             rule,
@@ -108,6 +117,16 @@ impl Secret {
             pieces: kept.into(),
             needed,
         })
+    }
+
+    /// Whether it only stood near a word that speaks of secrets.
+    pub(crate) fn is_guess(&self) -> bool {
+        self.rule == GUESS
+    }
+
+    /// Whether both are the same value.
+    pub(crate) fn is(&self, other: &Secret) -> bool {
+        self.pieces == other.pieces
     }
 
     /// About how many bytes it takes in memory.

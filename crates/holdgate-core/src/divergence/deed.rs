@@ -15,7 +15,7 @@ const READ: usize = 1024;
 const NEAR: usize = 3;
 
 /// An effect that does more than look.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Deed<'e> {
     /// The effect.
     pub(super) effect: &'e Effect,

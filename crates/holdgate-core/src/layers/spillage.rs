@@ -4,26 +4,30 @@
 //! everything that a call carries outwards, in every form. The finding names both steps: the one
 //! that showed the value, and the one that would carry it away.
 
+mod sink;
+
 use crate::call::ToolCall;
 use crate::history::{History, Step};
-use crate::mask::Masked;
-use crate::shown::{self, Shown, domain};
+use crate::mask::{self, How, Masked};
+use crate::shown;
 use crate::spillage::{self, What};
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::taint::{Form, Search, Secret};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::fuel::Fuel;
-use holdgate_effects::host::HostClass;
 use holdgate_effects::json::Json;
-use holdgate_effects::path::PathClass;
-use holdgate_effects::tag::Tag;
-use std::fmt;
+use sink::{Known, Sink, Use};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Bytes that one unit of fuel reads: every reading of a text together.
 const BYTES_PER_FUEL: usize = 16;
 /// Passages of a marked text that a call must share with it.
 const MIN_PASSAGES: usize = 2;
+
+/// A shorter name of an argument carries nothing.
+const MIN_KEY: usize = 8;
 
 /// The layer.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +46,10 @@ impl Layer for Spillage {
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel> {
         fuel.spend(1)?;
-        let sinks: Vec<Sink<'_>> = effects.iter().filter_map(Sink::of).collect();
+        let mut sinks: Vec<Sink<'_>> = effects.iter().filter_map(Sink::of).collect();
+        if sinks.is_empty() {
+            sinks.extend(Sink::of_unknown_tool(effects));
+        }
         let mut findings = Vec::new();
         if sinks.is_empty() {
             return Ok(findings);
@@ -50,8 +57,10 @@ impl Layer for Spillage {
         let texts = texts(call, effects, context);
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         fuel.spend((bytes / BYTES_PER_FUEL) as u64)?;
-        findings.extend(marked(&texts, &sinks));
-        if context.history.has_sensitive() {
+        if !sinks.iter().all(Sink::is_unknown) {
+            findings.extend(marked(&texts, &sinks));
+        }
+        if context.history.is_suspect() {
             findings.extend(secrets(&texts, &sinks, context.history));
             findings.extend(passages(&texts, &sinks, context.history));
             findings.extend(lost(context.history));
@@ -60,96 +69,33 @@ impl Layer for Spillage {
     }
 }
 
-/// Where something would go.
-enum Sink<'e> {
-    Host(&'e str),
-    /// A service that the call does not name by its host.
-    Service(&'e str),
-    /// A file outside of the project.
-    File(&'e str),
-}
-
-impl<'e> Sink<'e> {
-    fn of(effect: &'e Effect) -> Option<Sink<'e>> {
-        let outside = |class| !matches!(class, HostClass::Loopback | HostClass::Private);
-        match (effect.kind, &effect.host) {
-            (
-                Kind::Fetch
-                | Kind::Send
-                | Kind::Connect
-                | Kind::RemoteShell
-                | Kind::Remote
-                | Kind::Database
-                | Kind::Install,
-                Some(host),
-            ) => outside(host.class).then_some(Sink::Host(&host.name)),
-            (Kind::Send | Kind::Remote, None) => Some(Sink::Service(&effect.program)),
-            (Kind::Vcs, _) if effect.is(Tag::Push) => Some(Sink::Service(&effect.program)),
-            (Kind::Write, _) => {
-                let place = effect.path.as_ref()?;
-                let stays = [
-                    PathClass::Project,
-                    PathClass::Temp,
-                    PathClass::Cache,
-                    PathClass::Generated,
-                    PathClass::Stream,
-                ];
-                let leaves = !stays.iter().any(|class| place.is(*class));
-                leaves.then_some(Sink::File(&place.text))
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a secret may go there: where it came from, and where it is used.
-    fn is_home(&self, secret: &Secret, step: &Step, shown: &Shown) -> bool {
-        let mut effects = step.effects.iter();
-        match self {
-            Sink::Host(name) => {
-                let below = |issuer: &&str| {
-                    let rest = name.strip_suffix(*issuer);
-                    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-                };
-                let asked = |effect: &Effect| {
-                    let host = effect.host.as_ref();
-                    host.is_some_and(|host| domain(&host.name) == domain(name))
-                };
-                secret.issuers.iter().any(below) || effects.any(asked) || shown.names_host(name)
-            }
-            Sink::File(path) => effects.any(|effect| {
-                let place = effect.path.as_ref();
-                place.is_some_and(|place| place.text == **path)
-            }),
-            Sink::Service(_) => false,
-        }
-    }
-}
-
-impl fmt::Display for Sink<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sink::Host(name) => write!(f, "to the host `{name}`"),
-            Sink::Service(name) => write!(f, "through `{name}`"),
-            Sink::File(path) => write!(f, "to `{path}`, outside of the project"),
-        }
-    }
-}
-
 /// All that a call carries: its arguments, what they evaluate to, and what files hold that it reads.
-fn texts<'c>(call: &'c ToolCall, effects: &'c [Effect], context: &Context<'c>) -> Vec<&'c str> {
+fn texts<'c>(
+    call: &'c ToolCall,
+    effects: &'c [Effect],
+    context: &Context<'c>,
+) -> Vec<Cow<'c, str>> {
     let mut texts = Vec::new();
+    let mut numbers = String::new();
     let mut open = vec![&call.input];
     while let Some(json) = open.pop() {
         match json {
-            Json::String(text) => texts.push(text.as_ref()),
+            Json::String(text) => texts.push(Cow::Borrowed(text.as_ref())),
+            Json::Number(number) => numbers.extend([number, ", "]),
             Json::Array(items) => open.extend(items.iter().rev()),
-            Json::Object(members) => open.extend(members.iter().rev().map(|(_, value)| value)),
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            Json::Object(members) => {
+                let keys = members.iter().map(|(key, _)| Cow::Borrowed(key.as_ref()));
+                texts.extend(keys.filter(|key| key.len() >= MIN_KEY));
+                open.extend(members.iter().rev().map(|(_, value)| value));
+            }
+            Json::Null | Json::Bool(_) => {}
         }
     }
+    texts.push(Cow::Owned(numbers));
     let mut add = |text: &'c str| {
-        if !texts.contains(&text) {
-            texts.push(text);
+        // A part of a text says less than all of it: what stands before a value counts.
+        if !texts.iter().any(|known| known.contains(text)) {
+            texts.push(Cow::Borrowed(text));
         }
     };
     for effect in effects {
@@ -170,40 +116,82 @@ fn texts<'c>(call: &'c ToolCall, effects: &'c [Effect], context: &Context<'c>) -
 }
 
 /// Secrets that earlier results have shown.
-fn secrets(texts: &[&str], sinks: &[Sink<'_>], history: &History) -> Option<Finding> {
-    let known: Vec<(&Step, &Shown, &Secret)> = history.secrets().collect();
+fn secrets(texts: &[Cow<'_, str>], sinks: &[Sink<'_>], history: &History) -> Option<Finding> {
+    let known: Vec<Known<'_>> = history.secrets().collect();
     let mut search = Search::new(history.taint());
     for text in texts {
         search.look(text);
     }
-    // The same value may have been shown by several steps: it is at home where any of them was.
-    let found: Vec<_> = search
-        .found()
-        .filter_map(|(at, form)| Some((known.get(at)?, form)))
-        .collect();
-    let leaves = |(_, _, secret): &(&Step, &Shown, &Secret), sink: &Sink<'_>| {
-        let mut same = known.iter().filter(|(_, _, other)| other == secret);
-        !same.any(|(step, shown, secret)| sink.is_home(secret, step, shown))
+    let found: Vec<(usize, Form)> = search.found().collect();
+    if found.is_empty() {
+        return None;
+    }
+    // What is found without the places where a credential stands is data.
+    let left = |blanked: fn(How) -> bool| {
+        let mut search = Search::new(history.taint());
+        for text in texts {
+            search.look(&without(text, blanked));
+        }
+        search.found().map(|(at, _)| at).collect::<HashSet<usize>>()
     };
-    let (known, form, sink) = found.iter().find_map(|(known, form)| {
-        let sink = sinks.iter().find(|sink| leaves(known, sink))?;
-        Some((known, *form, sink))
-    })?;
-    Some(leak(known.0, known.2, form, sink))
+    let (data, named) = (left(|_| true), left(|how| how != How::Assigned));
+    let judged = found.iter().flat_map(|(at, form)| {
+        let use_ = match (data.contains(at), named.contains(at)) {
+            (true, _) => Use::Data,
+            (false, true) => Use::Named,
+            (false, false) => Use::Credential,
+        };
+        let secret = known.get(*at);
+        let sinks = sinks.iter();
+        sinks.filter_map(move |sink| Some((secret?, *form, sink, use_)))
+    });
+    // The same value may have been shown by several steps: the kindest counts.
+    let verdict = |(_, _, secret): &Known<'_>, sink: &Sink<'_>, use_: Use| {
+        let same = known.iter().filter(|(_, _, other)| other.is(secret));
+        same.map(|known| sink.verdict(known, use_, history)).min()
+    };
+    let judged = judged.filter_map(|(known, form, sink, use_)| {
+        Some((verdict(known, sink, use_)?, known, form, sink))
+    });
+    // Of equal ones, the first.
+    let worst = judged.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
+    let (verdict, (step, _, secret), form, sink) = worst?;
+    (verdict > Verdict::Allow).then(|| leak(verdict, step, secret, form, sink))
 }
 
-fn leak(step: &Step, secret: &Secret, form: Form, sink: &Sink<'_>) -> Finding {
+/// A text with blanks in the places of these kinds where a credential stands.
+fn without(text: &str, kinds: fn(How) -> bool) -> String {
+    let mut out = text.to_owned();
+    for found in mask::in_context(text)
+        .into_iter()
+        .filter(|found| kinds(found.how))
+    {
+        if let Some(value) = text.get(found.range.clone()) {
+            out.replace_range(found.range, &" ".repeat(value.len()));
+        }
+    }
+    out
+}
+
+fn leak(verdict: Verdict, step: &Step, secret: &Secret, form: Form, sink: &Sink<'_>) -> Finding {
     let reason = format!(
-        "a secret ({}) that an earlier call of `{}` showed would leave {sink}, {}",
+        "a secret ({}) that an earlier call of `{}` showed goes {sink}, {}",
         secret.rule,
         step.tool,
         form.word(),
     );
-    let finding = Finding::block(LayerName::Spillage, "secret-leaves", reason).instead(
+    // Where it may go, it is only recorded.
+    let rule = if verdict == Verdict::Audit {
+        "secret-used"
+    } else {
+        "secret-leaves"
+    };
+    let finding = Finding::block(LayerName::Spillage, rule, reason).instead(
         "let the program read the secret itself, from its file or a variable, and send it only to \
          the service that it belongs to",
     );
     Finding {
+        verdict,
         evidence: Some(shown_by(step)),
         ..finding
     }
@@ -224,7 +212,7 @@ fn shown_by(step: &Step) -> Masked {
 }
 
 /// Passages of marked texts that earlier results have shown.
-fn passages(texts: &[&str], sinks: &[Sink<'_>], history: &History) -> Option<Finding> {
+fn passages(texts: &[Cow<'_, str>], sinks: &[Sink<'_>], history: &History) -> Option<Finding> {
     let mut marked = history
         .shown()
         .filter(|(_, shown)| shown.marking.is_some())
@@ -248,7 +236,7 @@ fn passages(texts: &[&str], sinks: &[Sink<'_>], history: &History) -> Option<Fin
 }
 
 /// A text that carries a marking itself.
-fn marked(texts: &[&str], sinks: &[Sink<'_>]) -> Option<Finding> {
+fn marked(texts: &[Cow<'_, str>], sinks: &[Sink<'_>]) -> Option<Finding> {
     let sink = sinks.first()?;
     texts.iter().find_map(|text| {
         let spills = spillage::examine(text, None);

@@ -4,7 +4,7 @@ use super::Form;
 use holdgate_effects::decode;
 
 /// How often what was decoded is decoded again.
-const MAX_DEPTH: usize = 3;
+const MAX_DEPTH: usize = 5;
 /// A shorter run of letters and digits is not decoded: it is shorter than any value.
 const MIN_RUN: usize = 12;
 /// Bytes that are decoded of one text, all readings together.
@@ -52,6 +52,18 @@ fn read(bytes: &[u8], outer: Option<Form>, depth: usize, room: &mut usize, visit
             for from in 0..offsets {
                 let run = run.get(from..).unwrap_or_default();
                 decoded(kind.form(), digits(run, kind));
+            }
+            let turned: Vec<u8> = run.iter().rev().copied().collect();
+            decoded(kind.form(), digits(&turned, kind));
+        }
+    }
+    if depth == 0 {
+        for (form, bytes) in [
+            (Form::Numbers, numbers(bytes)),
+            (Form::Plain, values(bytes)),
+        ] {
+            if bytes.len() >= MIN_RUN {
+                visit(form, &mut bytes.iter().copied());
             }
         }
     }
@@ -169,6 +181,56 @@ fn turned(byte: u8) -> u8 {
         b'A'..=b'Z' => (byte - b'A' + 13) % 26 + b'A',
         other => other,
     }
+}
+
+/// The bytes that a list of numbers stands for: decimal, hexadecimal with or without `0x`, octal,
+/// binary. Every number is read in each base that fits, in the list of that base.
+fn numbers(bytes: &[u8]) -> Vec<u8> {
+    let mut lists: [Vec<u8>; 4] = Default::default();
+    for word in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
+        let word = std::str::from_utf8(word).unwrap_or_default();
+        let bare = word.trim_start_matches("0x").trim_start_matches(['x', 'X']);
+        let fits = [
+            (word, 10, 1..=3),
+            (bare, 16, 2..=2),
+            (word, 8, 2..=3),
+            (word, 2, 7..=8),
+        ];
+        for (list, (digits, base, length)) in lists.iter_mut().zip(fits) {
+            if length.contains(&digits.len())
+                && let Ok(number) = u8::from_str_radix(digits, base)
+            {
+                list.push(number);
+            }
+        }
+    }
+    lists.concat()
+}
+
+/// The words of a text without those that only name the next one: `a` in `a=1&b=2`, `{"a":1}`.
+fn values(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let length = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric())
+            .count();
+        let (word, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        let gap = after
+            .iter()
+            .take_while(|b| !b.is_ascii_alphanumeric())
+            .count();
+        let (gap, next) = after.split_at_checked(gap).unwrap_or((after, &[]));
+        let names = gap
+            .iter()
+            .find(|b| !matches!(b, b'"' | b'\'' | b' ' | b'\\'));
+        if !matches!(names, Some(b'=' | b':')) {
+            out.extend_from_slice(word);
+        }
+        rest = next;
+    }
+    out
 }
 
 /// `\x41`, `\u0041` and `\101` as `A`.
