@@ -4,8 +4,9 @@
     tools/train_prompts.py OUT.bin FILE.jsonl...
 
 Each FILE has the format of corpus/README.md: cases with `tool_result`, or sessions with `calls` that
-have a `result`. Learned from are the learn half of the cases (by a hash of the id) and, of
-corpus/prompts.jsonl, the cases whose number is not a multiple of five; the others stay for tests.
+have a `result`. Learned from are the learn half of the cases (by a hash of the id), all of
+corpus/injections.jsonl and, of corpus/prompts.jsonl, the cases whose number is not a multiple of five;
+the others stay for tests.
 
 The output is read by crates/holdgate-core/src/injection/prompts.rs, which cuts texts into the same
 words: three little-endian i32 (the scale of the weights, the bias and the threshold, each times
@@ -25,13 +26,15 @@ BUCKETS = 1 << BITS
 EPOCHS = 25
 RATE = 0.1
 DECAY = 2e-5
-THRESHOLD = -1.15
+THRESHOLD = -1.2
 # How much a case counts: there are few prompts, and our own short results are chosen to be hard.
-PROMPT, OWN_RESULT, RESULT, FRAGMENT = 4.0, 4.0, 2.0, 1.0
+PROMPT, OWN_RESULT, RESULT, FRAGMENT = 4.0, 8.0, 2.0, 1.0
 MAX_TEXT, MAX_LINES, MIN_WORDS = 400, 3, 3
-# Lines that are taken from a long result, so that parts of documents are known as harmless.
-FRAGMENTS = 3
+# Lines and sentences that are taken from a long result, so that parts of documents are known as
+# harmless, and so is plain prose.
+FRAGMENTS, SENTENCES = 3, 3
 WORD = re.compile(r"[a-z0-9']+|\n|[^\sa-z0-9']", re.A)
+SENTENCE = re.compile(r"(?<![^\s>*(])[A-Z][^.!?\n`|]+(?:\n[a-z][^.!?\n`|]+){0,2}[.!?](?=\s)")
 LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u2019", "abcdefghijklmnopqrstuvwxyz'")
 
 
@@ -75,6 +78,8 @@ def learned(case):
     own = re.fullmatch(r"prompt-(?:bad|ok)-(\d+)", case["id"])
     if own:
         return int(own[1]) % 5 != 0
+    if case["id"].startswith("inject-"):
+        return True
     # The red-team ids are spread by another hash: their files are halves by the plain one.
     name = "split-" + case["id"] if case["id"].startswith("rt-") else case["id"]
     return hashlib.sha256(name.encode()).digest()[0] & 1 == 0
@@ -85,8 +90,10 @@ def fragments(text, rng):
         return []
     lines = [line for line in re.split(r"\n+", text) if is_bare(line)]
     lines = [re.sub(r"^\s*\d+[\t\u2192:]\s*", "", line) for line in lines]
+    prose = [s.replace("\n", " ") for s in SENTENCE.findall(text) if is_bare(s)]
     rng.shuffle(lines)
-    return lines[:FRAGMENTS]
+    rng.shuffle(prose)
+    return lines[:FRAGMENTS] + prose[:SENTENCES]
 
 
 def read(files):
@@ -117,7 +124,7 @@ def read(files):
                     if case["expect"] == "block" and is_bare(text):
                         prompts.append((text, PROMPT))
                     continue
-                own = case["id"].startswith("prompt-")
+                own = case["id"].startswith(("prompt-", "inject-"))
                 if is_bare(text):
                     add(text, OWN_RESULT if own else RESULT)
                 for part in fragments(text, rng):
