@@ -26,9 +26,11 @@ BUCKETS = 1 << BITS
 EPOCHS = 25
 RATE = 0.1
 DECAY = 2e-5
-THRESHOLD = -1.2
+# How far below zero the other texts are pushed: unknown prompts score less than those learned from.
+MARGIN = 3.0
+THRESHOLD = -3.0
 # How much a case counts: there are few prompts, and our own short results are chosen to be hard.
-PROMPT, OWN_RESULT, RESULT, FRAGMENT = 4.0, 8.0, 2.0, 1.0
+PROMPT, OWN_RESULT, RESULT, FRAGMENT = 4.0, 12.0, 2.0, 1.0
 MAX_TEXT, MAX_LINES, MIN_WORDS = 400, 3, 3
 # Lines and sentences that are taken from a long result, so that parts of documents are known as
 # harmless, and so is plain prose.
@@ -143,6 +145,7 @@ def train(prompts, others):
         for found, label, weight in cases:
             norm = 1 / math.sqrt(len(found) + 1)
             score = bias + norm * sum(weights[i] for i in found)
+            score += 0 if label else MARGIN
             guess = 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
             slope = (guess - label) * weight
             bias -= 0.02 * slope

@@ -20,7 +20,6 @@ use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName};
 use lexicon::{Bits, Lexicon, lexicon};
 use passages::Passage;
-use prompts::Topic;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -148,7 +147,7 @@ impl Reader {
         if let Some(passage) = passages::first(self.lexicon, text, &hits, classes) {
             return Some(self.suspicion(text, &passage));
         }
-        if context.depth == 0 && prompts::is_prompt(text, self.topic(hits.groups)) {
+        if context.depth == 0 && prompts::is_prompt(text, hits.groups & self.lexicon.about != 0) {
             return Some(bare_prompt(text));
         }
         if context.depth >= MAX_DEPTH {
@@ -192,17 +191,6 @@ impl Reader {
             }
         }
         None
-    }
-
-    /// What a text with words of these groups is about.
-    fn topic(&self, groups: Bits) -> Topic {
-        if groups & self.lexicon.about != 0 {
-            Topic::Attacks
-        } else if groups & self.lexicon.telling != 0 {
-            Topic::Orders
-        } else {
-            Topic::Other
-        }
     }
 
     fn classes(&self, context: Context) -> Bits {
