@@ -28,9 +28,10 @@ RATE = 0.1
 DECAY = 2e-5
 # How far below zero the other texts are pushed: unknown prompts score less than those learned from.
 MARGIN = 3.0
-THRESHOLD = -3.0
+THRESHOLD = -2.8
 # How much a case counts: there are few prompts, and our own short results are chosen to be hard.
-PROMPT, OWN_RESULT, RESULT, FRAGMENT = 4.0, 12.0, 2.0, 1.0
+PROMPT, OWN_RESULT, RESULT, FRAGMENT = 6.0, 16.0, 5.0, 1.0
+HARDER = 4
 MAX_TEXT, MAX_LINES, MIN_WORDS = 400, 3, 3
 # Lines and sentences that are taken from a long result, so that parts of documents are known as
 # harmless, and so is plain prose.
@@ -159,6 +160,17 @@ def train(prompts, others):
 def main():
     out, files = sys.argv[1], sys.argv[2:]
     prompts, others = read(files)
+    weights, bias = train(prompts, others)
+
+    def score(text):
+        found = features(text)
+        return bias + sum(weights[i] for i in found) / math.sqrt(len(found) + 1)
+
+    # Once more, with more weight on the own results that are still taken for prompts.
+    others = [
+        (t, w * HARDER if w == OWN_RESULT and score(t) >= THRESHOLD - 0.3 else w)
+        for t, w in others
+    ]
     weights, bias = train(prompts, others)
     scale = max(abs(w) for w in weights) / 127
     numbers = (round(v * 10000) for v in (scale, bias, THRESHOLD))

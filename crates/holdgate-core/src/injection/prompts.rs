@@ -24,7 +24,9 @@ static WEIGHTS: &[u8] = include_bytes!("prompts.bin");
 /// Whether all of `text` is a prompt; `about` if it speaks about such prompts.
 pub(super) fn is_prompt(text: &str, about: bool) -> bool {
     let text = text.trim();
-    is_bare(text) && score(text).is_some_and(|over| over >= if about { ABOUT } else { 0.0 })
+    is_bare(text)
+        && is_prose(text)
+        && score(text).is_some_and(|over| over >= if about { ABOUT } else { 0.0 })
 }
 
 /// Whether a text is a few lines of prose.
@@ -41,6 +43,17 @@ fn is_bare(text: &str) -> bool {
         && text.split('\n').count() <= MAX_LINES
         && text.split_whitespace().count() >= MIN_WORDS
         && prose.count() * 10 >= length * 7
+}
+
+/// Whether half of what stands between spaces are words: in commands and data it is less.
+fn is_prose(text: &str) -> bool {
+    let letters = |part: &str| {
+        let word = part.trim_matches(|c: char| !c.is_alphanumeric());
+        let inner = |c: char| c.is_alphabetic() || matches!(c, '\'' | '\u{2019}' | '-');
+        !word.is_empty() && !part.starts_with('-') && word.chars().all(inner)
+    };
+    let words = text.split_whitespace().filter(|part| letters(part)).count();
+    words * 2 >= text.split_whitespace().count()
 }
 
 /// How far a text is over the threshold.
