@@ -3,12 +3,14 @@
 //! A text is read as a person would see it (`unseen`), then in its parts that nobody sees
 //! (`carriers`) and in what its encoded parts say (`encoded`). Each reading is searched for the words
 //! of a table (`lexicon`), and is suspicious if classes of them that make an order stand in one
-//! passage (`passages`). Single phrases are not: texts about such orders quote them.
+//! passage (`passages`). Single phrases are not: texts about such orders quote them. A short result that
+//! is nothing but a prompt is suspicious as a whole (`prompts`).
 
 mod carriers;
 mod encoded;
 mod lexicon;
 mod passages;
+mod prompts;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -145,6 +147,9 @@ impl Reader {
         if let Some(passage) = passages::first(self.lexicon, text, &hits, classes) {
             return Some(self.suspicion(text, &passage));
         }
+        if context.depth == 0 && prompts::is_prompt(text, hits.groups & self.lexicon.about != 0) {
+            return Some(bare_prompt(text));
+        }
         if context.depth >= MAX_DEPTH {
             return None;
         }
@@ -208,6 +213,17 @@ impl Reader {
             evidence: Masked::start(text.get(from..to).unwrap_or_default(), MAX_EVIDENCE),
             range: Some(passage.range.clone()),
         }
+    }
+}
+
+/// What is said of a result that is a prompt.
+fn bare_prompt(text: &str) -> Suspicion {
+    let start = text.len() - text.trim_start().len();
+    Suspicion {
+        rule: "bare-prompt",
+        reason: "the text is nothing but a prompt to a model".to_owned(),
+        evidence: Masked::start(text.trim(), MAX_EVIDENCE),
+        range: Some(start..text.trim_end().len().max(start)),
     }
 }
 

@@ -165,6 +165,8 @@ pub(super) struct Lexicon {
     pub(super) agent: Bits,
     pub(super) vocative: Bits,
     pub(super) mention: Bits,
+    /// Words of texts about such orders.
+    pub(super) about: Bits,
 }
 
 impl Lexicon {
@@ -225,6 +227,7 @@ impl Lexicon {
             agent,
             vocative: bits(&class_names, &["vocative".to_owned()])?,
             mention,
+            about: named(&["mention", "resist"])?,
         })
     }
 
