@@ -145,10 +145,13 @@ fn secrets(texts: &[Cow<'_, str>], sinks: &[Sink<'_>], history: &History) -> Opt
         let sinks = sinks.iter();
         sinks.filter_map(move |sink| Some((secret?, *form, sink, use_)))
     });
-    // The same value may have been shown by several steps: the kindest counts.
+    // The same value may have been shown by several steps: the kindest counts, and no guess if one of
+    // them is sure.
     let verdict = |(_, _, secret): &Known<'_>, sink: &Sink<'_>, use_: Use| {
-        let same = known.iter().filter(|(_, _, other)| other.is(secret));
-        same.map(|known| sink.verdict(known, use_, history)).min()
+        let same = || known.iter().filter(|(_, _, other)| other.is(secret));
+        let sure = same().any(|(_, _, other)| !other.is_guess());
+        let counts = same().filter(|(_, _, other)| !(sure && other.is_guess()));
+        counts.map(|known| sink.verdict(known, use_, history)).min()
     };
     let judged = judged.filter_map(|(known, form, sink, use_)| {
         Some((verdict(known, sink, use_)?, known, form, sink))
