@@ -131,7 +131,8 @@ fn is_meant(sentence: &str, deed: &Deed<'_>) -> bool {
     let narrowed = |(word, forms): &(&str, &[&str])| {
         sentence.contains(word) && !forms.iter().any(|form| evidence.contains(form))
     };
-    !NARROWING.iter().any(narrowed) && !(inside && sentence.contains("outside"))
+    let elsewhere = inside && sentence.contains("outside");
+    !(elsewhere || NARROWING.iter().any(narrowed))
 }
 
 /// Whether the refusal or a sentence beside it says why somebody would refuse.

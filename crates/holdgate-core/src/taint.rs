@@ -106,8 +106,8 @@ impl Secret {
             kept.len()
         } else {
             match all {
-                ..=SHORT => 1,
-                ..=MAX_PIECES => 2,
+                _ if all <= SHORT => 1,
+                _ if all <= MAX_PIECES => 2,
                 _ => 4,
             }
         };

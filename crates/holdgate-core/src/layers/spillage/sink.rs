@@ -80,9 +80,8 @@ impl<'e> Sink<'e> {
                 let near = matches!(host.class, HostClass::Loopback | HostClass::Private);
                 (!near).then_some(Sink::Host(host))
             }
-            (Kind::Send | Kind::Run, None) if shared() => Some(Sink::Shared(&effect.program)),
             (Kind::Send, None) => Some(Sink::Shared(&effect.program)),
-            (Kind::Remote, None) if shared() => Some(Sink::Shared(&effect.program)),
+            (Kind::Run | Kind::Remote, None) if shared() => Some(Sink::Shared(&effect.program)),
             (Kind::Remote, None) => Some(Sink::Service(&effect.program)),
             (Kind::Vcs, _) if effect.is(Tag::Push) => Some(Sink::Push(&effect.program)),
             (Kind::Write, _) => {
@@ -127,13 +126,12 @@ impl<'e> Sink<'e> {
                     Verdict::Ask
                 }
             }
+            // A login is a login, but what a message calls a password is read by others. Secrets that
+            // the user's own services are to have are judged by other rules.
+            (Sink::Shared(_), Use::Credential) | (Sink::Service(_), _) => Verdict::Audit,
             (Sink::Host(host), Use::Data) if shown.names_host(&host.name) => Verdict::Ask,
-            // A login is a login, but what a message calls a password is read by others.
-            (Sink::Shared(_), Use::Credential) => Verdict::Audit,
             (Sink::Host(_) | Sink::Shared(_), _) if secret.is_guess() => Verdict::Ask,
             (Sink::Host(_), Use::Data) | (Sink::Shared(_), _) => Verdict::Block,
-            // Logins, and secrets that the user's own services are to have: other rules judge these.
-            (Sink::Service(_), _) => Verdict::Audit,
             (Sink::Push(_) | Sink::Tool(_), _) => Verdict::Ask,
             (Sink::File(place), _) => {
                 let paths = step
