@@ -28,7 +28,7 @@ RATE = 0.1
 DECAY = 2e-5
 # How far below zero the other texts are pushed: unknown prompts score less than those learned from.
 MARGIN = 3.0
-THRESHOLD = -2.8
+THRESHOLD = -2.0
 # How much a case counts: there are few prompts, and our own short results are chosen to be hard.
 PROMPT, OWN_RESULT, RESULT, FRAGMENT = 6.0, 16.0, 5.0, 1.0
 HARDER = 4
@@ -123,7 +123,9 @@ def read(files):
             for text in texts:
                 if not isinstance(text, str):
                     continue
-                if "calls" not in case and case["expect"] != "allow":
+                # Our own known false alarms (`flag`) are short results too.
+                harmless = case["expect"] == "allow" or "note" in case
+                if "calls" not in case and not harmless:
                     if case["expect"] == "block" and is_bare(text):
                         prompts.append((text, PROMPT))
                     continue
