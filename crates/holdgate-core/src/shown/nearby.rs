@@ -57,27 +57,32 @@ pub(super) fn values(text: &str, all: bool) -> Vec<&str> {
 
 /// Whether a word looks drawn by lot, and like no number, name, path, date or hash.
 fn is_drawn(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let class = |b: &u8| match b {
+    (10..=200).contains(&word.len())
+        && word.is_ascii()
+        && !word.contains(['/', '\\', '@'])
+        && !word.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && word.split(['-', '_', '.']).any(is_mixed)
+        && !is_placeholder(word)
+}
+
+/// Whether letters, digits and signs change often, and digits stand in several places: names of
+/// programs have them at one.
+fn is_mixed(part: &str) -> bool {
+    let class = |b: u8| match b {
         b'0'..=b'9' => 0,
         b'a'..=b'z' => 1,
         b'A'..=b'Z' => 2,
         _ => 3,
     };
-    let has = |wanted: u8| bytes.iter().any(|b| class(b) == wanted);
-    let changes = bytes.windows(2).filter(|pair| match pair {
-        [a, b] => class(a) != class(b),
-        _ => false,
-    });
-    let hex = bytes.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
-    (10..=200).contains(&bytes.len())
-        && word.is_ascii()
-        && has(0)
-        && (has(1) || has(2))
-        && changes.count() >= 4
-        && !hex
-        && !word.contains(['/', '\\', '@'])
-        && !is_placeholder(word)
+    let (mut changes, mut digits, mut before) = (0, 0, None);
+    for class in part.bytes().map(class) {
+        if before != Some(class) {
+            changes += usize::from(before.is_some());
+            digits += usize::from(class == 0);
+        }
+        before = Some(class);
+    }
+    part.len() >= 8 && changes >= 5 && digits >= 2
 }
 
 #[cfg(test)]
@@ -100,6 +105,7 @@ mod tests {
             "password must have 12 characters",
             "secret 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
             "token count: 1234567890, took 12.5ms",
+            "secret av-raf-5-results-sync-2 and reWrapKey11 with sha256Base64",
         ] {
             assert!(values(text, false).is_empty(), "{text}");
         }
