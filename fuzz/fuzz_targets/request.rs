@@ -22,6 +22,7 @@ fn marked(request: &Request) -> Option<Bytes> {
                 rule: "all",
                 reason: String::new(),
                 evidence: Masked::of(""),
+                range: None,
             })
         },
         number: &|text| format!("{:x}", text.len()),
