@@ -4,7 +4,7 @@
 //! [`Refusal`] that was only asked about, given the [`Approval`](crate::answer::Approval) of an
 //! answer.
 
-use crate::call::{CallLimits, Executor, Fault, HeldCall, ToolCall};
+use crate::call::{CallLimits, Executor, HeldCall, ToolCall};
 use crate::history::History;
 use crate::mask::Masked;
 use crate::provenance;
@@ -17,8 +17,8 @@ use holdgate_effects::fuel::Fuel;
 pub use holdgate_effects::fuel::{Clock, OutOfFuel};
 use holdgate_effects::traces::Traces;
 use holdgate_effects::{self, Knowledge, Understood};
-use outcome::strictest;
 pub use outcome::{Cleared, Refusal};
+use outcome::{strictest, unreadable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -370,33 +370,6 @@ fn carries_secret(call: &ToolCall, history: &History) -> bool {
     let mut search = Search::new(history.taint());
     search.look(&call.text);
     search.found().next().is_some()
-}
-
-fn unreadable(fault: &Fault) -> Finding {
-    let (rule, instead) = match fault {
-        Fault::UnknownKind(_) => (
-            "unknown-block",
-            "if this block cannot cause an action, the operator can add it to `guard.inert_blocks`",
-        ),
-        Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
-        Fault::Json(_)
-        | Fault::NotAnObject
-        | Fault::TwoInputs
-        | Fault::NoName
-        | Fault::NoId
-        | Fault::AmbiguousKey(_)
-        | Fault::NestedCall
-        | Fault::SameId(_) => (
-            "unreadable-call",
-            "send the call again as one valid JSON object without duplicate keys",
-        ),
-    };
-    Finding::block(
-        LayerName::Reader,
-        rule,
-        format!("the call cannot be judged: {fault}"),
-    )
-    .instead(instead)
 }
 
 /// A call that has already run can only be recorded.

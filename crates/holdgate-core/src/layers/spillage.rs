@@ -92,25 +92,19 @@ fn texts<'c>(
         }
     }
     texts.push(Cow::Owned(numbers));
-    let mut add = |text: &'c str| {
-        // A part of a text says less than all of it: what stands before a value counts.
-        if !texts.iter().any(|known| known.contains(text)) {
-            texts.push(Cow::Borrowed(text));
-        }
-    };
+    // Each once, so that the cost stays linear. A part of a text says less than all of it: what stands
+    // before a value counts.
+    let mut known: HashSet<&str> = HashSet::new();
     for effect in effects {
-        add(&effect.evidence);
-        if let Some(host) = &effect.host {
-            add(&host.name);
-        }
-        if let Some(text) = &effect.text {
-            add(text);
-        }
+        let evidence: &'c str = &effect.evidence;
+        let host = effect.host.as_ref().map(|host| host.name.as_str());
+        let parts = host.into_iter().chain(effect.text.as_deref());
+        let parts = parts.filter(|part| !evidence.contains(part));
         let paths = effect.path.iter().map(|place| place.text.as_str());
         let paths = paths.chain(effect.sources.iter().map(AsRef::as_ref));
-        for content in paths.filter_map(|path| context.traces?.content(path)) {
-            add(content);
-        }
+        let contents = paths.filter_map(|path| context.traces?.content(path));
+        let carried = std::iter::once(evidence).chain(parts).chain(contents);
+        texts.extend(carried.filter(|text| known.insert(text)).map(Cow::Borrowed));
     }
     texts
 }

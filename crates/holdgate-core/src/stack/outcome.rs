@@ -1,9 +1,9 @@
 //! The result of judging: a call that may pass, or a refusal with its reasons.
 
 use crate::answer::{Answer, Approval};
-use crate::call::{Executor, ToolCall};
+use crate::call::{Executor, Fault, ToolCall};
 use crate::notice::Notice;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use std::sync::Arc;
 
 /// A call that may reach the client.
@@ -131,4 +131,32 @@ pub(super) fn strictest(findings: &[Finding]) -> Verdict {
         .map(|f| f.verdict)
         .max()
         .unwrap_or(Verdict::Allow)
+}
+
+/// Why a call that cannot be read is refused.
+pub(super) fn unreadable(fault: &Fault) -> Finding {
+    let (rule, instead) = match fault {
+        Fault::UnknownKind(_) => (
+            "unknown-block",
+            "if this block cannot cause an action, the operator can add it to `guard.inert_blocks`",
+        ),
+        Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
+        Fault::Json(_)
+        | Fault::NotAnObject
+        | Fault::TwoInputs
+        | Fault::NoName
+        | Fault::NoId
+        | Fault::AmbiguousKey(_)
+        | Fault::NestedCall
+        | Fault::SameId(_) => (
+            "unreadable-call",
+            "send the call again as one valid JSON object without duplicate keys",
+        ),
+    };
+    Finding::block(
+        LayerName::Reader,
+        rule,
+        format!("the call cannot be judged: {fault}"),
+    )
+    .instead(instead)
 }
