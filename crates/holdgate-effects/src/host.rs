@@ -55,8 +55,6 @@ pub struct HostTable {
     services: BTreeMap<String, Vec<String>>,
     /// Words in the names of databases, clusters and buckets that tell what they are for.
     pub(crate) targets: Targets,
-    /// Whose actions and images are known to many.
-    owners: Vec<String>,
 }
 
 /// Words that tell what something is for.
@@ -150,12 +148,6 @@ impl HostTable {
     pub(crate) fn is_strange_module(&self, host: &Host) -> bool {
         matches!(host.class, HostClass::External | HostClass::Drop)
             && !self.lists(&self.modules, &host.name, "")
-    }
-
-    /// Whether many people use what an owner publishes at a forge.
-    pub(crate) fn is_known_owner(&self, owner: &str) -> bool {
-        let owner = owner.to_ascii_lowercase();
-        self.owners.contains(&owner)
     }
 
     /// Whether the name of a host goes on after that of a well-known one: `pypi.org.evil.example`.

@@ -6,6 +6,7 @@ pub(crate) mod files;
 pub(crate) mod functions;
 pub(crate) mod handler;
 pub(crate) mod printed;
+pub(crate) mod publishers;
 pub(crate) mod role;
 pub(crate) mod tools;
 
@@ -17,6 +18,7 @@ use doors::DoorTable;
 use files::FileTable;
 use functions::FunctionTable;
 use printed::PrintedTable;
+use publishers::PublisherTable;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
 
@@ -31,6 +33,8 @@ pub struct Knowledge {
     pub commands: CommandTable,
     /// Which programs print places.
     pub printed: PrintedTable,
+    /// Who publishes packages, images and actions that many people use.
+    pub publishers: PublisherTable,
     /// Which tools do what.
     pub tools: ToolTable,
     /// What back doors and grabbers are made of.
@@ -59,6 +63,7 @@ impl Knowledge {
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             printed: PrintedTable::read(include_str!("printed.yaml"))?,
+            publishers: PublisherTable::read(include_str!("publishers.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
             doors: DoorTable::read(include_str!("code/doors.yaml"))?,
             files: FileTable::read(include_str!("files.yaml"))?,

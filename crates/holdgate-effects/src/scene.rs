@@ -7,10 +7,12 @@ pub(crate) use environment::is_secret;
 mod execution;
 mod files;
 mod leaks;
+mod manifests;
 mod mounts;
 mod network;
 pub(crate) use network::hides_secret;
 mod packages;
+mod publishers;
 mod settings;
 mod target;
 mod touch;
@@ -115,6 +117,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) mounts: Vec<(String, String)>,
     /// The command that is being read, for what only the whole of it can tell.
     pub(crate) command: Arc<str>,
+    /// Images that the call has built, by their names.
+    pub(crate) built: Vec<String>,
+    /// The text that a tool replaces, while what comes in its place is read.
+    pub(crate) replaced: String,
     /// Files of secrets that a shell has loaded: what variables hold may come from there.
     pub(crate) loaded: Vec<String>,
     /// Inside how many substitutions it is: what is printed there is used, not shown.
@@ -175,6 +181,8 @@ impl<'a> Scene<'a> {
             marks: Vec::new(),
             mounts: Vec::new(),
             command: Arc::default(),
+            built: Vec::new(),
+            replaced: String::new(),
             loaded: Vec::new(),
             captured: 0,
             depth: 0,

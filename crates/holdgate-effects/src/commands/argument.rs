@@ -74,7 +74,7 @@ impl Gathered {
                 return Ok(());
             }
             if role == Role::InstallArgv {
-                packages::install(scene, run.actor, operand)?;
+                packages::install_program(scene, run, operand)?;
                 self.output = packages::runs(scene, run, words)?;
                 return Ok(());
             }
@@ -209,7 +209,7 @@ impl Gathered {
             }
             Role::Sql => sql::run(scene, actor, value)?,
             Role::SqlFile => sql::run_file(scene, actor, value)?,
-            Role::Install => packages::install(scene, actor, value)?,
+            Role::Install => packages::install(scene, run, value)?,
             Role::Kill => processes::kill(scene, actor, value)?,
             Role::About(kind) => {
                 scene.emit(actor.does(kind).about(&value.text).of(value))?;

@@ -7,17 +7,68 @@ use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
+/// Images of one call whose names are kept.
+const MAX_BUILT: usize = 32;
+
 /// An image from a host that nobody vouches for is a package from there.
 pub(super) fn runs(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    if parsed.is_sub(&["build", "b", "bud"]) {
+        let tags = parsed.options_named(&["-t", "--tag"]);
+        let tags = tags.filter_map(|option| option.value.as_ref());
+        let room = MAX_BUILT.saturating_sub(scene.built.len());
+        let tags = tags.map(|(_, tag)| tag.text.clone()).take(room);
+        scene.built.extend(tags);
+        return Ok(());
+    }
     let Some(image) = parsed.operands.first() else {
         return Ok(());
     };
     runs_its_program(scene, parsed, image)?;
+    publishes(scene, actor, image)?;
     let Some(host) = scene.strange_registry(&image.text) else {
         return Ok(());
     };
     let effect = actor.does(Kind::Install).with(host).about(&image.text);
     scene.emit(effect.tagged(Tag::FromUrl).tagged(Tag::OtherIndex))
+}
+
+/// An image, or what is kept among images, of a publisher that few people know.
+fn publishes(scene: &mut Scene<'_>, actor: &Actor, image: &Value) -> Fueled {
+    let tags = scene.publisher_of_image(&image.text);
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let mut actor = actor.clone();
+    actor.tag(tags);
+    scene.emit(actor.does(Kind::Install).about(&image.text))
+}
+
+/// `helm repo add name URL`, `helm install name oci://…`, `helm install name chart --repo URL`.
+pub(super) fn chart(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    let named = parsed.options_named(&["--repo"]);
+    let named = named.filter_map(|option| option.value.as_ref());
+    let charts = named.map(|(_, value)| value).chain(&parsed.operands);
+    for chart in charts.filter(|chart| chart.text.contains("://")) {
+        if chart.text.starts_with("oci://") {
+            publishes(scene, actor, chart)?;
+            continue;
+        }
+        let tags = scene.publisher_of_charts(&chart.text);
+        let host = scene.know.hosts.host(chart);
+        let pages = host.name.ends_with(".github.io") || host.name.ends_with(".gitlab.io");
+        let strange = !pages && scene.know.hosts.is_unheard_of(&host);
+        if tags.is_empty() && !strange {
+            continue;
+        }
+        let mut actor = actor.clone();
+        actor.tag(tags);
+        if strange {
+            actor.tag([Tag::OtherIndex]);
+        }
+        let effect = actor.does(Kind::Install).about(&chart.text);
+        scene.emit(effect.tagged(Tag::FromUrl).with(host))?;
+    }
+    Ok(())
 }
 
 /// `cloudflare/cloudflared tunnel …`: an image that is called like a program begins with that program,

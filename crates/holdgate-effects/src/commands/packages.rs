@@ -1,10 +1,13 @@
 //! Packages: what is installed, and from where.
 
+mod publisher;
+
 use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
+use crate::knowledge::publishers::Registry;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
@@ -38,8 +41,22 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
 }
 
 /// A package by name, by URL, or from here.
-pub(super) fn install(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+pub(super) fn install(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled {
+    let tags = publisher::of(scene, run, value);
+    installs(scene, run.actor, value, tags)
+}
+
+/// The same for the package of a program that runs at once.
+pub(super) fn install_program(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled {
+    let tags = publisher::of_program(scene, run, value);
+    installs(scene, run.actor, value, tags)
+}
+
+fn installs(scene: &mut Scene<'_>, actor: &Actor, value: &Value, tags: Vec<Tag>) -> Fueled {
     let mut effect = actor.does(Kind::Install).about(&value.text).of(value);
+    for tag in tags {
+        effect = effect.tagged(tag);
+    }
     let text = value.text.as_str();
     if text.contains("://") || text.starts_with("git+") || text.starts_with("git@") {
         let url = text.strip_prefix("git+").unwrap_or(text);
@@ -129,6 +146,9 @@ pub(super) fn modules(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> 
         let unheard_of = scene.know.hosts.is_strange_module(&host);
         if runs || unheard_of {
             let mut effect = actor.does(Kind::Install).about(&module.text);
+            for tag in scene.publisher(Registry::Go, &module.text) {
+                effect = effect.tagged(tag);
+            }
             if unheard_of {
                 effect = effect.tagged(Tag::FromUrl);
             }

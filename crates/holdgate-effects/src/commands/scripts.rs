@@ -35,7 +35,7 @@ pub(super) fn script(
         let words = operands.skip_while(|word| *word != value).skip(1);
         let name = value.map(package.trim_start_matches('/'));
         let words: Vec<Value> = std::iter::once(name).chain(words.cloned()).collect();
-        super::packages::install(scene, actor, words.first().unwrap_or(value))?;
+        super::packages::install(scene, run, value)?;
         return super::packages::runs(scene, run, &words);
     }
     // What is no code is shown in errors, or as it is.

@@ -95,6 +95,7 @@ pub(super) fn before(
         Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
         Handler::Redis => sql::redis(scene, run).map(|()| None),
         Handler::Make => folder::shell_of_make(scene, parsed, actor).map(|()| None),
+        Handler::Chart => images::chart(scene, parsed, actor).map(|()| None),
         Handler::GoRun => packages::modules(scene, parsed, actor).map(|()| None),
         Handler::Serves => folder::serves(scene, parsed, actor).map(|()| None),
         Handler::GitConfig => git::config_command(scene, parsed, actor).map(|()| None),

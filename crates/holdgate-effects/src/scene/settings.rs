@@ -13,6 +13,7 @@ impl Scene<'_> {
         if place.text.ends_with("/.git/config") || place.text.ends_with("/.git/config.worktree") {
             self.takes_git_settings(content)?;
         }
+        self.takes_publishers(place, content)?;
         self.takes_packages(place, content)
     }
 

@@ -56,6 +56,15 @@ pub(super) fn of(fields: &Fields<'_>, input: &Json<'_>) -> Vec<Replacement> {
     found
 }
 
+/// All texts that are replaced.
+pub(super) fn replaced(edits: &[Replacement]) -> String {
+    let olds = edits.iter().filter_map(|edit| match edit {
+        Replacement::Text { hunk, .. } => Some(hunk.old.as_str()),
+        Replacement::Below(..) => None,
+    });
+    olds.collect::<Vec<_>>().join("\n")
+}
+
 /// What `text` becomes; `None` if a replacement does not fit.
 pub(super) fn apply(text: &str, edits: &[Replacement]) -> Option<String> {
     let mut text = text.to_owned();

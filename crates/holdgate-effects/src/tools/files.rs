@@ -164,7 +164,9 @@ fn change(
             if edits.is_empty() {
                 scene.write(actor, path, &content, false)?;
             } else {
+                scene.replaced = edit::replaced(edits);
                 scene.edit(actor, path, &content, |text| edit::apply(text, edits))?;
+                scene.replaced.clear();
             }
         }
     }

@@ -15,7 +15,7 @@ impl Reader<'_, '_, '_> {
         };
         let owner = uses.split('/').next().unwrap_or("");
         let elsewhere = uses.contains('/') && !owner.starts_with('.');
-        if !elsewhere || self.scene.know.hosts.is_known_owner(owner) {
+        if !elsewhere || self.scene.know.publishers.is_known_owner(owner) {
             return Ok(());
         }
         let given = ["with", "env", "secrets"].iter();

@@ -1,0 +1,290 @@
+//! The packages, images and actions that a manifest names. Pieces of a file are read too: an edit may show
+//! a few lines of it.
+
+mod json;
+mod toml;
+
+use crate::knowledge::publishers::Registry;
+
+/// Something that a manifest takes from somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named<'t> {
+    /// A package, or an owner, of a registry.
+    Package(Registry, &'t str),
+    /// Whatever lies at an address.
+    Address(&'t str),
+    /// The charts at an address.
+    Charts(&'t str),
+    /// An image of a container, or what is kept among images.
+    Image(&'t str),
+}
+
+/// What is named, each with the line or the words that say so.
+pub(super) type Found<'t> = Vec<(Named<'t>, &'t str)>;
+
+/// How a manifest of this name is read.
+pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> {
+    let lower = name.to_ascii_lowercase();
+    let extension = lower.rsplit('.').next().unwrap_or("");
+    let yaml = matches!(extension, "yml" | "yaml");
+    let is_recipe = lower.starts_with("dockerfile") || lower.starts_with("containerfile");
+    let reader: fn(&str) -> Found<'_> = match lower.as_str() {
+        "package.json" => json::npm,
+        "composer.json" => json::packagist,
+        "devcontainer.json" | ".devcontainer.json" => json::container,
+        "pyproject.toml" | "pipfile" => toml::python,
+        "cargo.toml" => toml::cargo,
+        "go.mod" => go,
+        "gemfile" => gems,
+        ".pre-commit-config.yaml" => hooks,
+        "chart.yaml" | "requirements.yaml" => charts,
+        ".gitlab-ci.yml" => images,
+        "action.yml" | "action.yaml" => actions,
+        _ if is_recipe || extension == "dockerfile" => recipe,
+        _ if yaml && (lower.contains("compose")) => images,
+        _ if yaml && folder == "workflows" => actions,
+        _ if extension == "tf" => terraform,
+        _ if matches!(extension, "txt" | "in")
+            && (lower.starts_with("requirements") || folder == "requirements") =>
+        {
+            requirements
+        }
+        _ => return None,
+    };
+    Some(reader)
+}
+
+/// Whether a manifest names a package or an owner, by itself.
+pub(super) fn mentions(registry: Registry, text: &str, name: &str) -> bool {
+    if text.is_empty() || name.is_empty() {
+        return false;
+    }
+    let mut text = text.to_ascii_lowercase();
+    match registry {
+        Registry::Pypi => text = text.replace(['_', '.'], "-"),
+        Registry::Crates => text = text.replace('_', "-"),
+        _ => {}
+    }
+    let owner = match registry {
+        Registry::Npm => name.split_once('/').map(|(scope, _)| scope),
+        Registry::Go => name
+            .match_indices('/')
+            .nth(1)
+            .and_then(|(at, _)| name.get(..at)),
+        _ => None,
+    };
+    let ends = |rest: &str, whole: bool| {
+        let next = rest.chars().next();
+        let part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if whole {
+            !next.is_some_and(part)
+        } else {
+            next == Some('/')
+        }
+    };
+    let starts = |before: &str| {
+        let last = before.chars().next_back();
+        !last.is_some_and(|c| c.is_ascii_alphanumeric() || "-_@".contains(c))
+    };
+    let stands = |wanted: &str, whole: bool| {
+        text.match_indices(wanted).any(|(at, _)| {
+            let rest = text.get(at + wanted.len()..).unwrap_or("");
+            starts(text.get(..at).unwrap_or("")) && ends(rest, whole)
+        })
+    };
+    // An owner stands before what is its own.
+    let whole = !matches!(
+        registry,
+        Registry::Forge | Registry::Image | Registry::Packagist
+    );
+    stands(name, whole) || owner.is_some_and(|owner| stands(owner, false))
+}
+
+/// What stands behind `key:` on a line of YAML.
+fn value_of<'t>(line: &'t str, key: &str) -> Option<&'t str> {
+    let rest = line.trim().trim_start_matches("- ").trim_start();
+    let value = rest.strip_prefix(key)?.trim_start().strip_prefix(':')?;
+    let value = value.split(" #").next().unwrap_or(value).trim();
+    let value = value.trim_matches(['"', '\'']);
+    (!value.is_empty()).then_some(value)
+}
+
+fn actions(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some(uses) = value_of(line, "uses") else {
+            continue;
+        };
+        let owner = uses.split('/').next().unwrap_or("");
+        if uses.starts_with("docker://") {
+            found.push((Named::Image(uses), line));
+        } else if uses.contains('/') && !owner.starts_with('.') {
+            found.push((Named::Package(Registry::Forge, owner), line));
+        }
+    }
+    found
+}
+
+fn hooks(text: &str) -> Found<'_> {
+    let repos = text
+        .lines()
+        .filter_map(|line| Some((value_of(line, "repo")?, line)));
+    repos
+        .map(|(repo, line)| (Named::Address(repo), line))
+        .collect()
+}
+
+fn charts(text: &str) -> Found<'_> {
+    let repos = text
+        .lines()
+        .filter_map(|line| Some((value_of(line, "repository")?, line)));
+    repos
+        .map(|(repo, line)| {
+            let named = if repo.starts_with("oci://") {
+                Named::Image(repo)
+            } else {
+                Named::Charts(repo)
+            };
+            (named, line)
+        })
+        .collect()
+}
+
+fn recipe(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or("").to_ascii_uppercase();
+        let image = match first.as_str() {
+            "FROM" => words.find(|word| !word.starts_with("--")),
+            "COPY" | "RUN" => words.find_map(|word| {
+                let mount = word.split(',').find_map(|part| part.strip_prefix("from="));
+                word.strip_prefix("--from=").or(mount)
+            }),
+            _ => None,
+        };
+        found.extend(image.map(|image| (Named::Image(image), line)));
+    }
+    found
+}
+
+/// `image:` of services. One that is built here has its name from here.
+fn images(text: &str) -> Found<'_> {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(image) = value_of(line, "image") else {
+            continue;
+        };
+        let depth = indent(line);
+        let beside = |line: &&&str| line.trim().is_empty() || indent(line) >= depth;
+        let before = lines
+            .get(..at)
+            .unwrap_or(&[])
+            .iter()
+            .rev()
+            .take_while(beside);
+        let after = lines.get(at + 1..).unwrap_or(&[]).iter().take_while(beside);
+        let builds = |line: &&str| indent(line) == depth && line.trim().starts_with("build:");
+        if !before.chain(after).any(builds) {
+            found.push((Named::Image(image), *line));
+        }
+    }
+    found
+}
+
+fn go(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap_or("").trim();
+        let code = code.split_once("=>").map_or(code, |(_, other)| other);
+        let mut words = code
+            .split_whitespace()
+            .skip_while(|word| matches!(*word, "require" | "tool" | "("));
+        let (Some(module), version) = (words.next(), words.next()) else {
+            continue;
+        };
+        let is_module =
+            module.contains('/') && module.split('/').next().is_some_and(|h| h.contains('.'));
+        if is_module && !module.starts_with('.') && version.is_some_and(|v| v.starts_with('v')) {
+            found.push((Named::Package(Registry::Go, module), line));
+        }
+    }
+    found
+}
+
+fn gems(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some(rest) = line.trim().strip_prefix("gem ") else {
+            continue;
+        };
+        let mut quoted = rest.split(['"', '\'']).skip(1).step_by(2);
+        let Some(name) = quoted.next() else {
+            continue;
+        };
+        let key =
+            |key: &str| rest.contains(&format!("{key}:")) || rest.contains(&format!(":{key} =>"));
+        if let Some((_, after)) = rest.split_once("github:") {
+            let owner = after.trim().trim_matches(['"', '\'']).split('/').next();
+            found.extend(owner.map(|owner| (Named::Package(Registry::Forge, owner), line)));
+        } else if !key("path") && !key("git") {
+            found.push((Named::Package(Registry::Gem, name), line));
+        }
+    }
+    found
+}
+
+fn requirements(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let code = line.split(" #").next().unwrap_or("").trim();
+        let code = code
+            .trim_start_matches("-e ")
+            .trim_start_matches("--editable ");
+        if code.starts_with(['#', '-', '.', '/']) || code.is_empty() {
+            continue;
+        }
+        if code.contains("://") {
+            let url = code.rsplit_once(" @ ").map_or(code, |(_, url)| url);
+            found.push((Named::Address(url), line));
+        } else if !code.contains('/') {
+            found.push((Named::Package(Registry::Pypi, code), line));
+        }
+    }
+    found
+}
+
+/// `source = "…"` of a module or a provider.
+fn terraform(text: &str) -> Found<'_> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some(rest) = line.trim().strip_prefix("source") else {
+            continue;
+        };
+        let Some(source) = rest.trim_start().strip_prefix('=') else {
+            continue;
+        };
+        let source = source.trim().trim_matches('"');
+        let source = source
+            .strip_prefix("registry.terraform.io/")
+            .unwrap_or(source);
+        let source = source.strip_prefix("git::").unwrap_or(source);
+        let mut parts = source.split('/');
+        let first = parts.next().unwrap_or("");
+        let count = parts.count();
+        if source.contains("://")
+            || first.contains('.') && !first.starts_with('.')
+            || first.contains('@')
+        {
+            found.push((Named::Address(source), line));
+        } else if (1..=4).contains(&count) && !first.starts_with('.') && !source.contains('$') {
+            found.push((Named::Package(Registry::Terraform, first), line));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Whether a package, an image or an action comes from a publisher that many people know, or that the
+//! project has taken something from already.
+
+use super::manifests::{self, Named};
+use super::{Fueled, Scene};
+use crate::effect::{Actor, Kind};
+use crate::knowledge::publishers::{Registry, image_owner, name_of, owner_at};
+use crate::path::Place;
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Fuel for comparing a name with all that are close to it.
+const FUEL_OF_RESEMBLANCE: u64 = 400;
+/// Bytes of a manifest or lock file of the project.
+const MAX_MANIFEST: usize = 1 << 20;
+/// Unknown publishers in one file that are noted.
+const MAX_NOTED: usize = 8;
+
+impl Scene<'_> {
+    /// What is to be said of a package's publisher: nothing if it is known.
+    pub(crate) fn publisher(&self, registry: Registry, package: &str) -> Vec<Tag> {
+        match name_of(registry, package) {
+            Some(name) => self.doubts(registry, &name),
+            None => Vec::new(),
+        }
+    }
+
+    /// The same for a program of npm, which need not be called as its package is.
+    pub(crate) fn publisher_of_program(&self, program: &str) -> Vec<Tag> {
+        let Some(name) = name_of(Registry::Npm, program) else {
+            return Vec::new();
+        };
+        let installed = format!("node_modules/.bin/{name}");
+        if self.know.publishers.is_known_program(&name) || self.has(&installed) {
+            return Vec::new();
+        }
+        self.doubts(Registry::Npm, &name)
+    }
+
+    /// The same for a repository or file at an address.
+    pub(crate) fn publisher_at(&self, url: &str) -> Vec<Tag> {
+        match owner_at(url) {
+            Some(owner) => self.doubts(Registry::Forge, &owner),
+            None => Vec::new(),
+        }
+    }
+
+    /// The same for a list of charts at an address.
+    pub(crate) fn publisher_of_charts(&self, url: &str) -> Vec<Tag> {
+        match owner_at(url) {
+            Some(owner) => self.doubts(Registry::Chart, &owner),
+            None => Vec::new(),
+        }
+    }
+
+    /// The same for an image or a chart among images.
+    pub(crate) fn publisher_of_image(&self, image: &str) -> Vec<Tag> {
+        if self.built.iter().any(|built| built == image) {
+            return Vec::new();
+        }
+        match image_owner(image) {
+            Some((registry, owner)) => self.doubts(registry, &owner),
+            None => Vec::new(),
+        }
+    }
+
+    fn doubts(&self, registry: Registry, name: &str) -> Vec<Tag> {
+        let table = &self.know.publishers;
+        if table.is_known(registry, name) || self.is_own(registry, name) {
+            return Vec::new();
+        }
+        if self.fuel.spend(FUEL_OF_RESEMBLANCE).is_err() {
+            // The next step ends the reading.
+            self.fuel.exhaust();
+        }
+        let mut tags = vec![Tag::UnknownPublisher];
+        if table.resembles_known(registry, name) {
+            tags.push(Tag::LookAlike);
+        }
+        tags
+    }
+
+    /// Whether the project names it already: in a manifest, a lock file or as the owner of a remote.
+    fn is_own(&self, registry: Registry, name: &str) -> bool {
+        let project = self.world.project.as_deref().unwrap_or("");
+        let folder = project.rsplit('/').next().unwrap_or("");
+        if registry == Registry::Image && name.eq_ignore_ascii_case(folder) {
+            return true;
+        }
+        if manifests::mentions(registry, &self.replaced, name) {
+            return true;
+        }
+        if registry == Registry::Npm && self.has(&format!("node_modules/{name}/package.json")) {
+            return true;
+        }
+        let mut files = self.know.publishers.manifests(registry).iter();
+        files.any(|file| {
+            let text = self.own_text(file);
+            text.is_some_and(|text| manifests::mentions(registry, &text, name))
+        })
+    }
+
+    /// Whether a file is in this folder, or in that of the project.
+    fn has(&self, file: &str) -> bool {
+        self.own_text(file).is_some()
+    }
+
+    /// The text of a file in this folder or in that of the project, as it was before this call.
+    fn own_text(&self, file: &str) -> Option<String> {
+        let project = self.world.project.as_deref()?;
+        let folders = [self.cwd.as_str(), project];
+        let count = if self.cwd == project { 1 } else { 2 };
+        let mut paths = folders
+            .iter()
+            .take(count)
+            .filter(|folder| crate::path::is_under(folder, project))
+            .map(|folder| format!("{folder}/{file}"));
+        let text = paths.find_map(|path| match self.world.pending.files.get(&path) {
+            Some(content) => Some(content.text.clone()),
+            None => self.world.facts.as_ref()?.content(&path, MAX_MANIFEST),
+        })?;
+        if self.fuel.spend_on(text.len()).is_err() {
+            self.fuel.exhaust();
+        }
+        Some(text)
+    }
+
+    /// Notes the packages, images and actions of unknown publishers that a written file names.
+    pub(super) fn takes_publishers(&mut self, place: &Place, content: &Value) -> Fueled {
+        let mut parts = place.short.rsplit('/');
+        let name = parts.next().unwrap_or("");
+        let folder = parts.next().unwrap_or("");
+        let Some(reader) = manifests::reader(folder, name) else {
+            return Ok(());
+        };
+        self.fuel.spend_on(4 * content.text.len())?;
+        let mut noted: Vec<String> = Vec::new();
+        for (named, line) in reader(&content.text) {
+            let (tags, text) = match named {
+                Named::Package(registry, text) => (self.publisher(registry, text), text),
+                Named::Address(url) => (self.publisher_at(url), url),
+                Named::Charts(url) => (self.publisher_of_charts(url), url),
+                Named::Image(image) => (self.publisher_of_image(image), image),
+            };
+            if tags.is_empty() || noted.len() >= MAX_NOTED || noted.iter().any(|n| n == text) {
+                continue;
+            }
+            noted.push(text.to_owned());
+            let mut actor = Actor::new(name, &crate::json::shorten(line.trim(), 200));
+            actor.tag(tags);
+            let effect = actor.does(Kind::Install).tagged(Tag::Written);
+            self.emit(effect.about(text))?;
+        }
+        Ok(())
+    }
+}
