@@ -5,6 +5,7 @@
 
 use crate::shown::{self, Names, Shown};
 use crate::taint::{Secret, Table};
+use crate::trajectory::{Act, Action, Ended, Trail};
 use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -17,6 +18,8 @@ const MAX_EFFECTS: usize = 512;
 const MAX_ALL_BYTES: usize = 48 << 20;
 /// Bytes of the secrets that the results of one conversation have shown, the latest first.
 pub(crate) const MAX_SECRET_BYTES: usize = 64 << 10;
+/// Actions of a conversation that are kept to be learned from.
+const MAX_SEQUENCE: usize = 4 << 10;
 /// The beginning of what the user said last.
 const MAX_SAID: usize = 2 << 10;
 
@@ -33,6 +36,12 @@ pub struct History {
     suspect: bool,
     /// The secrets of all results, ready to be looked for.
     taint: OnceLock<Table>,
+    /// What the steps did together.
+    trail: Trail,
+    /// What they did that is learned from.
+    sequence: Vec<Action>,
+    /// Whether a step was refused.
+    refused: bool,
 }
 
 /// What the user said in one message.
@@ -69,6 +78,8 @@ pub struct Step {
     pub outcome: Outcome,
     /// What it did, or would have done. Empty if it was too much to keep, or is not known.
     pub effects: Arc<Vec<Effect>>,
+    /// The same as actions of a trajectory.
+    pub(crate) acts: Arc<[Act]>,
     /// What its result has shown, if there was one.
     pub(crate) shown: Option<Arc<Shown>>,
     /// The kinds of effects that it had, if they were too many to keep, or may have had, if that is
@@ -99,6 +110,7 @@ impl Step {
         for effect in &mut effects {
             effect.forget_content();
         }
+        let acts = Act::all(&effects).into();
         if effects.len() > MAX_EFFECTS {
             forget_repeated(&mut effects);
         }
@@ -108,6 +120,7 @@ impl Step {
             tool: tool.to_owned(),
             outcome,
             effects: Arc::new(effects),
+            acts,
             shown: None,
             cut: Vec::new(),
             local: true,
@@ -156,9 +169,10 @@ impl Step {
         effects /= Arc::strong_count(&self.effects);
         let shown = self.shown.as_ref();
         let shown = shown.map_or(0, |shown| shown.bytes() / Arc::strong_count(shown));
+        let acts = allocated(size_of_val(&*self.acts) + 16) / Arc::strong_count(&self.acts);
         // With the counters of its `Arc`, and its pointers in two lists.
         let own = allocated(size_of::<Step>() + 16) + 2 * size_of::<Arc<Step>>();
-        self.bytes = own + texts + effects + shown + allocated(self.cut.capacity());
+        self.bytes = own + texts + effects + acts + shown + allocated(self.cut.capacity());
     }
 
     /// A step that may have done anything.
@@ -223,10 +237,42 @@ impl History {
             self.sensitive |= shown.is_sensitive();
             self.suspect |= shown.is_suspect();
         }
+        let shown = step.shown.as_ref();
+        let ended = Ended {
+            ran: step.outcome != Outcome::Refused,
+            shown: shown.is_some_and(|shown| shown.is_sensitive()),
+        };
+        self.refused |= !ended.ran;
+        let learned = self.trail.take(&step.acts, ended);
+        let room = MAX_SEQUENCE.saturating_sub(self.sequence.len());
+        self.sequence.extend(learned.into_iter().take(room));
         if self.steps.len() == MAX_STEPS {
             self.steps.pop_front();
         }
         self.steps.push_back(step);
+    }
+
+    /// What the steps did together.
+    pub(crate) fn trail(&self) -> &Trail {
+        &self.trail
+    }
+
+    /// The step with a number of the trail, if it is still known.
+    pub(crate) fn numbered(&self, number: u32) -> Option<&Step> {
+        let forgotten = self.trail.steps() as usize - self.steps.len().min(self.trail.steps() as usize);
+        let at = (number as usize).checked_sub(forgotten)?;
+        self.steps.get(at).map(Arc::as_ref)
+    }
+
+    /// What the steps did, neutral actions and repetitions left out: what trajectories are learned
+    /// from. `None` if one of them was refused.
+    pub fn clean_sequence(&self) -> Option<&[Action]> {
+        (!self.refused).then_some(self.sequence.as_slice())
+    }
+
+    /// What the steps did, neutral actions and repetitions left out.
+    pub fn sequence(&self) -> &[Action] {
+        &self.sequence
     }
 
     /// The steps, oldest first.

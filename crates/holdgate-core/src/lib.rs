@@ -27,6 +27,7 @@ pub mod spillage;
 pub mod sse;
 mod stack;
 mod taint;
+pub mod trajectory;
 mod verdict;
 pub mod watch;
 
@@ -43,7 +44,7 @@ pub use request::{Request, RequestFacts};
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
     Divergence, Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects,
-    Spillage, layers,
+    Spillage, Trajectory, TrajectoryMode, layers,
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,

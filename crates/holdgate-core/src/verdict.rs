@@ -43,6 +43,7 @@ worded! {
         Run = "run": "`holdgate run`.",
         Spillage = "spillage": "The layer that finds data which goes where it must not.",
         Stack = "stack": "The stack, which runs the layers within limits.",
+        Trajectory = "trajectory": "The layer that finds calls which are harmful together.",
         Watch = "watch": "The patterns for what an agent prints.",
     }
 }

@@ -8,12 +8,14 @@ mod gate;
 mod policy;
 mod projects;
 mod spillage;
+mod trajectory;
 
 pub use divergence::Divergence;
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
 pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
 pub use spillage::Spillage;
+pub use trajectory::{Trajectory, TrajectoryMode};
 
 use crate::rules::RuleSet;
 use crate::stack::Layer;
@@ -26,5 +28,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
         Box::new(Policy::new(rules)),
         Box::new(Spillage),
         Box::new(Divergence),
+        Box::new(Trajectory::default()),
     ]
 }

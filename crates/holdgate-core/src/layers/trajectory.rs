@@ -1,0 +1,141 @@
+//! The trajectory layer: is the sequence of calls an attack? (Inspired by "TrajAD".)
+//!
+//! The automaton of the trail blocks the call that completes an attack, and counters ask. How
+//! surprising a call is after the ones before it is recorded, and asked about once the project's
+//! own sessions tell what is surprising there.
+
+use crate::call::ToolCall;
+use crate::history::{History, Step};
+use crate::mask::Masked;
+use crate::stack::{Context, Layer, OutOfFuel};
+use crate::trajectory::{Act, Case, Families, Family, Model, base};
+use crate::verdict::{Finding, LayerName, Verdict};
+use holdgate_effects::effect::Effect;
+use holdgate_effects::fuel::Fuel;
+use holdgate_effects::json::shorten;
+use holdgate_effects::worded;
+use std::sync::Arc;
+
+/// Surprise in bits above which a call is recorded. At most 0.5 % of the sessions of projects that
+/// nothing was learned from lie above it; `docs/evaluation.md` says how it was found.
+const SURPRISING: f64 = 12.0;
+/// Bytes of an earlier call that a reason repeats.
+const MAX_QUOTED: usize = 80;
+
+worded! {
+    /// What the layer may do.
+    pub enum TrajectoryMode as "mode" {
+        Off = "off": "It does nothing.",
+        Audit = "audit": "Its findings are only recorded.",
+        On = "on": "It blocks and asks.",
+    }
+}
+
+/// The layer.
+#[derive(Clone, Debug)]
+pub struct Trajectory {
+    mode: TrajectoryMode,
+    families: Families,
+    model: Option<Arc<Model>>,
+}
+
+impl Default for Trajectory {
+    fn default() -> Self {
+        Trajectory::new(TrajectoryMode::On, None)
+    }
+}
+
+impl Trajectory {
+    /// A layer with what was learned of a project, if there is anything.
+    pub fn new(mode: TrajectoryMode, model: Option<Arc<Model>>) -> Self {
+        Trajectory {
+            mode,
+            families: Families::ALL,
+            model,
+        }
+    }
+
+    /// The same without the automaton's rules for a family of attacks: what do the others find?
+    #[must_use]
+    pub fn without(mut self, family: Family) -> Self {
+        self.families = self.families.without(family);
+        self
+    }
+
+    fn surprise(&self, acts: &[Act], history: &History) -> Option<Finding> {
+        let own = self.model.as_deref();
+        let (bits, action) = history.trail().surprise(acts, base(), own.map(Model::ppm))?;
+        let threshold = own.and_then(Model::threshold);
+        let (limit, verdict) = match threshold {
+            Some(limit) => (limit.max(SURPRISING), Verdict::Ask),
+            None => (SURPRISING, Verdict::Audit),
+        };
+        if bits <= limit {
+            return None;
+        }
+        let before = history.sequence().last();
+        let after = before.map_or("at the beginning".to_owned(), |action| format!("after `{action}`"));
+        let reason = format!(
+            "`{action}` {after} is surprising: {bits:.1} bits, where {limit:.1} are usual"
+        );
+        let finding = Finding::audit(LayerName::Trajectory, "unusual-sequence", reason);
+        Some(Finding { verdict, ..finding })
+    }
+}
+
+impl Layer for Trajectory {
+    fn name(&self) -> LayerName {
+        LayerName::Trajectory
+    }
+
+    fn judge(
+        &self,
+        _: &ToolCall,
+        effects: &[Effect],
+        context: &Context<'_>,
+        fuel: &Fuel,
+    ) -> Result<Vec<Finding>, OutOfFuel> {
+        if self.mode == TrajectoryMode::Off {
+            return Ok(Vec::new());
+        }
+        fuel.spend(1)?;
+        let acts = Act::all(effects);
+        if acts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let history = context.history;
+        let cases = history.trail().cases(&acts, self.families);
+        let mut findings: Vec<Finding> = cases.iter().map(|case| finding(case, history)).collect();
+        findings.extend(self.surprise(&acts, history));
+        if self.mode == TrajectoryMode::Audit || context.expert {
+            for finding in &mut findings {
+                finding.verdict = finding.verdict.min(Verdict::Audit);
+            }
+        }
+        Ok(findings)
+    }
+}
+
+fn finding(case: &Case, history: &History) -> Finding {
+    let number = case.first + 1;
+    let (began, ends) = (case.began, case.ends);
+    let reason = match history.numbered(case.first) {
+        Some(step) => format!("call {number} ({}) {began}, and this call {ends}", step.tool),
+        None if case.first == history.trail().steps() => format!("it {began}, and {ends}"),
+        None => format!("call {number} {began}, and this call {ends}"),
+    };
+    let verdict = if case.blocks { Verdict::Block } else { Verdict::Ask };
+    let finding = Finding::block(LayerName::Trajectory, case.rule, reason).instead(case.instead);
+    Finding {
+        verdict,
+        evidence: history.numbered(case.first).and_then(quoted),
+        ..finding
+    }
+}
+
+/// What an earlier step did, as it was written.
+fn quoted(step: &Step) -> Option<Masked> {
+    let evidence = step.effects.iter().map(|effect| effect.evidence.as_ref());
+    let evidence: &str = evidence.into_iter().find(|text: &&str| !text.is_empty())?;
+    Some(Masked::of(&shorten(evidence, MAX_QUOTED)))
+}

@@ -1,0 +1,30 @@
+//! The trajectory of a conversation: what its calls do together. (Inspired by "TrajAD".)
+//!
+//! Each call becomes a few abstract [`Action`]s with the paths that they are about. A [`Trail`]
+//! follows them: an automaton that knows which file holds what, counters, and the end of the
+//! security-relevant sequence, which a [`Model`] finds more or less surprising. Its size is bounded,
+//! and a call costs the same however long the conversation is.
+
+mod act;
+mod action;
+mod base;
+mod case;
+mod files;
+mod model;
+mod ppm;
+mod project;
+mod trail;
+mod walk;
+
+pub(crate) use act::Act;
+pub use action::Action;
+pub use base::base;
+pub(crate) use case::{Case, Families};
+pub use case::Family;
+pub use model::{Broken, MAX_BYTES, Model};
+pub use ppm::{Gram, Ppm};
+pub use project::{Surprise, project, surprise};
+pub(crate) use trail::{Ended, Trail};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! The automaton's cases: an act that completes what an earlier step began.
+
+use super::act::{Act, Facts};
+use super::action::Action;
+use super::files::Labels;
+use super::walk::Walk;
+use holdgate_effects::worded;
+
+/// Calls that look around before that counts as reconnaissance.
+const LOOKS: u32 = 2;
+/// Deletions of single files before the way back counts.
+const FEW_DELETIONS: u32 = 3;
+/// Refused deletions of data before the next attempt is blocked.
+const REFUSALS: u32 = 2;
+/// Files whose permissions are widened before raised privileges complete the case.
+const WIDENED: u32 = 3;
+/// Existing files that are replaced unread before somebody is asked.
+const BLIND: u32 = 7;
+/// Recent deletions, patterns and folders counting double, before somebody is asked.
+pub(super) const DELETIONS: usize = 12;
+
+worded! {
+    /// A family of attacks. Each can be left out to see what the others find.
+    pub enum Family as "family" {
+        SecretFlow = "secret-flow": "A secret is copied, encoded or committed, and then leaves.",
+        FetchedRun = "fetched-run": "Something is fetched, made ready, and run.",
+        DecodedRun = "decoded-run": "Something is written in disguise, decoded, and run.",
+        Privilege = "privilege": "Permissions are widened or code prepared, and then used with raised rights.",
+        Persistence = "persistence": "Code is prepared, and then made to run again later.",
+        KillChain = "kill-chain": "Somebody looks around, takes credentials, and sends.",
+        Destruction = "destruction": "Data is deleted bit by bit, or together with the way back.",
+        Evasion = "evasion": "Protection or traces are removed, and then harm is done.",
+    }
+}
+
+/// Families that are in use: a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Families(u16);
+
+impl Families {
+    pub(crate) const ALL: Families = Families(u16::MAX);
+
+    pub(crate) fn without(self, family: Family) -> Families {
+        Families(self.0 & !(1 << family as u16))
+    }
+
+    fn has(self, family: Family) -> bool {
+        self.0 & (1 << family as u16) != 0
+    }
+}
+
+/// What an act completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) family: Family,
+    pub(crate) rule: &'static str,
+    /// Whether it is an attack whatever the intent, or a person must decide.
+    pub(crate) blocks: bool,
+    /// The earlier step, if it was not this call.
+    pub(crate) first: u32,
+    /// What that step did, and what this call does.
+    pub(crate) began: &'static str,
+    pub(crate) ends: &'static str,
+    pub(crate) instead: &'static str,
+}
+
+const ASK_USER: &str = "tell the user what you want to do, and why";
+
+impl Walk<'_> {
+    /// The case that an act completes, of these families. Called before [`Walk::step`].
+    pub(super) fn case(&self, act: &Act, families: Families) -> Option<Case> {
+        let found: [Option<Case>; 8] = [
+            self.secret_flow(act),
+            self.loose_run(act),
+            self.privilege(act),
+            self.persistence(act),
+            self.kill_chain(act),
+            self.destruction(act),
+            self.counted(act),
+            self.evasion(act),
+        ];
+        let mut found = found.into_iter().flatten();
+        found.find(|case| families.has(case.family))
+    }
+
+    fn secret_flow(&self, act: &Act) -> Option<Case> {
+        let case = |first, ends| Case {
+            family: Family::SecretFlow,
+            rule: "staged-secret-leaves",
+            blocks: true,
+            first,
+            began: "took a secret",
+            ends,
+            instead: "leave secrets where they are, and delete the copy",
+        };
+        match act.action {
+            Action::Send | Action::Post | Action::Connect => {
+                let file = self.carried(act).or_else(|| {
+                    let read = self.read;
+                    (read.labels.any(Labels::SECRET)).then_some(read)
+                })?;
+                let secret = file.labels.any(Labels::SECRET) && file.step < self.step;
+                secret.then(|| case(file.step, "sends a file that holds it"))
+            }
+            Action::Push => {
+                let exposed = self.trail.exposed?;
+                self.trail.committed?;
+                Some(case(exposed, "pushes the commits that it is in"))
+            }
+            _ => None,
+        }
+    }
+
+    fn loose_run(&self, act: &Act) -> Option<Case> {
+        if act.action != Action::Run || act.path == 0 {
+            return None;
+        }
+        let file = self.known(act).filter(|file| file.step < self.step)?;
+        if file.labels.any(Labels::FETCHED) {
+            return Some(Case {
+                family: Family::FetchedRun,
+                rule: "fetched-file-runs",
+                blocks: true,
+                first: file.step,
+                began: "fetched something from a host that nobody vouches for",
+                ends: "runs it",
+                instead: "install it from a registry, or ask the user to check it first",
+            });
+        }
+        file.labels.any(Labels::DECODED).then_some(Case {
+            family: Family::DecodedRun,
+            rule: "decoded-file-runs",
+            blocks: true,
+            first: file.step,
+            began: "decoded something into a file",
+            ends: "runs it",
+            instead: "write the program in plain text, so that it can be judged",
+        })
+    }
+
+    fn privilege(&self, act: &Act) -> Option<Case> {
+        let case = |blocks, first, began, ends| Case {
+            family: Family::Privilege,
+            rule: "prepared-privilege",
+            blocks,
+            first,
+            began,
+            ends,
+            instead: "do the work without raised rights, or let the user run it",
+        };
+        let widened = self.trail.done(Action::WidenMode);
+        if act.action == Action::Elevate && widened.calls >= WIDENED {
+            return Some(case(true, widened.first, "began to widen permissions", "raises privileges"));
+        }
+        if act.action != Action::Run || act.path == 0 {
+            return None;
+        }
+        let file = self.known(act).filter(|file| file.step < self.step)?;
+        if file.labels.any(Labels::WIDENED) {
+            return Some(case(true, file.step, "widened the permissions of a file", "runs it"));
+        }
+        let own = Labels::WRITTEN.and(Labels::FETCHED).and(Labels::DECODED);
+        let elevated = act.facts.has(Facts::ELEVATED);
+        (elevated && file.labels.any(own))
+            .then(|| case(true, file.step, "wrote a file", "runs it with raised rights"))
+    }
+
+    fn persistence(&self, act: &Act) -> Option<Case> {
+        if act.action != Action::Persist && !self.did(Action::Persist) {
+            return None;
+        }
+        let loose = Labels::FETCHED.and(Labels::DECODED);
+        let file = self.carried(act).or_else(|| self.known(act))?;
+        let own = if act.action == Action::Persist { loose } else { loose.and(Labels::WRITTEN) };
+        (file.labels.any(own) && file.step < self.step).then_some(Case {
+            family: Family::Persistence,
+            rule: "prepared-persistence",
+            blocks: true,
+            first: file.step,
+            began: "wrote or fetched a file",
+            ends: "makes it run again later",
+            instead: "let the user decide what runs at login, at boot or on a schedule",
+        })
+    }
+
+    fn kill_chain(&self, act: &Act) -> Option<Case> {
+        if !matches!(act.action, Action::Send | Action::Connect) {
+            return None;
+        }
+        let trail = self.trail;
+        let took = trail.tried(Action::ReadSecret).or(trail.tried(Action::CopySecret))?;
+        let around = trail.done(Action::Recon).calls + trail.refused(Action::Recon).calls;
+        let looked = trail.tried(Action::ProbeSecret).is_some() || around >= LOOKS;
+        looked.then_some(Case {
+            family: Family::KillChain,
+            rule: "credentials-then-sends",
+            blocks: true,
+            first: took,
+            began: "went for credentials, after others had looked around",
+            ends: "sends data to a host outside",
+            instead: ASK_USER,
+        })
+    }
+
+    fn destruction(&self, act: &Act) -> Option<Case> {
+        let trail = self.trail;
+        let case = |rule, first, began, ends| Case {
+            family: Family::Destruction,
+            rule,
+            blocks: true,
+            first,
+            began,
+            ends,
+            instead: ASK_USER,
+        };
+        let erases = act.action == Action::EraseHistory;
+        if erases || act.action == Action::Push && act.facts.has(Facts::FORCED) {
+            let deleted = trail.done(Action::Delete);
+            let before = trail.tried(Action::EraseHistory);
+            let ends = "removes the way back";
+            if deleted.calls >= FEW_DELETIONS && erases {
+                return Some(case("way-back-erased", deleted.last, "deleted files", ends));
+            }
+            let again = before.filter(|_| deleted.calls > 0 || !erases);
+            if let Some(before) = again {
+                return Some(case("way-back-erased", before, "went for the way back to lost work", ends));
+            }
+        }
+        let refused = trail.refused(Action::DestroyData);
+        let more = matches!(act.action, Action::DestroyData | Action::ChangeRemote);
+        (more && refused.calls >= REFUSALS).then(|| {
+            let began = "was refused when it wanted to delete data";
+            case("keeps-destroying", refused.first, began, "goes on with it")
+        })
+    }
+
+    /// What is only suspicious by its number.
+    fn counted(&self, act: &Act) -> Option<Case> {
+        let trail = self.trail;
+        let case = |rule, first, began, ends| Case {
+            family: Family::Destruction,
+            rule,
+            blocks: false,
+            first,
+            began,
+            ends,
+            instead: ASK_USER,
+        };
+        if self.is_blind(act) && trail.blind.calls + 1 >= BLIND {
+            let began = "began to replace files that it had not read";
+            return Some(case("blind-overwrites", trail.blind.first, began, "goes on with it"));
+        }
+        if act.action != Action::Delete {
+            return None;
+        }
+        let recent = trail.recent.iter().filter(|recent| recent.action == Action::Delete);
+        let mut steps: Vec<u32> = recent.clone().map(|recent| recent.step).collect();
+        steps.dedup();
+        let first = recent.clone().next()?.step;
+        (steps.len() + 1 >= DELETIONS)
+            .then(|| case("mass-deletion", first, "began to delete files", "goes on with it"))
+    }
+
+    fn evasion(&self, act: &Act) -> Option<Case> {
+        let harm = match act.action {
+            Action::Send | Action::Connect => "sends data to a host outside",
+            Action::Elevate => "raises privileges",
+            Action::DeleteOut => "deletes files outside of the project",
+            Action::Persist => "makes something run again later",
+            Action::DestroyData => "deletes data",
+            Action::RunLoose => "runs code that was fetched or decoded",
+            _ => return None,
+        };
+        let trail = self.trail;
+        let before = trail.tried(Action::ClearLog).max(trail.tried(Action::Disarm))?;
+        Some(Case {
+            family: Family::Evasion,
+            rule: "disarmed-then-acts",
+            blocks: true,
+            first: before,
+            began: "went for a protection or for traces",
+            ends: harm,
+            instead: ASK_USER,
+        })
+    }
+
+    fn did(&self, action: Action) -> bool {
+        self.here & (1 << action.index()) != 0
+    }
+}

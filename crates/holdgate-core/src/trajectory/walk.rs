@@ -1,0 +1,163 @@
+//! Follows the acts of one call: which file holds what after each.
+
+use super::act::{Act, Facts};
+use super::action::Action;
+use super::files::{File, Labels};
+use super::trail::Trail;
+
+/// The trail with the call's own changes laid over it.
+pub(super) struct Walk<'t> {
+    pub(super) trail: &'t Trail,
+    pub(super) step: u32,
+    own: Vec<(u64, File)>,
+    /// What the files that were read so far hold.
+    pub(super) read: File,
+    /// The actions so far, by number.
+    pub(super) here: u64,
+    exposed: bool,
+}
+
+impl<'t> Walk<'t> {
+    pub(super) fn new(trail: &'t Trail, step: u32) -> Self {
+        Walk {
+            trail,
+            step,
+            own: Vec::new(),
+            read: File::default(),
+            here: 0,
+            exposed: false,
+        }
+    }
+
+    /// What is known of a path.
+    pub(super) fn at(&self, path: u64) -> Option<File> {
+        if path == 0 {
+            return None;
+        }
+        let own = self.own.iter().rev().find(|(known, _)| *known == path);
+        own.map(|(_, file)| *file).or_else(|| self.trail.file(path))
+    }
+
+    /// What is known of the path of an act, or of a folder above it.
+    pub(super) fn known(&self, act: &Act) -> Option<File> {
+        let below = |path: &u64| {
+            let file = self.at(*path)?;
+            file.labels.any(Labels::CONTENT).then_some(file)
+        };
+        self.at(act.path).or_else(|| act.above.iter().find_map(below))
+    }
+
+    /// What the data of an act holds that files had.
+    pub(super) fn carried(&self, act: &Act) -> Option<File> {
+        let content = |file: File| {
+            let labels = file.labels.only(Labels::CONTENT);
+            (labels != Labels::NONE).then_some(File { labels, ..file })
+        };
+        let from = act.from.iter().filter_map(|path| self.at(*path));
+        let from = from.filter_map(content).next();
+        let read = || act.facts.has(Facts::DATA).then_some(self.read);
+        from.or_else(|| read().and_then(content))
+    }
+
+    /// The action of an act, which may depend on what is known of its file. Changes the walk.
+    pub(super) fn step(&mut self, act: &Act) -> Action {
+        let known = self.known(act);
+        let labels = known.map_or(Labels::NONE, |file| file.labels);
+        let mut action = act.action;
+        if action == Action::Run && act.path != 0 {
+            if labels.any(Labels::FETCHED.and(Labels::DECODED)) {
+                action = Action::RunLoose;
+            } else if labels.any(Labels::WRITTEN) {
+                action = Action::RunWritten;
+            }
+        }
+        if act.facts.has(Facts::READS) {
+            let mut file = known.unwrap_or(File { labels: Labels::NONE, step: self.step });
+            if action == Action::ReadSecret {
+                if !file.labels.any(Labels::SECRET) {
+                    file.step = self.step;
+                }
+                file.labels = file.labels.and(Labels::SECRET);
+            }
+            let content = file.labels.only(Labels::CONTENT);
+            if content != Labels::NONE {
+                self.read = File {
+                    labels: self.read.labels.and(content),
+                    step: file.step,
+                };
+            }
+            file.labels = file.labels.and(Labels::READ);
+            self.set(act.path, file);
+        }
+        if act.facts.has(Facts::WRITES) {
+            action = self.write(act, action, labels);
+        }
+        if action == Action::WidenMode {
+            let mut file = known.unwrap_or_default();
+            file.labels = file.labels.and(Labels::WIDENED);
+            file.step = self.step;
+            self.set(act.path, file);
+        }
+        self.here |= 1 << action.index();
+        action
+    }
+
+    fn write(&mut self, act: &Act, mut action: Action, before: Labels) -> Action {
+        let mut labels = Labels::WRITTEN;
+        let mut step = self.step;
+        for (fact, label) in [
+            (Facts::FETCHED, Labels::FETCHED),
+            (Facts::DECODED, Labels::DECODED),
+            (Facts::SECRET, Labels::SECRET),
+        ] {
+            if act.facts.has(fact) {
+                labels = labels.and(label);
+            }
+        }
+        if let Some(file) = self.carried(act) {
+            labels = labels.and(file.labels);
+            step = file.step;
+        }
+        if act.facts.has(Facts::PART) {
+            labels = labels.and(before);
+        }
+        if labels.any(Labels::SECRET) && matches!(action, Action::Write | Action::Edit | Action::WriteOut) {
+            action = Action::CopySecret;
+        }
+        if act.facts.has(Facts::IN_PROJECT) {
+            labels = labels.and(Labels::IN_PROJECT);
+            self.exposed |= labels.any(Labels::SECRET);
+        }
+        self.set(act.path, File { labels, step });
+        action
+    }
+
+    fn set(&mut self, path: u64, file: File) {
+        if path != 0 {
+            self.own.push((path, file));
+        }
+    }
+
+    /// Whether an act replaces a file that nobody has read.
+    pub(super) fn is_blind(&self, act: &Act) -> bool {
+        let seen = |file: File| file.labels.any(Labels::READ.and(Labels::WRITTEN));
+        act.facts.has(Facts::REPLACES) && !self.at(act.path).is_some_and(seen)
+    }
+
+    /// The result of the call has shown a secret: the files that it read hold one.
+    pub(super) fn shows_secret(&mut self, acts: &[Act]) {
+        for act in acts.iter().filter(|act| act.facts.has(Facts::READS)) {
+            let mut file = self.at(act.path).unwrap_or_default();
+            if !file.labels.any(Labels::SECRET) {
+                file.step = self.step;
+            }
+            file.labels = file.labels.and(Labels::SECRET);
+            self.set(act.path, file);
+        }
+    }
+
+    /// What the call has changed, and whether it has put a secret where commits take it along.
+    pub(super) fn end(self) -> (Vec<(u64, File)>, bool) {
+        (self.own, self.exposed)
+    }
+}
