@@ -107,6 +107,9 @@ pub enum Fault {
     /// No name.
     #[error("it does not name a tool")]
     NoName,
+    /// Fragments name two tools: one client takes the first, another joins them.
+    #[error("it names two tools")]
+    TwoNames,
     /// No id.
     #[error("it has no id")]
     NoId,

@@ -3,7 +3,7 @@
 //! Readers of server-sent events differ: about a lone CR, comments, several `data` lines, and the
 //! characters that Unicode counts as line ends. So every frame leaves as `event: T`, LF, `data: J`,
 //! LF, LF, with J on one line, without the first line in protocols whose events have no names, and
-//! nothing else ever leaves. Only this module makes a [`Canonical`], and
+//! nothing else ever leaves. Where a stream has one JSON value a line, a frame is that line and LF. Only this module makes a [`Canonical`], and
 //! [`Output::Send`](crate::Output::Send) takes nothing else:
 //!
 //! ```compile_fail,E0423
@@ -39,6 +39,18 @@ impl Canonical {
             frames.push(event, std::str::from_utf8(data).ok()?);
             Some(frames.finish())
         })
+    }
+
+    /// The line that was read as `fields`, whose data has been accepted as JSON: the data, then LF.
+    /// `None`: it has no data, or its data is not UTF-8.
+    pub(crate) fn of_line(raw: &Bytes, fields: &Fields<'_>) -> Option<Canonical> {
+        let data = fields.data.as_ref()?;
+        if raw.strip_suffix(b"\n") == Some(&**data) && line_end(data).is_none() {
+            return Some(Canonical(raw.clone()));
+        }
+        let mut frames = Frames::default();
+        frames.push_line(&[std::str::from_utf8(data).ok()?]);
+        Some(frames.finish())
     }
 
     /// One JSON value that has been accepted, as a whole body.
@@ -104,6 +116,14 @@ impl Frames {
             self.0.push_str(&one_line(piece));
         }
         self.0.push_str("\n\n");
+    }
+
+    /// Appends a frame of a stream that has one JSON value a line.
+    pub(crate) fn push_line(&mut self, data: &[&str]) {
+        for piece in data {
+            self.0.push_str(&one_line(piece));
+        }
+        self.0.push('\n');
     }
 
     pub(crate) fn finish(self) -> Canonical {

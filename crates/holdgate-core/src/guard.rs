@@ -22,10 +22,10 @@ use crate::answer::Answer;
 use crate::call::Executor;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
+use crate::framing::Decoder;
 use crate::incident::{Action, Record};
 use crate::protocol::{Protocol, Reader, Writer};
 use crate::question::Question;
-use crate::sse::{self, Decoder};
 use crate::verdict::Verdict;
 use asking::Asked;
 use bytes::Bytes;
@@ -92,7 +92,10 @@ impl StreamGuard {
     /// A guard at the start of a response.
     pub fn new(judge: ResponseContext, now: Duration) -> Self {
         StreamGuard {
-            decoder: Decoder::new(judge.settings.max_event_bytes),
+            decoder: judge
+                .protocol
+                .framing()
+                .decoder(judge.settings.max_event_bytes),
             reader: judge.protocol.reader(judge.declared()),
             writer: judge.protocol.writer(),
             events: Vec::new(),
@@ -136,11 +139,12 @@ impl StreamGuard {
     /// One frame: passed, queued behind a held call, or taken in.
     fn frame(&mut self, raw: &Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
         let first = !std::mem::replace(&mut self.seen_frame, true);
-        let fields = sse::fields(raw, first)?;
+        let framing = self.protocol().framing();
+        let fields = framing.fields(raw, first)?;
         let mut events = std::mem::take(&mut self.events);
         self.reader.read(&fields, &mut events)?;
         let canonical = || {
-            let frame = Canonical::of_frame(raw, &fields);
+            let frame = framing.canonical(raw, &fields);
             frame.ok_or(Violation::Incomplete("an event has no data"))
         };
         for event in events.drain(..) {
@@ -260,7 +264,7 @@ impl StreamGuard {
             match self.hold.pop() {
                 Some(Waiting::Frame(raw, part)) => sink.send(self.writer.inert(raw, part)),
                 Some(Waiting::Judged(judged, _)) => self.write(&judged, sink),
-                Some(Waiting::Notice(text)) => sink.send(self.writer.notice(&text)),
+                Some(Waiting::Notice(text, of)) => sink.send(self.writer.notice(&text, &of)),
                 Some(Waiting::Call(_) | Waiting::Away(_)) | None => return,
             }
         }
@@ -270,8 +274,8 @@ impl StreamGuard {
         match &judged.judgement.outcome {
             Ok(cleared) => sink.send(self.writer.call(cleared)),
             Err(refusal) => {
-                if let Some(notice) = judged.notice().filter(|_| !judged.notice_apart) {
-                    sink.send(self.writer.notice(&notice));
+                if let Some((notice, of)) = judged.notice().filter(|_| !judged.notice_apart) {
+                    sink.send(self.writer.notice(&notice, of));
                 }
                 if let Some(id) = &judged.inert_call {
                     sink.send(self.writer.inert_call(refusal, id));

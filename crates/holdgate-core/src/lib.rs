@@ -7,6 +7,7 @@ mod canonical;
 mod conversation;
 pub mod divergence;
 mod event;
+mod framing;
 mod guard;
 mod history;
 mod incident;
@@ -33,11 +34,14 @@ pub mod watch;
 
 // A response under guard.
 pub use canonical::Canonical;
+pub use framing::Framing;
 pub use guard::{
     GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
     StreamGuard, Unjudged, guard_message,
 };
-pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value};
+pub use protocol::{
+    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, inert_value, ollama::OLLAMA,
+};
 pub use request::{Request, RequestFacts};
 
 // A call, and the findings about it.

@@ -14,6 +14,7 @@ const START: &str = "[holdgate] ";
 const CALL: &str = "The call to `";
 const BLOCKED: &str = " was blocked and did not run";
 const INCIDENT: &str = "(incident ";
+const END: &str = "Do not repeat the call unchanged. (incident ";
 
 /// What the model reads in place of its call: what was refused, by which rule, why, what to do.
 #[derive(Debug)]
@@ -62,9 +63,7 @@ impl Notice<'_> {
             }
         }
         let incident = self.incident;
-        text.push_str(&format!(
-            "Do not repeat the call unchanged. {INCIDENT}{incident})"
-        ));
+        text.push_str(&format!("{END}{incident})"));
         Masked::of(&text).into_string()
     }
 }
@@ -89,6 +88,26 @@ pub(crate) fn read(text: &str) -> Option<Refused> {
         id: call_id(incident),
         tool: tool.unwrap_or_default().to_owned(),
     })
+}
+
+/// The notices in a text into which a client has joined several blocks, and what stands between
+/// them, in order.
+pub(crate) fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(START) {
+        let (before, notice) = rest.split_at(at);
+        let end = notice.find(END).and_then(|end| {
+            let after = notice.get(end..)?.find(')')?;
+            Some(end + after + 1)
+        });
+        let (notice, after) = notice.split_at(end.unwrap_or(notice.len()));
+        pieces.extend([before, notice]);
+        rest = after;
+    }
+    pieces.push(rest);
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
 }
 
 /// The id of the inert call that replaces a refused one.
@@ -135,6 +154,16 @@ mod tests {
             check(None, &Executor::AtClient, answer, "");
             check(Some("x"), &Executor::Unknown("odd".into()), answer, "");
         }
+        let joined = "I will.\n\n[holdgate] The call to `a` was blocked and did not run.\n\
+                      Do not repeat the call unchanged. (incident r-1)\n\n[holdgate] The call to `b` \
+                      was blocked and did not run.\nDo not repeat the call unchanged. (incident r-2)!";
+        let tools: Vec<_> = pieces(joined).into_iter().filter_map(read).collect();
+        let tools: Vec<_> = tools.iter().map(|r| (&*r.id, &*r.tool)).collect();
+        assert_eq!(
+            tools,
+            [("toolu_holdgate_r_1", "a"), ("toolu_holdgate_r_2", "b")]
+        );
+        assert_eq!(pieces(joined).concat(), joined);
         assert_eq!(read("[holdgate] something else (incident 1)"), None);
         assert!(is_our_call(&call_id("0a-7-1"), Some("{}")));
         assert!(!is_our_call(&call_id("0a-7-1"), Some(r#"{"a":1}"#)));

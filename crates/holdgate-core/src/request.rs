@@ -21,6 +21,9 @@ pub(crate) const MAX_DEPTH: usize = 200;
 /// Bytes of the first message that identify a conversation.
 const ROOT_BYTES: usize = 64 << 10;
 
+/// Bytes of a role, at the most.
+const ROLE_BYTES: usize = 32;
+
 /// A request whose parts have been found.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -53,6 +56,9 @@ pub(crate) struct Layout {
     pub(crate) messages: &'static str,
     /// The member of a message that holds its text: a string, or a list of objects with a `text`.
     pub(crate) content: &'static str,
+    /// Roles of the messages at the start that hold the client's own instructions, if they are
+    /// messages.
+    pub(crate) system: &'static [&'static str],
     /// What a message says, in order.
     pub(crate) mentions: for<'m> fn(&'m Json<'m>) -> Vec<Mention<'m>>,
     /// What tools returned in a message, in order.
@@ -106,7 +112,7 @@ pub struct ProviderTools {
 
 impl Request {
     /// Finds the parts of a body, and has all of its members read but the messages: `read` takes
-    /// what it needs of them.
+    /// what it needs of them. Instructions that are messages come as the member `system`.
     pub(crate) fn read(
         body: Bytes,
         layout: &'static Layout,
@@ -118,7 +124,16 @@ impl Request {
             // Members that are not needed are read too: a body with invalid JSON is not forwarded.
             read(&mut facts, name, &part(&body, place)?);
         }
-        if let Some(first) = outline.messages.first() {
+        let mut messages = outline.messages.iter();
+        let first = messages.find_map(|place| match system(&body, place, layout) {
+            Ok(None) => Some(Ok(place)),
+            Ok(Some(text)) => {
+                read(&mut facts, "system", &text);
+                None
+            }
+            Err(error) => Some(Err(error)),
+        });
+        if let Some(first) = first.transpose()? {
             let first = body.get(first.clone()).unwrap_or_default();
             // Without the cache marks, which wander as the conversation grows; and clients write
             // the same text as a string or as a block, depending on where the marks are.
@@ -162,6 +177,22 @@ impl Request {
 /// Reads a message.
 pub(crate) fn read_message(message: &[u8]) -> Result<Json<'_>, JsonError> {
     Json::read(message, MAX_DEPTH, LoneSurrogates::Replace)
+}
+
+/// The client's own instructions, if the message at `place` holds them.
+fn system<'a>(
+    body: &'a [u8],
+    place: &Range<usize>,
+    layout: &Layout,
+) -> Result<Option<Json<'a>>, JsonError> {
+    let message = body.get(place.clone()).unwrap_or_default();
+    let role = skim::beginning(message, "role", ROLE_BYTES);
+    if !layout.system.contains(&role.as_str()) {
+        return Ok(None);
+    }
+    let message = part(body, place)?;
+    let content = message.get(layout.content).cloned();
+    Ok(Some(content.unwrap_or(Json::Null)))
 }
 
 /// Reads a part of the body.

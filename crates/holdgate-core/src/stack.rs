@@ -179,7 +179,7 @@ impl Stack {
             Err(fault) => {
                 session.visit(|session| session.note(None, false, context.now));
                 let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
-                return Judgement::refused(refusal, took());
+                return Judgement::refused(refusal.with_envelope(held.envelope), took());
             }
         };
         let (moment, too_many) = session.visit(|session| {

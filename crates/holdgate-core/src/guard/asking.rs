@@ -97,10 +97,11 @@ impl StreamGuard {
         let mut rest = VecDeque::new();
         for mut waiting in self.hold.take() {
             if let Waiting::Judged(judged, _) = &mut waiting
-                && let Some(notice) = judged.notice()
+                && let Some((notice, envelope)) = judged.notice()
             {
+                let envelope = envelope.clone();
                 judged.notice_apart = true;
-                notices.push_back(Waiting::Notice(notice));
+                notices.push_back(Waiting::Notice(notice, envelope));
             }
             rest.push_back(waiting);
         }

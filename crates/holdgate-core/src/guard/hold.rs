@@ -5,6 +5,7 @@ use super::ruling::Judged;
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
 use crate::event::{Block, Part};
+use holdgate_effects::json::Json;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -19,8 +20,9 @@ pub(super) enum Waiting {
     Away(usize),
     /// A call's judgement, and about how many bytes it keeps.
     Judged(Box<Judged>, usize),
-    /// The explanation of a refusal, moved before the calls that are kept.
-    Notice(String),
+    /// The explanation of a refusal, moved before the calls that are kept, and the protocol's own
+    /// object around the refused call.
+    Notice(String, Json<'static>),
 }
 
 /// A call in the queue.
@@ -151,7 +153,7 @@ impl Hold {
             Waiting::Frame(raw, _) => self.bytes.saturating_sub(raw.len() + 128),
             Waiting::Call(call) => self.bytes.saturating_sub(call.held.bytes()),
             Waiting::Away(bytes) | Waiting::Judged(_, bytes) => self.bytes.saturating_sub(*bytes),
-            Waiting::Notice(_) => self.bytes,
+            Waiting::Notice(..) => self.bytes,
         };
         Some(waiting)
     }

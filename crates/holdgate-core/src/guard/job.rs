@@ -5,6 +5,7 @@ use crate::call::{Executor, HeldCall};
 use crate::session::{self, SharedSession};
 use crate::stack::{Context, Judgement, Refusal};
 use crate::verdict::{Finding, LayerName};
+use holdgate_effects::json::Json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -110,6 +111,7 @@ pub(super) struct Away {
     name: Option<String>,
     id: Option<String>,
     runs: Executor,
+    envelope: Json<'static>,
 }
 
 impl Away {
@@ -121,6 +123,7 @@ impl Away {
             name: job.held.name.clone(),
             id: job.held.id.clone(),
             runs: job.held.runs.clone(),
+            envelope: job.held.envelope.clone(),
         }
     }
 
@@ -136,7 +139,7 @@ impl Away {
             Err(why) => {
                 session::lock(session).note(None, false, now);
                 let refusal = Refusal::unread(self.name, self.id, self.runs, why.finding());
-                Judgement::refused(refusal, Duration::ZERO)
+                Judgement::refused(refusal.with_envelope(self.envelope), Duration::ZERO)
             }
         }
     }

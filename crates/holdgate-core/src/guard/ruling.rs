@@ -12,7 +12,7 @@ use crate::question::{Question, allowances};
 use crate::session;
 use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
-use holdgate_effects::json::shorten;
+use holdgate_effects::json::{Json, shorten};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -249,10 +249,11 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// The explanation, if the call is refused.
-    pub(super) fn notice(&self) -> Option<String> {
+    /// The explanation, if the call is refused, and the protocol's own object around the call.
+    pub(super) fn notice(&self) -> Option<(String, &Json<'static>)> {
         let refusal = self.judgement.outcome.as_ref().err()?;
         let answer = self.answer.map(|(answer, _)| answer);
-        Some(refusal.notice(&self.incident, answer))
+        let notice = refusal.notice(&self.incident, answer);
+        Some((notice, refusal.envelope()))
     }
 }

@@ -111,7 +111,7 @@ impl<'b> MessageGuard<'b> {
         match &judged.judgement.outcome {
             Ok(cleared) => message.call(cleared),
             Err(refusal) => {
-                let notice = judged.notice().unwrap_or_default();
+                let notice = judged.notice().map(|(text, _)| text).unwrap_or_default();
                 message.refusal(refusal, notice, judged.inert_call.clone());
             }
         }

@@ -4,6 +4,9 @@
 //! list it in [`PROTOCOLS`].
 
 pub(crate) mod anthropic;
+pub(crate) mod chat;
+pub(crate) mod ollama;
+mod prompt;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -11,6 +14,7 @@ mod tests;
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
+use crate::framing::Framing;
 use crate::request::{Request, RequestFacts};
 use crate::sse::Fields;
 use crate::stack::{Cleared, Refusal};
@@ -20,7 +24,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The protocols that are guarded.
-pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC];
+pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC, chat::CHAT, ollama::OLLAMA];
 
 /// How a client and a model API talk to each other.
 pub trait Protocol: Debug + Sync {
@@ -29,6 +33,14 @@ pub trait Protocol: Debug + Sync {
 
     /// Whether a request to this path, in small letters, asks for an answer that can carry calls.
     fn serves(&self, path: &str) -> bool;
+
+    /// Whose API it is, as a setting names it, and where that API is unless a setting says so.
+    fn vendor(&self) -> Vendor;
+
+    /// How a streamed response is cut into frames.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
 
     /// Finds the parts of a request, and reads all but its messages.
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError>;
@@ -54,6 +66,17 @@ pub trait Protocol: Debug + Sync {
 
     /// An error as a whole body, for an answer with this HTTP status.
     fn error_body(&self, status: u16, message: &str) -> Canonical;
+}
+
+/// A provider of model APIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Anthropic.
+    Anthropic,
+    /// OpenAI, and the many servers that speak its protocols.
+    OpenAi,
+    /// Ollama, which runs on the same machine as a rule.
+    Ollama,
 }
 
 impl PartialEq for dyn Protocol {
@@ -92,8 +115,9 @@ pub trait Writer: Debug + Send {
     /// A call, written from what was judged.
     fn call(&mut self, cleared: &Cleared) -> Canonical;
 
-    /// The text that replaces a refused call.
-    fn notice(&mut self, text: &str) -> Canonical;
+    /// The text that replaces a refused call. `envelope` is the protocol's own object around the
+    /// call, which says where it was.
+    fn notice(&mut self, text: &str, envelope: &Json<'_>) -> Canonical;
 
     /// A call of the refused tool that no client can run: it lacks the arguments that the tool's
     /// schema requires. It keeps the agent's loop alive, so that the model can choose another way.

@@ -4,6 +4,7 @@ use crate::answer::{Answer, Approval};
 use crate::call::{Executor, Fault, ToolCall};
 use crate::notice::Notice;
 use crate::verdict::{Finding, LayerName, Verdict};
+use holdgate_effects::json::Json;
 use std::sync::Arc;
 
 /// A call that may reach the client.
@@ -20,6 +21,8 @@ pub struct Refusal {
     pub(super) id: Option<String>,
     pub(super) runs: Executor,
     pub(super) input: Option<Arc<String>>,
+    /// The protocol's own object around the call, its input left out.
+    pub(super) envelope: Json<'static>,
     /// The call, if a person may still let it pass.
     pub(super) asked: Option<Box<ToolCall>>,
     pub(super) findings: Vec<Finding>,
@@ -50,6 +53,7 @@ impl Refusal {
             id: Some(call.id.clone()),
             runs: call.runs.clone(),
             input: Some(call.text.clone()),
+            envelope: call.envelope.clone(),
             asked: (strictest(&findings) == Verdict::Ask).then(|| Box::new(call)),
             findings,
         }
@@ -67,9 +71,21 @@ impl Refusal {
             id,
             runs,
             input: None,
+            envelope: Json::Null,
             asked: None,
             findings: vec![finding],
         }
+    }
+
+    /// The same with the protocol's own object around the call.
+    #[must_use]
+    pub(crate) fn with_envelope(self, envelope: Json<'static>) -> Self {
+        Refusal { envelope, ..self }
+    }
+
+    /// The protocol's own object around the call, its input left out. It says where the call was.
+    pub fn envelope(&self) -> &Json<'static> {
+        &self.envelope
     }
 
     /// The tool's name, if it could be read.
@@ -145,6 +161,7 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
         | Fault::NotAnObject
         | Fault::TwoInputs
         | Fault::NoName
+        | Fault::TwoNames
         | Fault::NoId
         | Fault::AmbiguousKey(_)
         | Fault::NestedCall

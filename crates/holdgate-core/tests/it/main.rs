@@ -11,6 +11,8 @@
 )]
 
 mod asking;
+mod chat;
+mod chat_hostile;
 mod client;
 mod diverging;
 mod frames;
@@ -19,6 +21,7 @@ mod guarding;
 mod hostile;
 mod judging_apart;
 mod keep_alive;
+mod ollama;
 mod one_message;
 mod replacing;
 mod responses;
@@ -27,6 +30,9 @@ mod streams;
 #[path = "../../../holdgate/src/eval/client.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod assemble;
+#[path = "../../../holdgate/src/eval/loose.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod loose;
 #[path = "../../../holdgate/src/eval/readers.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod readers;

@@ -7,7 +7,7 @@ mod request;
 mod results;
 mod write;
 
-use super::{Declared, Protocol, ReadMessage, Reader, Writer, is_call};
+use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer, is_call};
 use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::Violation;
@@ -28,6 +28,10 @@ impl Protocol for Anthropic {
 
     fn serves(&self, path: &str) -> bool {
         path.ends_with("/messages")
+    }
+
+    fn vendor(&self) -> Vendor {
+        Vendor::Anthropic
     }
 
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {

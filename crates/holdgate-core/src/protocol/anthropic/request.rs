@@ -1,5 +1,6 @@
 //! What a request says about the session and the tools.
 
+use super::super::prompt::working_dir;
 use super::history::mentions;
 use super::results::results;
 use crate::request::{Layout, ProviderTools, Request, RequestFacts};
@@ -9,6 +10,7 @@ use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
 static LAYOUT: Layout = Layout {
     messages: "messages",
     content: "content",
+    system: &[],
     mentions,
     results,
 };
@@ -80,24 +82,6 @@ fn session(metadata: &Json<'_>) -> Option<String> {
     }
     let (_, session) = user.rsplit_once("_session_")?;
     Some(session.to_owned())
-}
-
-/// Claude Code names its working folder in its system prompt. What users and tools say is ignored:
-/// the project decides what may be deleted.
-fn working_dir(system: &Json<'_>) -> Option<String> {
-    let mut texts: Vec<&str> = system.as_str().into_iter().collect();
-    let blocks = system.as_array().unwrap_or(&[]);
-    texts.extend(blocks.iter().filter_map(|b| b.get_str("text")));
-    // The first one counts: later lines contain text from the repository, such as commit messages.
-    let mut lines = texts.iter().flat_map(|text| text.lines());
-    lines.find_map(|line| {
-        let line = line.trim_start_matches([' ', '-', '*']);
-        let rest = ["Primary working directory: ", "Working directory: "]
-            .iter()
-            .find_map(|label| line.strip_prefix(label))?;
-        let dir = rest.trim().trim_matches('`');
-        dir.starts_with('/').then(|| dir.to_owned())
-    })
 }
 
 fn requires_arguments(tool: &Json<'_>) -> Option<String> {

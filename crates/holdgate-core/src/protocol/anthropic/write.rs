@@ -58,7 +58,7 @@ impl Writer for EventWriter {
         self.tool_block(call.envelope.clone(), &call.text)
     }
 
-    fn notice(&mut self, text: &str) -> Canonical {
+    fn notice(&mut self, text: &str, _: &Json<'_>) -> Canonical {
         let mut out = Frames::default();
         self.text_block(text, &mut out);
         out.finish()

@@ -20,6 +20,7 @@ pub(super) const TINY: &dyn Protocol = &Tiny;
 static LAYOUT: Layout = Layout {
     messages: "turns",
     content: "say",
+    system: &[],
     mentions,
     results,
 };
@@ -34,6 +35,10 @@ impl Protocol for Tiny {
 
     fn serves(&self, path: &str) -> bool {
         path == "/tiny"
+    }
+
+    fn vendor(&self) -> Vendor {
+        Vendor::OpenAi
     }
 
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
@@ -204,7 +209,7 @@ impl Writer for TinyWriter {
         self.write_call(&call.id, &call.name, &call.text)
     }
 
-    fn notice(&mut self, text: &str) -> Canonical {
+    fn notice(&mut self, text: &str, _: &Json<'_>) -> Canonical {
         frame(&member("say", text))
     }
 
