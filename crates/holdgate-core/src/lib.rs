@@ -36,7 +36,7 @@ pub use guard::{
     GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
     StreamGuard, Unjudged, guard_message,
 };
-pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value};
+pub use protocol::{PROTOCOLS, Protocol, anthropic::ANTHROPIC, inert_value, responses::RESPONSES};
 pub use request::{Request, RequestFacts};
 
 // A call, and the findings about it.

@@ -4,6 +4,7 @@
 //! list it in [`PROTOCOLS`].
 
 pub(crate) mod anthropic;
+pub(crate) mod responses;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The protocols that are guarded.
-pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC];
+pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC, responses::RESPONSES];
 
 /// How a client and a model API talk to each other.
 pub trait Protocol: Debug + Sync {
@@ -104,6 +105,11 @@ pub trait Writer: Debug + Send {
 
     /// The end of a response that cannot be read on.
     fn failure(&mut self, message: &str) -> Canonical;
+
+    /// A keep-alive that has its place among the events, if the protocol numbers them.
+    fn keep_alive(&mut self) -> Option<Canonical> {
+        None
+    }
 }
 
 /// A response body that was read.
@@ -158,6 +164,8 @@ const CALL_TYPES: &[&str] = &[
     "shell_call",
     "patch_call",
     "computer_call",
+    "tool_search_call",
+    "approval_request",
 ];
 
 /// Whether a value that is not a call itself contains a tool call of some protocol, at any level: a

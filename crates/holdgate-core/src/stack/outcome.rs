@@ -144,6 +144,8 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs
+        | Fault::Differs
+        | Fault::CutOff
         | Fault::NoName
         | Fault::NoId
         | Fault::AmbiguousKey(_)

@@ -22,6 +22,7 @@ mod keep_alive;
 mod one_message;
 mod replacing;
 mod responses;
+mod responses_api;
 mod streams;
 
 #[path = "../../../holdgate/src/eval/client.rs"]
@@ -30,6 +31,9 @@ mod assemble;
 #[path = "../../../holdgate/src/eval/readers.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod readers;
+#[path = "../../../holdgate/src/eval/responses.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod responses_client;
 #[path = "../../../holdgate/src/script/model/mod.rs"]
 #[allow(
     dead_code,
