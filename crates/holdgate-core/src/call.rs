@@ -101,6 +101,12 @@ pub enum Fault {
     /// Two inputs: one client uses the first, another the second.
     #[error("its input is in both the block start and the deltas")]
     TwoInputs,
+    /// The protocol repeats it, and not in the same way.
+    #[error("the events that repeat it differ, so clients may run different things")]
+    Differs,
+    /// The response ended too early.
+    #[error("the response ended before the call was whole")]
+    CutOff,
     /// Over the limit.
     #[error("its input is larger than {0} bytes")]
     TooLarge(usize),
@@ -192,6 +198,33 @@ impl HeldCall {
         } else {
             self.input.push_str(fragment);
         }
+    }
+
+    /// Takes the whole input, which must be the same as the fragments, if there were any.
+    pub fn repeat_input(&mut self, input: &str, limits: CallLimits) {
+        if self.input.is_empty() {
+            self.push_input(input, limits);
+        } else if self.input != input {
+            self.fail(Fault::Differs);
+        }
+    }
+
+    /// Becomes `whole`, which must agree with what has come so far. `input` is its input as the
+    /// fragments would have been.
+    pub fn replace_with(&mut self, whole: HeldCall, input: &str) {
+        let before = std::mem::replace(self, whole);
+        let differs =
+            |before: &Option<String>, now: &Option<String>| before.is_some() && before != now;
+        if let Some(fault) = before.fault {
+            self.fail(fault);
+        } else if differs(&before.name, &self.name)
+            || differs(&before.id, &self.id)
+            || before.runs != self.runs
+            || !before.input.is_empty() && before.input != input
+        {
+            self.fail(Fault::Differs);
+        }
+        self.said = before.said;
     }
 
     /// Records an error; the first one counts.

@@ -23,7 +23,12 @@ pub enum Event {
     CallStart(Block, Box<HeldCall>),
     /// A piece of a call's input.
     CallInput(Block, Result<String, Fault>),
-    /// A piece of a held block that will be refused whatever it holds.
+    /// A call's whole input once more, as it came before in pieces: the two must agree.
+    CallAgain(Block, Result<String, Fault>),
+    /// A call once more, whole: it must agree with what came of it before, and replaces that. The
+    /// text is its input as the pieces would have been.
+    CallWhole(Block, Box<HeldCall>, String),
+    /// A piece of a held block that says nothing more, or that will be refused whatever it holds.
     CallNoise,
     /// A call is whole.
     CallEnd(Block),

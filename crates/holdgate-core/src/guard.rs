@@ -187,6 +187,17 @@ impl StreamGuard {
                     Err(fault) => held.fail(fault),
                 });
             }
+            Event::CallAgain(block, input) => {
+                let limits = self.ruling.judge.stack.call_limits();
+                self.hold.with_open(block, |held| match input {
+                    Ok(input) => held.repeat_input(&input, limits),
+                    Err(fault) => held.fail(fault),
+                });
+            }
+            Event::CallWhole(block, whole, input) => {
+                self.hold
+                    .with_open(block, |held| held.replace_with(*whole, &input));
+            }
             Event::CallNoise => {}
             Event::CallEnd(block) => {
                 self.hold.end(block);
@@ -313,8 +324,10 @@ impl StreamGuard {
     }
 
     /// The keep-alive of the protocol; empty if it has none.
-    fn keep_alive(&self) -> Canonical {
-        self.protocol().keep_alive().unwrap_or_default()
+    fn keep_alive(&mut self) -> Canonical {
+        let numbered = self.writer.keep_alive();
+        let keep_alive = numbered.or_else(|| self.protocol().keep_alive());
+        keep_alive.unwrap_or_default()
     }
 
     /// How client and upstream talk to each other.

@@ -41,6 +41,7 @@ pub use guard::{
 };
 pub use protocol::{
     PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, inert_value, ollama::OLLAMA,
+    responses::RESPONSES,
 };
 pub use request::{Request, RequestFacts};
 

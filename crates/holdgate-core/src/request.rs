@@ -120,10 +120,6 @@ impl Request {
     ) -> Result<Self, JsonError> {
         let outline = skim::outline(&body, layout.messages, MAX_DEPTH)?;
         let mut facts = RequestFacts::default();
-        for (name, place) in &outline.members {
-            // Members that are not needed are read too: a body with invalid JSON is not forwarded.
-            read(&mut facts, name, &part(&body, place)?);
-        }
         let mut messages = outline.messages.iter();
         let first = messages.find_map(|place| match system(&body, place, layout) {
             Ok(None) => Some(Ok(place)),
@@ -138,6 +134,10 @@ impl Request {
             // Without the cache marks, which wander as the conversation grows; and clients write
             // the same text as a string or as a block, depending on where the marks are.
             facts.root = skim::beginning(first, layout.content, ROOT_BYTES);
+        }
+        for (name, place) in &outline.members {
+            // Members that are not needed are read too: a body with invalid JSON is not forwarded.
+            read(&mut facts, name, &part(&body, place)?);
         }
         Ok(Request {
             facts: Arc::new(facts),

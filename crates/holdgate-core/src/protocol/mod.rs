@@ -7,6 +7,7 @@ pub(crate) mod anthropic;
 pub(crate) mod chat;
 pub(crate) mod ollama;
 mod prompt;
+pub(crate) mod responses;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,12 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// The protocols that are guarded.
-pub const PROTOCOLS: &[&dyn Protocol] = &[anthropic::ANTHROPIC, chat::CHAT, ollama::OLLAMA];
+pub const PROTOCOLS: &[&dyn Protocol] = &[
+    anthropic::ANTHROPIC,
+    chat::CHAT,
+    ollama::OLLAMA,
+    responses::RESPONSES,
+];
 
 /// How a client and a model API talk to each other.
 pub trait Protocol: Debug + Sync {
@@ -128,6 +134,11 @@ pub trait Writer: Debug + Send {
 
     /// The end of a response that cannot be read on.
     fn failure(&mut self, message: &str) -> Canonical;
+
+    /// A keep-alive that has its place among the events, if the protocol numbers them.
+    fn keep_alive(&mut self) -> Option<Canonical> {
+        None
+    }
 }
 
 /// A response body that was read.
@@ -182,6 +193,8 @@ const CALL_TYPES: &[&str] = &[
     "shell_call",
     "patch_call",
     "computer_call",
+    "tool_search_call",
+    "approval_request",
 ];
 
 /// Whether a value that is not a call itself contains a tool call of some protocol, at any level: a

@@ -56,7 +56,12 @@ pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outli
                 Ok(())
             })
         } else {
+            let is_text = skimmer.peek() == Some(b'"');
             skimmer.value(1)?;
+            if name == messages && is_text {
+                // The whole conversation is one text.
+                outline.messages.push(start..skimmer.at);
+            }
             outline.members.push((name, start..skimmer.at));
             Ok(())
         }

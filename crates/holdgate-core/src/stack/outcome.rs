@@ -160,6 +160,8 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs
+        | Fault::Differs
+        | Fault::CutOff
         | Fault::NoName
         | Fault::TwoNames
         | Fault::NoId

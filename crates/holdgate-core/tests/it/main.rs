@@ -25,6 +25,7 @@ mod ollama;
 mod one_message;
 mod replacing;
 mod responses;
+mod responses_api;
 mod streams;
 
 #[path = "../../../holdgate/src/eval/client.rs"]
@@ -36,6 +37,9 @@ mod loose;
 #[path = "../../../holdgate/src/eval/readers.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod readers;
+#[path = "../../../holdgate/src/eval/responses.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod responses_client;
 #[path = "../../../holdgate/src/script/model/mod.rs"]
 #[allow(
     dead_code,

@@ -89,6 +89,8 @@ impl EventReader {
             | Event::Silent
             | Event::CallStart(..)
             | Event::CallInput(..)
+            | Event::CallAgain(..)
+            | Event::CallWhole(..)
             | Event::CallNoise
             | Event::CallEnd(_)
             | Event::Stray(_) => {}

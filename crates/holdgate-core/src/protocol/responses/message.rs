@@ -1,0 +1,126 @@
+//! A response that comes whole, without streaming.
+
+use super::super::said::Said;
+use super::super::{Declared, GuardedMessage, ReadMessage};
+use super::MAX_DEPTH;
+use super::item::{Item, could_act, judged};
+use super::output::check_members;
+use super::write::{inert_call, message};
+use crate::call::Fault;
+use crate::canonical::Canonical;
+use crate::event::Violation;
+use crate::notice;
+use crate::stack::{Cleared, Refusal};
+use holdgate_effects::json::{Json, LoneSurrogates};
+
+/// A response whose calls have been taken out.
+#[derive(Debug)]
+struct Whole<'a> {
+    json: Json<'a>,
+    /// The items of the output. In place of a call, what is sent for it.
+    output: Vec<Vec<Json<'a>>>,
+    /// The positions of calls that are not decided yet.
+    calls: std::vec::IntoIter<usize>,
+}
+
+/// Reads a response body.
+pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
+    let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
+        Ok(json) => (json, None),
+        // Text may contain a lone surrogate; a call in such a body is refused.
+        Err(strict) => {
+            let what = "the response";
+            let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)
+                .map_err(|error| Violation::Json { what, error })?;
+            (json, Some(Fault::Json(strict)))
+        }
+    };
+    let inert = || match std::str::from_utf8(body) {
+        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
+        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
+    };
+    check_members(&json)?;
+    let items = match (json.get_str("object"), json.get("output")) {
+        (_, Some(Json::Array(items))) => items,
+        (Some("response"), _) => {
+            return Err(Violation::Incomplete("the response has no output"));
+        }
+        (_, None) if json.get("error").is_some_and(|error| !could_act(error)) => return inert(),
+        _ if could_act(&json) => {
+            return Err(Violation::NotAMessage("could carry an action"));
+        }
+        _ => return inert(),
+    };
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut output = Vec::new();
+    let mut said = Said::default();
+    for (at, item) in items.iter().enumerate() {
+        let kind = item
+            .get_str("type")
+            .ok_or(Violation::Incomplete("an item without a type"))?;
+        output.push(match declared.item(kind, item) {
+            Item::Inert => {
+                if kind == "message" {
+                    say(&mut said, item);
+                }
+                vec![item.clone()]
+            }
+            Item::Call(mut held, _) => {
+                held.said = said.end();
+                if let Some(fault) = &fault {
+                    held.fail(fault.clone());
+                }
+                calls.push(*held);
+                places.push(at);
+                Vec::new()
+            }
+        });
+    }
+    if calls.is_empty() {
+        return inert();
+    }
+    let whole = Whole {
+        json,
+        output,
+        calls: places.into_iter(),
+    };
+    Ok(ReadMessage::Calls(Box::new(whole), calls))
+}
+
+/// What the model says in an item.
+pub(super) fn say(said: &mut Said, item: &Json<'_>) {
+    let parts = item.get("content").and_then(Json::as_array);
+    for part in parts.unwrap_or_default() {
+        let text = part.get_str("text").or_else(|| part.get_str("refusal"));
+        said.block(text.unwrap_or_default());
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// Decides about the next call: these items take its place.
+    fn put(&mut self, items: Vec<Json<'a>>) {
+        let place = self.calls.next().and_then(|at| self.output.get_mut(at));
+        if let Some(place) = place {
+            *place = items;
+        }
+    }
+}
+
+impl GuardedMessage for Whole<'_> {
+    fn call(&mut self, cleared: &Cleared) {
+        self.put(vec![judged(cleared.call())]);
+    }
+
+    fn refusal(&mut self, refusal: &Refusal, text: String, inert_id: Option<String>) {
+        let id = notice::read(&text).map(|refused| refused.id.replacen("toolu_", "msg_", 1));
+        let mut items = vec![message(id.as_deref().unwrap_or("msg_holdgate"), &text)];
+        items.extend(inert_id.map(|id| inert_call(refusal, &id)));
+        self.put(items);
+    }
+
+    fn finish(mut self: Box<Self>) -> Canonical {
+        let output = self.output.drain(..).flatten().collect();
+        self.json.set("output", Json::Array(output));
+        Canonical::of_value(&self.json.text())
+    }
+}
