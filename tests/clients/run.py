@@ -31,7 +31,12 @@ from expect import ANSWERS, CONFIGS, HOME, SECRET, TABLE, WORK, Expect
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAUDE_CODE = ("@anthropic-ai/claude-code", "2.1.197")
-ANTHROPIC_SDK = ("anthropic", "2.8.0")
+# The libraries that the small agents use: by the start of their kinds, with their programs.
+LIBRARIES = {
+    "python": ("anthropic", "2.8.0", "agent.py"),
+    "openai": ("openai", "3.49.0", "agent_openai.py"),
+    "ollama": ("ollama", "0.6.3", "agent_ollama.py"),
+}
 TIMEOUT = 60
 SLOW_SECONDS = 4
 MAX_SILENCE = 2.0
@@ -67,7 +72,7 @@ def all_runs(options):
     for scenarios, clients, config, expect in TABLE:
         for scenario in scenarios.split():
             for client in clients:
-                family = "claude" if client == "claude" else "python"
+                family = "python" if client == "raw" else client.partition("-")[0]
                 if options.only and scenario not in options.only:
                     continue
                 if options.client in (None, family):
@@ -105,16 +110,18 @@ def install(options):
     claude, python = cache / "npm/node_modules/.bin/claude", cache / "venv/bin/python"
     name, version = CLAUDE_CODE
     manifest = cache / "npm/node_modules" / name / "package.json"
-    if options.client != "python" and not (
+    if options.client in (None, "claude") and not (
         manifest.exists() and json.loads(manifest.read_text())["version"] == version
     ):
         (cache / "npm").mkdir(parents=True, exist_ok=True)
         command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
         subprocess.run(command, cwd=cache / "npm", check=True, stdout=sys.stderr)
-    name, version = ANTHROPIC_SDK
-    if options.client != "claude" and not list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info")):
-        subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{name}=={version}"], check=True)
+    for family, (name, version, _) in LIBRARIES.items():
+        there = list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info"))
+        if options.client in (None, family) and not there:
+            if not python.exists():
+                subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", f"{name}=={version}"], check=True)
     return claude, python
 
 
@@ -138,8 +145,9 @@ def play(run, base, folder, programs):
         run.said = str(result.get("result", ""))
         run.end = run.end or ("error" if code != 0 or result.get("is_error") else "done")
     else:
-        how = "whole" if run.client == "python-whole" else "stream"
-        code, lines = execute(run, [programs[1], ROOT / "tests/clients/agent.py", how], base, home, work)
+        family, _, how = run.client.partition("-")
+        agent = ROOT / "tests/clients" / LIBRARIES[family][2]
+        code, lines = execute(run, [programs[1], agent, how or "stream"], base, home, work)
         result = lines[-1] if lines else {"error": "no output"}
         run.said = f"{result.get('text', '')}\n{result.get('error') or ''}".strip()
         run.end = run.end or ("error" if code != 0 else "done")
@@ -154,6 +162,11 @@ def execute(run, command, base, home, work):
         "ANTHROPIC_BASE_URL": base,
         # A key of its own: key and first message are what tells one agent from another.
         "ANTHROPIC_API_KEY": f"fake-{run.name}",
+        "OPENAI_BASE_URL": f"{base}/v1",
+        "OPENAI_API_KEY": f"fake-{run.name}",
+        "OLLAMA_HOST": base,
+        # Its library sends no key unless it has one.
+        "OLLAMA_API_KEY": f"fake-{run.name}",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
@@ -271,7 +284,8 @@ def main_requests(record, run):
     bodies = []
     for path in sorted((record / run.name).glob("*.request.json"), key=lambda p: int(p.name.split(".")[0])):
         request = json.loads(path.read_text())
-        to_model = request["method"] == "POST" and request["target"].partition("?")[0].endswith("/messages")
+        path = request["target"].partition("?")[0]
+        to_model = request["method"] == "POST" and path.endswith(("/messages", "/chat/completions", "/api/chat"))
         body = request["body"]
         if to_model and isinstance(body, dict) and (body.get("tools") or run.scenario.endswith("_any")):
             bodies.append(body)
@@ -342,7 +356,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=ROOT / "target/release/holdgate")
     parser.add_argument("--only", type=lambda names: names.split(","), help="scenarios, with commas")
-    parser.add_argument("--client", choices=["claude", "python"])
+    parser.add_argument("--client", choices=["claude", *LIBRARIES])
     parser.add_argument("--work", type=Path, default=ROOT / "target/clients/work", help="is emptied first")
     parser.add_argument("--cache", type=Path, default=ROOT / "target/clients", help="where clients are installed")
     parser.add_argument("--jobs", type=int, default=2)
