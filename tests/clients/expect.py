@@ -40,7 +40,7 @@ class Expect:
 
     def at(self, client, config):
         """The same for this client and configuration."""
-        known = client == "claude" and config != "explain" or config == "continue"
+        known = client in ("claude", "opencode") and config != "explain" or config == "continue"
         if not (self.goes_on and known):
             return self
         least, most = self.requests
@@ -217,6 +217,13 @@ TABLE = [
     ("dupkeys", ("ollama",), "default", BROKEN),
     ("cut_tool cut_clean_tool err_mid", ("openai", "ollama"), "default", BROKEN.but(says="")),
     ("cut_before_stop", ("openai", "ollama"), "default", BROKEN.but(says="")),
+    # opencode names its working folder, and runs a call as soon as its arguments are JSON.
+    ("text", ("opencode",), "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool think_tool", ("opencode",), "default", RUNS),
+    ("parallel", ("opencode",), "default", RUNS.but(runs=2)),
+    ("rm_home", ("opencode",), "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", ("opencode",), "explain", by_rule("recursive-delete-outside-project")),
+    ("dupkeys", ("opencode",), "default", REFUSED),
     ("http400", OPENAI + OLLAMA, "default", BROKEN.but(says="fake error")),
     ("http429", OPENAI, "default", RETRIED),
 ]
