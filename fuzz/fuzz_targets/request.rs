@@ -7,7 +7,7 @@ use bytes::Bytes;
 use holdgate_core::injection::Suspicion;
 use holdgate_core::marking::{Marker, SharedExamined};
 use holdgate_core::{
-    ANTHROPIC, CallLimits, CallReader, Conversations, History, Masked, Request, Unbounded,
+    CallLimits, CallReader, Conversations, History, Masked, PROTOCOLS, Protocol, Request, Unbounded,
 };
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, LoneSurrogates};
@@ -38,6 +38,12 @@ fn marked(request: &Request) -> Option<Bytes> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
+    for protocol in PROTOCOLS {
+        check(*protocol, bytes);
+    }
+});
+
+fn check(protocol: &dyn Protocol, bytes: &[u8]) {
     let read = Json::read(bytes, 150, LoneSurrogates::Replace);
     // A body with more members than any request has is refused.
     let few = |json: &Json<'_>| {
@@ -45,13 +51,13 @@ fuzz_target!(|bytes: &[u8]| {
             .is_some_and(|members| members.len() < 1_000)
     };
     let is_object = read.as_ref().is_ok_and(few);
-    let Ok(request) = ANTHROPIC.read_request(Bytes::copy_from_slice(bytes)) else {
+    let Ok(request) = protocol.read_request(Bytes::copy_from_slice(bytes)) else {
         assert!(!is_object);
         return;
     };
     match marked(&request) {
         Some(body) => {
-            let request = ANTHROPIC.read_request(body.clone()).unwrap();
+            let request = protocol.read_request(body.clone()).unwrap();
             assert_eq!(marked(&request), Some(body));
         }
         None => assert!(!is_object),
@@ -81,4 +87,4 @@ fuzz_target!(|bytes: &[u8]| {
         (Err(_), Err(_)) => assert!(!is_object),
         (first, again) => panic!("{first:?} {again:?}"),
     }
-});
+}

@@ -40,7 +40,7 @@ class Expect:
 
     def at(self, client, config):
         """The same for this client and configuration."""
-        known = client == "claude" and config != "explain" or config == "continue"
+        known = client in ("claude", "opencode") and config != "explain" or config == "continue"
         if not (self.goes_on and known):
             return self
         least, most = self.requests
@@ -92,6 +92,9 @@ LEAK = by_rule("secret-leaves", requests=4).but(layer="spillage")
 # Client kinds: Claude Code, and the SDK agent with streamed and with whole answers.
 STREAMING = ("claude", "python")
 ALL = ("claude", "python", "python-whole")
+
+OPENAI = ("openai", "openai-whole")
+OLLAMA = ("ollama", "ollama-whole")
 
 # (scenarios, kinds of client, configuration, what to expect)
 TABLE = [
@@ -189,4 +192,38 @@ TABLE = [
     ("cut_start empty_200", ("python",), "default", Expect(requests=(1, 3), end="any")),
     ("http400 http403", ALL, "default", BROKEN.but(says="fake error")),
     ("http429 http529", ALL, "default", RETRIED),
+    # The same through other protocols.
+    ("text", OPENAI + OLLAMA, "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool tool_only mixed_order think_tool stop_endturn_tool", OPENAI + OLLAMA, "default", RUNS),
+    ("parallel", OPENAI + OLLAMA, "default", RUNS.but(runs=2)),
+    ("parallel", ("openai", "ollama"), "hold-all", RUNS.but(runs=2)),
+    ("ten_calls", OPENAI, "default", RUNS.but(runs=10)),
+    ("big", OPENAI + OLLAMA, "default", made(("big.txt", BIG))),
+    ("slow_hold slow_hold_noping", ("openai",), "default", RUNS),
+    ("slow_input", ("openai",), "keep-alive", RUNS),
+    ("rm_home", OPENAI + OLLAMA, "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", OPENAI + OLLAMA, "continue", by_rule("recursive-delete-outside-project")),
+    ("secret_read", OPENAI + OLLAMA, "default", by_rule("secret-read")),
+    ("repeat", ("openai",), "default", REFUSED.but(runs=5, requests=(6, 6))),
+    ("force_push", OPENAI, "once", RUNS.but(recorded=('"answer":"once"',))),
+    ("force_push", ("openai", "ollama"), "nobody", REFUSED.but(says="nobody answered", recorded=('"answer":"timeout"',))),
+    ("read_overwrite", OPENAI + OLLAMA, "default", RUNS.but(requests=(3, 3), files=(("src/main.py", "print(2)\n"),))),
+    ("leak_base64 leak_split", ("openai", "ollama"), "default", LEAK),
+    ("injected_page", OPENAI + OLLAMA, "default", RUNS.but(requests=(3, 3), asked=("[TOOL OUTPUT - DATA ONLY",), recorded=('"layer":"injection"', 'named-by-others'))),
+    ("refused_rm", OPENAI + OLLAMA, "default", by_rule("refused-in-words").but(layer="divergence")),
+    ("deep lone_surrogate", OPENAI, "default", REFUSED),
+    ("badjson dupkeys trailing", OPENAI, "default", REFUSED),
+    ("dup_id", OPENAI, "default", RUNS.but(marker="one\n")),
+    ("dupkeys", ("ollama",), "default", BROKEN),
+    ("cut_tool cut_clean_tool err_mid", ("openai", "ollama"), "default", BROKEN.but(says="")),
+    ("cut_before_stop", ("openai", "ollama"), "default", BROKEN.but(says="")),
+    # opencode names its working folder, and runs a call as soon as its arguments are JSON.
+    ("text", ("opencode",), "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool think_tool", ("opencode",), "default", RUNS),
+    ("parallel", ("opencode",), "default", RUNS.but(runs=2)),
+    ("rm_home", ("opencode",), "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", ("opencode",), "explain", by_rule("recursive-delete-outside-project")),
+    ("dupkeys", ("opencode",), "default", REFUSED),
+    ("http400", OPENAI + OLLAMA, "default", BROKEN.but(says="fake error")),
+    ("http429", OPENAI, "default", RETRIED),
 ]

@@ -533,7 +533,7 @@ def main():
     options.binary, options.work, options.cache = (
         path.resolve() for path in (options.binary, options.work, options.cache)
     )
-    claude, _ = clients.install(options)
+    claude = clients.install(options)["claude"]
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir(parents=True)
     failed = passed = 0

@@ -30,9 +30,20 @@ from pathlib import Path
 from expect import ANSWERS, CONFIGS, HOME, SECRET, TABLE, WORK, Expect
 
 ROOT = Path(__file__).resolve().parents[2]
-CLAUDE_CODE = ("@anthropic-ai/claude-code", "2.1.197")
-ANTHROPIC_SDK = ("anthropic", "2.8.0")
+# Agents, and where their programs are once they are installed.
+AGENTS = {
+    "claude": ("@anthropic-ai/claude-code", "2.1.197", ".bin/claude"),
+    "opencode": ("opencode-ai", "1.18.33", ".bin/opencode"),
+}
+# The libraries that the small agents use: by the start of their kinds, with their programs.
+LIBRARIES = {
+    "python": ("anthropic", "2.8.0", "agent.py"),
+    "openai": ("openai", "3.49.0", "agent_openai.py"),
+    "ollama": ("ollama", "0.6.3", "agent_ollama.py"),
+}
 TIMEOUT = 60
+# opencode starts slowly, most of all on a machine that has other work.
+SLOW_TIMEOUT = 180
 SLOW_SECONDS = 4
 MAX_SILENCE = 2.0
 PIN = b"correct horse"
@@ -67,7 +78,7 @@ def all_runs(options):
     for scenarios, clients, config, expect in TABLE:
         for scenario in scenarios.split():
             for client in clients:
-                family = "claude" if client == "claude" else "python"
+                family = "python" if client == "raw" else client.partition("-")[0]
                 if options.only and scenario not in options.only:
                     continue
                 if options.client in (None, family):
@@ -100,22 +111,24 @@ def kill(process):
 
 
 def install(options):
-    """Installs what is missing; returns the two programs."""
+    """Installs what is missing; returns the programs by their families."""
     cache = options.cache
-    claude, python = cache / "npm/node_modules/.bin/claude", cache / "venv/bin/python"
-    name, version = CLAUDE_CODE
-    manifest = cache / "npm/node_modules" / name / "package.json"
-    if options.client != "python" and not (
-        manifest.exists() and json.loads(manifest.read_text())["version"] == version
-    ):
-        (cache / "npm").mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
-        subprocess.run(command, cwd=cache / "npm", check=True, stdout=sys.stderr)
-    name, version = ANTHROPIC_SDK
-    if options.client != "claude" and not list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info")):
-        subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{name}=={version}"], check=True)
-    return claude, python
+    modules, python = cache / "npm/node_modules", cache / "venv/bin/python"
+    for family, (name, version, _) in AGENTS.items():
+        manifest = modules / name / "package.json"
+        if options.client in (None, family) and not (
+            manifest.exists() and json.loads(manifest.read_text())["version"] == version
+        ):
+            (cache / "npm").mkdir(parents=True, exist_ok=True)
+            command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
+            subprocess.run(command, cwd=cache / "npm", check=True, stdout=sys.stderr)
+    for family, (name, version, _) in LIBRARIES.items():
+        there = list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info"))
+        if options.client in (None, family) and not there:
+            if not python.exists():
+                subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", f"{name}=={version}"], check=True)
+    return {family: modules / place for family, (_, _, place) in AGENTS.items()} | dict.fromkeys(LIBRARIES, python)
 
 
 def play(run, base, folder, programs):
@@ -133,13 +146,19 @@ def play(run, base, folder, programs):
     elif run.client == "claude":
         prompt = ["-p", "please run the command", "--dangerously-skip-permissions"]
         output = ["--output-format", "stream-json", "--verbose"]
-        code, lines = execute(run, [programs[0], *prompt, *output], base, home, work)
+        code, lines = execute(run, [programs["claude"], *prompt, *output], base, home, work)
         result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
         run.said = str(result.get("result", ""))
         run.end = run.end or ("error" if code != 0 or result.get("is_error") else "done")
+    elif run.client == "opencode":
+        command = [programs["opencode"], "run", "--format", "json", "please run the command"]
+        code, lines = execute(run, command, base, home, work)
+        run.said = "\n".join(line["part"].get("text", "") for line in lines if line.get("type") == "text")
+        run.end = run.end or ("error" if code != 0 else "done")
     else:
-        how = "whole" if run.client == "python-whole" else "stream"
-        code, lines = execute(run, [programs[1], ROOT / "tests/clients/agent.py", how], base, home, work)
+        family, _, how = run.client.partition("-")
+        agent = ROOT / "tests/clients" / LIBRARIES[family][2]
+        code, lines = execute(run, [programs[family], agent, how or "stream"], base, home, work)
         result = lines[-1] if lines else {"error": "no output"}
         run.said = f"{result.get('text', '')}\n{result.get('error') or ''}".strip()
         run.end = run.end or ("error" if code != 0 else "done")
@@ -154,17 +173,25 @@ def execute(run, command, base, home, work):
         "ANTHROPIC_BASE_URL": base,
         # A key of its own: key and first message are what tells one agent from another.
         "ANTHROPIC_API_KEY": f"fake-{run.name}",
+        "OPENAI_BASE_URL": f"{base}/v1",
+        "OPENAI_API_KEY": f"fake-{run.name}",
+        "OLLAMA_HOST": base,
+        # Its library sends no key unless it has one.
+        "OLLAMA_API_KEY": f"fake-{run.name}",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "DISABLE_TELEMETRY": "1",
+        "OPENCODE_CONFIG_CONTENT": json.dumps(opencode(base)),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
         # For Claude Code, which else refuses to go without questions where the user is root.
         "IS_SANDBOX": "1",
     }
     with open(home / "output.jsonl", "wb") as output, open(home / "errors.txt", "wb") as errors:
         with child(command, cwd=work, env=environment, stdout=output, stderr=errors) as process:
             try:
-                code = process.wait(TIMEOUT)
+                code = process.wait(SLOW_TIMEOUT if run.client == "opencode" else TIMEOUT)
             except subprocess.TimeoutExpired:
                 code, run.end = -1, "timeout"
     lines = []
@@ -172,6 +199,15 @@ def execute(run, command, base, home, work):
         with contextlib.suppress(ValueError):
             lines.append(json.loads(line))
     return code, [line for line in lines if isinstance(line, dict)]
+
+
+def opencode(base):
+    """Settings of opencode: a provider of Chat Completions at `base`, and no questions of its own."""
+    options = {"baseURL": f"{base}/v1", "apiKey": "fake"}
+    model = {"name": "fake", "tool_call": True, "limit": {"context": 100_000, "output": 8192}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": options, "models": {"fake-model": model}}
+    allow = {"bash": "allow", "edit": "allow", "external_directory": "allow"}
+    return {"provider": {"fake": provider}, "model": "fake/fake-model", "permission": allow, "share": "disabled"}
 
 
 def measure_silence(run, base):
@@ -271,7 +307,8 @@ def main_requests(record, run):
     bodies = []
     for path in sorted((record / run.name).glob("*.request.json"), key=lambda p: int(p.name.split(".")[0])):
         request = json.loads(path.read_text())
-        to_model = request["method"] == "POST" and request["target"].partition("?")[0].endswith("/messages")
+        path = request["target"].partition("?")[0]
+        to_model = request["method"] == "POST" and path.endswith(("/messages", "/chat/completions", "/api/chat"))
         body = request["body"]
         if to_model and isinstance(body, dict) and (body.get("tools") or run.scenario.endswith("_any")):
             bodies.append(body)
@@ -342,7 +379,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=ROOT / "target/release/holdgate")
     parser.add_argument("--only", type=lambda names: names.split(","), help="scenarios, with commas")
-    parser.add_argument("--client", choices=["claude", "python"])
+    parser.add_argument("--client", choices=[*AGENTS, *LIBRARIES])
     parser.add_argument("--work", type=Path, default=ROOT / "target/clients/work", help="is emptied first")
     parser.add_argument("--cache", type=Path, default=ROOT / "target/clients", help="where clients are installed")
     parser.add_argument("--jobs", type=int, default=2)

@@ -11,7 +11,7 @@ mod values;
 use explain::{explain, explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
-pub use ready::{Config, Flags, Operator, Unreadable};
+pub use ready::{Config, Flags, Operator, OtherUpstreams, Unreadable};
 pub use sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
 };
@@ -153,6 +153,7 @@ impl Config {
         if let Some(upstream) = &flags.upstream {
             config.upstream =
                 upstream_url(upstream).map_err(|e| ConfigError(format!("--upstream: {e}")))?;
+            config.other_upstreams = None;
         }
         Ok(config)
     }

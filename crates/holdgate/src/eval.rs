@@ -7,6 +7,7 @@ mod cases;
 pub mod client;
 mod json;
 mod judge;
+pub mod loose;
 pub mod readers;
 mod report;
 mod setup;

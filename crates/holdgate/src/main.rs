@@ -125,10 +125,14 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let config = load(&flags)?;
     // Codes and the PIN pass through here: no other program of the user may look.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    let (upstream, open) = (
-        config.upstream.clone(),
-        !config.proxy.listen.ip().is_loopback(),
-    );
+    let upstream = match &config.other_upstreams {
+        None => config.upstream.to_string(),
+        Some(others) => format!(
+            "{} (OpenAI's protocols: {}, Ollama's: {})",
+            config.upstream, others.openai, others.ollama
+        ),
+    };
+    let open = !config.proxy.listen.ip().is_loopback();
     let proxy = Proxy::start(config)?;
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));

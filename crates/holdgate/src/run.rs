@@ -45,6 +45,8 @@ use way::{Told, Way};
 
 /// Where requests go that nobody has said anything about.
 const VENDOR: &str = "api.anthropic.com";
+/// Where OpenAI's API is.
+const OPENAI: &str = "api.openai.com";
 
 /// The exit code after SIGKILL.
 const KILLED: u8 = 137;
@@ -63,6 +65,9 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     choose_upstream(&mut config.upstream, &way)?;
+    if let Some(others) = &mut config.other_upstreams {
+        go_on_to_openai(&mut others.openai);
+    }
     // The folder may have been removed; the agent can be started anyway.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);
@@ -193,6 +198,25 @@ fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
         *upstream = upstream_url(&url).map_err(named)?;
     }
     Ok(())
+}
+
+/// The same for servers that speak OpenAI's protocols. Agents add what follows `/v1` themselves.
+fn go_on_to_openai(upstream: &mut Uri) {
+    if upstream.host() != Some(OPENAI) {
+        return;
+    }
+    let set = ["OPENAI_BASE_URL", "OPENAI_API_BASE"].map(|name| std::env::var(name).ok());
+    let Some(url) = set.into_iter().flatten().find(|url| !url.is_empty()) else {
+        return;
+    };
+    let base = url.trim_end_matches('/').strip_suffix("/v1");
+    match base.map(upstream_url) {
+        Some(Ok(base)) => *upstream = base,
+        Some(Err(_)) | None => log::warn(
+            "OPENAI_BASE_URL does not end in /v1 and is not used; set `upstream.openai` to where \
+             /v1/chat/completions is",
+        ),
+    }
 }
 
 /// What happens to findings, and where output goes.

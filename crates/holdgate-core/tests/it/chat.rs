@@ -2,12 +2,7 @@
 
 use crate::guarding::{Play, Seen, judge, settings};
 use crate::loose;
-use holdgate_core::{
-    CHAT, CallLimits, CallReader, Conversations, GuardSettings, OnBlock, Outcome, Protocol,
-    RequestFacts, ResponseContext, Unbounded, guard_message,
-};
-use holdgate_effects::Knowledge;
-use holdgate_effects::path::World;
+use holdgate_core::{CHAT, GuardSettings, Protocol, RequestFacts, ResponseContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,8 +54,8 @@ pub(crate) fn more(index: u64, arguments: &str) -> Vec<u8> {
     delta(json!({"tool_calls": [{"index": index, "function": {"arguments": arguments}}]}))
 }
 
-const LS: &str = r#"{"command":"ls"}"#;
-const RM: &str = r#"{"command":"rm -rf ~"}"#;
+pub(crate) const LS: &str = r#"{"command":"ls"}"#;
+pub(crate) const RM: &str = r#"{"command":"rm -rf ~"}"#;
 
 /// The values that were sent.
 fn values(seen: &Seen) -> Vec<Value> {
@@ -74,7 +69,7 @@ fn values(seen: &Seen) -> Vec<Value> {
 }
 
 /// What was sent, in short: texts, calls, reasons.
-fn short(seen: &Seen) -> Vec<String> {
+pub(crate) fn short(seen: &Seen) -> Vec<String> {
     let mut said = Vec::new();
     for value in values(seen) {
         let empty = Vec::new();
@@ -114,7 +109,7 @@ fn short(seen: &Seen) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(frames: &[Vec<u8>], expected: &[&str]) {
+pub(crate) fn check(frames: &[Vec<u8>], expected: &[&str]) {
     let bytes = frames.concat();
     let seen = guarded(settings(), &bytes);
     assert_eq!(short(&seen), expected, "{}", seen.text());
@@ -356,168 +351,6 @@ fn choices_have_calls_notices_and_reasons_of_their_own() {
 }
 
 #[test]
-fn a_refused_call_becomes_a_text_and_the_others_close_the_gap() {
-    check(
-        &[
-            delta(json!({"content": "So"})),
-            begin(0, "a", RM),
-            begin(1, "b", LS),
-            finish("tool_calls"),
-            DONE.to_vec(),
-        ],
-        &[
-            "0 say \"So\"",
-            "0 say \"\\n\\n[holdgate] The call to `bash`\"",
-            &format!("0 call 0 b {LS}"),
-            "0 end tool_calls",
-            "done",
-        ],
-    );
-    check(
-        &[begin(0, "a", RM), finish("tool_calls"), DONE.to_vec()],
-        &[
-            "0 say \"[holdgate] The call to `bash`\"",
-            "0 end stop",
-            "done",
-        ],
-    );
-    let continued = GuardSettings {
-        on_block: OnBlock::Continue,
-        ..settings()
-    };
-    let bytes = [begin(0, "a", RM), finish("tool_calls"), DONE.to_vec()].concat();
-    let seen = guarded(continued, &bytes);
-    assert_eq!(
-        short(&seen)[1..],
-        ["0 call 0 toolu_holdgate_r_1 {}", "0 end tool_calls", "done"]
-    );
-}
-
-#[test]
-fn all_calls_wait_for_the_end_if_they_are_judged_as_a_set() {
-    let all = GuardSettings {
-        hold_all: true,
-        ..settings()
-    };
-    let bytes = [begin(0, "a", LS), begin(1, "b", RM), finish("tool_calls")].concat();
-    let mut play = Play::new(context(CHAT, all));
-    play.feed(&bytes);
-    assert!(!play.seen.text().contains("ls"));
-    play.feed(DONE);
-    assert_eq!(
-        short(&play.seen),
-        [
-            "0 say \"[holdgate] The call to `bash`\"",
-            &format!("0 call 0 a {LS}"),
-            "0 end tool_calls",
-            "done"
-        ]
-    );
-}
-
-#[test]
-fn a_broken_stream_ends_loudly_and_without_the_call() {
-    let cut = |frames: &[Vec<u8>]| {
-        let seen = guarded(settings(), &frames.concat());
-        assert_eq!(short(&seen).last().unwrap(), "error", "{}", seen.text());
-        assert!(!seen.text().contains("EVIL"), "{}", seen.text());
-        assert!(loose::calls(&seen.bytes).is_empty());
-    };
-    let evil = begin(0, "a", r#"{"command":"echo EVIL"#);
-    let text = delta(json!({"content": "Hi"}));
-    cut(&[text.clone(), evil.clone()]);
-    cut(&[text.clone(), begin(0, "a", r#"{"command":"echo EVIL"}"#)]);
-    let error = b"data: {\"error\":{\"message\":\"overloaded\",\"type\":\"server_error\"}}\n\n";
-    cut(&[text, evil, error.to_vec()]);
-}
-
-#[test]
-fn what_no_list_names_ends_the_stream() {
-    let refused = |frame: Vec<u8>| {
-        let frames = [
-            delta(json!({"content": "Hi"})),
-            frame,
-            finish("stop"),
-            DONE.to_vec(),
-        ];
-        let seen = guarded(settings(), &frames.concat());
-        assert_eq!(short(&seen).last().unwrap(), "error", "{}", seen.text());
-        assert!(!loose::holds(&seen.bytes, "EVIL"), "{}", seen.text());
-    };
-    let call =
-        json!({"id": "a", "function": {"name": "bash", "arguments": "{\"command\":\"EVIL\"}"}});
-    refused(delta(json!({"Tool_Calls": [call]})));
-    refused(delta(json!({"toolCalls": [call]})));
-    refused(delta(
-        json!({"content": [{"type": "tool_use", "input": {"command": "EVIL"}}]}),
-    ));
-    refused(delta(json!({"actions": [{"command": "EVIL"}]})));
-    refused(delta(json!({"tool_call": call})));
-    refused(delta(
-        json!({"provider_specific_fields": {"tool_calls": [call]}}),
-    ));
-    refused(chunk(
-        &json!([{"index": 0, "message": {"tool_calls": [call]}}]),
-    ));
-    refused(chunk(
-        &json!([{"index": 0, "delta": {}, "x": {"arguments": "EVIL"}}]),
-    ));
-    refused(format!("data: {}\n\n", json!({"tool_calls": [call]})).into_bytes());
-    refused(format!("data: {}\n\n", json!({"message": {"content": "EVIL"}})).into_bytes());
-    refused(b"data: {\"choices\":[],\"choices\":[]}\n\n".to_vec());
-    refused(b"data: {\"choices\":[],\"Choices\":[]}\n\n".to_vec());
-    refused(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}]}\n\n".to_vec());
-}
-
-#[test]
-fn a_call_that_clients_could_read_differently_is_refused() {
-    let refused = |calls: Value| {
-        let frames = [
-            delta(json!({"tool_calls": calls})),
-            finish("tool_calls"),
-            DONE.to_vec(),
-        ];
-        let seen = guarded(settings(), &frames.concat());
-        assert!(loose::calls(&seen.bytes).is_empty(), "{}", seen.text());
-        assert!(!loose::holds(&seen.bytes, "EVIL"), "{}", seen.text());
-    };
-    let evil = "{\"command\":\"EVIL\"}";
-    let function = |name: &str, arguments: &str| json!({"name": name, "arguments": arguments});
-    refused(
-        json!([{"index": 0, "id": "a", "function": function("bash", "{\"command\":\"ls\",\"command\":\"EVIL\"}")}]),
-    );
-    refused(
-        json!([{"index": 0, "id": "a", "function": function("bash", "{\"command\":\"ls\",\"Command\":\"EVIL\"}")}]),
-    );
-    refused(json!([{"index": 0, "id": "a", "function": function("bash", "{\"command\":\"EVIL")}]));
-    refused(
-        json!([{"index": 0, "id": "a", "function": function("ba", evil)},
-                   {"index": 0, "function": {"name": "sh"}}]),
-    );
-    refused(json!([{"index": 0, "id": "a", "type": "shell", "function": function("bash", evil)}]));
-    refused(json!([{"index": 0, "id": "a", "function": function("x", "{}"), "arguments": evil}]));
-    refused(
-        json!([{"index": 0, "id": "a", "function": function("x", "{}"), "custom": {"name": "y", "input": evil}}]),
-    );
-    refused(
-        json!([{"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}", "input": evil}}]),
-    );
-    refused(json!([{"index": 0, "id": "a", "function": {"name": "x", "arguments": ["EVIL"]}}]));
-    let same_id = json!([{"index": 0, "id": "a", "function": function("bash", LS)},
-                         {"index": 1, "id": "a", "function": function("bash", evil)}]);
-    let seen = guarded(
-        settings(),
-        &[
-            delta(json!({"tool_calls": same_id})),
-            finish("stop"),
-            DONE.to_vec(),
-        ]
-        .concat(),
-    );
-    assert_eq!(loose::calls(&seen.bytes).len(), 1, "{}", seen.text());
-}
-
-#[test]
 fn members_that_only_the_provider_reads_stay() {
     let call = json!({"index": 0, "id": "a", "type": "function",
         "function": {"name": "bash", "arguments": LS},
@@ -564,117 +397,5 @@ fn while_a_call_is_held_empty_chunks_keep_the_client_waiting() {
     assert_eq!(
         alive["choices"],
         json!([{"index": 0, "delta": {}, "finish_reason": null}])
-    );
-}
-
-#[test]
-fn a_whole_message_is_guarded_too() {
-    let whole = |message: Value, reason: &str| {
-        let body = json!({"id": "x", "object": "chat.completion", "usage": {"total_tokens": 3},
-            "choices": [{"index": 0, "message": message, "finish_reason": reason}]});
-        let got = guard_message(
-            context(CHAT, settings()),
-            body.to_string().as_bytes(),
-            Duration::ZERO,
-            &mut Vec::new(),
-        );
-        let got = got.map_err(|violation| violation.to_string())?;
-        Ok::<Value, String>(serde_json::from_slice(&got).unwrap())
-    };
-    let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "bash", "arguments": arguments}});
-    let kept = whole(
-        json!({"content": "Hi", "tool_calls": [call("a", LS)]}),
-        "tool_calls",
-    )
-    .unwrap();
-    assert_eq!(
-        kept["choices"][0]["message"]["tool_calls"],
-        json!([call("a", LS)])
-    );
-    assert_eq!(kept["choices"][0]["finish_reason"], "tool_calls");
-    assert_eq!(kept["usage"]["total_tokens"], 3);
-    let both = json!({"content": "Hi", "tool_calls": [call("a", RM), call("b", LS)]});
-    let both = whole(both, "tool_calls").unwrap();
-    assert_eq!(
-        both["choices"][0]["message"]["tool_calls"],
-        json!([call("b", LS)])
-    );
-    let text = both["choices"][0]["message"]["content"].as_str().unwrap();
-    assert!(
-        text.starts_with("Hi\n\n[holdgate] The call to `bash`"),
-        "{text}"
-    );
-    let none = whole(
-        json!({"content": null, "tool_calls": [call("a", RM)]}),
-        "tool_calls",
-    )
-    .unwrap();
-    assert_eq!(none["choices"][0]["message"]["tool_calls"], Value::Null);
-    assert_eq!(none["choices"][0]["finish_reason"], "stop");
-    let legacy = json!({"content": null, "function_call": {"name": "bash", "arguments": RM}});
-    let legacy = whole(legacy, "function_call").unwrap();
-    assert_eq!(
-        legacy["choices"][0]["message"]["function_call"],
-        Value::Null
-    );
-    assert_eq!(legacy["choices"][0]["finish_reason"], "stop");
-    let text = json!({"content": "Hi", "tool_calls": []});
-    assert_eq!(
-        whole(text.clone(), "stop").unwrap()["choices"][0]["message"],
-        text
-    );
-    for hidden in [
-        json!({"content": "", "Tool_calls": [call("a", RM)]}),
-        json!({"content": [{"type": "tool_call"}]}),
-        json!({"content": "", "x": {"command": "EVIL"}}),
-    ] {
-        whole(hidden.clone(), "stop").unwrap_err();
-    }
-}
-
-#[test]
-fn a_request_tells_what_has_been_done() {
-    let notice = "On it.\n\n[holdgate] The call to `bash` was blocked and did not run.\nRule: x (gate)\n\
-                  Do not repeat the call unchanged. (incident r-1)";
-    let call = |id: &str, command: &str| {
-        let arguments = json!({"command": command}).to_string();
-        json!({"id": id, "type": "function", "function": {"name": "bash", "arguments": arguments}})
-    };
-    let inert = json!({"id": "toolu_holdgate_r_1", "type": "function", "function": {"name": "bash", "arguments": "{}"}});
-    let body = json!({"model": "m", "messages": [
-        {"role": "system", "content": "You are."},
-        {"role": "user", "content": "go"},
-        {"role": "assistant", "content": "a", "tool_calls": [call("a", "touch x"), call("b", "touch y")]},
-        {"role": "tool", "tool_call_id": "b", "content": "ok"},
-        {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "ok"}]},
-        {"role": "assistant", "content": notice, "tool_calls": [inert]},
-        {"role": "tool", "tool_call_id": "toolu_holdgate_r_1", "content": "schema error"},
-        {"role": "assistant", "content": null, "function_call": {"name": "bash", "arguments": "{\"command\":\"touch z\"}"}},
-        {"role": "function", "name": "bash", "content": "ok"}]});
-    let request = CHAT.read_request(body.to_string().into()).unwrap();
-    assert_eq!(request.facts.root, "go");
-    let reader = CallReader {
-        know: &Knowledge::built_in().unwrap(),
-        world: &World::default(),
-        limits: CallLimits {
-            max_bytes: 1000,
-            max_depth: 16,
-        },
-        fuel: 100_000,
-        room: &Unbounded,
-    };
-    let history = Conversations::default().history(&request, &reader).unwrap();
-    let steps: Vec<_> = history
-        .steps()
-        .map(|step| (step.call.as_str(), step.outcome, step.effects.is_empty()))
-        .collect();
-    assert_eq!(
-        steps,
-        [
-            ("b", Outcome::Done, false),
-            ("a", Outcome::Done, false),
-            ("toolu_holdgate_r_1", Outcome::Refused, true),
-            ("bash", Outcome::Done, false),
-        ]
     );
 }

@@ -1,16 +1,13 @@
 //! Chat and Ollama streams that are cut and damaged anyhow: no client finds a call that was not
 //! cleared, and how bytes were cut changes nothing.
 
-use crate::chat::{DONE, begin, chunk, context, delta, finish, more};
+use crate::chat::{DONE, LS, RM, begin, chunk, context, delta, finish, more};
 use crate::client::fold_keys;
 use crate::guarding::{Play, Seen, chunks, settings};
 use crate::loose;
 use holdgate_core::{CHAT, GuardSettings, OLLAMA, OnBlock, Protocol};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-const LS: &str = r#"{"command":"ls"}"#;
-const RM: &str = r#"{"command":"rm -rf ~"}"#;
 
 fn chat_streams() -> Vec<Vec<Vec<u8>>> {
     let text = || delta(json!({"role": "assistant", "content": "Hi"}));

@@ -13,6 +13,8 @@
 mod asking;
 mod chat;
 mod chat_hostile;
+mod chat_refused;
+mod chat_whole;
 mod client;
 mod diverging;
 mod frames;

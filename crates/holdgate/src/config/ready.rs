@@ -7,11 +7,20 @@ use super::sections::{
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
-use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
+use holdgate_core::{GuardSettings, JudgeLimits, RateLimits, Vendor};
 use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// Where the requests to other providers than Anthropic go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherUpstreams {
+    /// Those of OpenAI's protocols.
+    pub openai: Uri,
+    /// Those of Ollama's own.
+    pub ollama: Uri,
+}
 
 /// Ready settings.
 #[derive(Clone, Debug)]
@@ -31,8 +40,10 @@ pub struct Config {
     pub home: Option<String>,
     /// The door.
     pub proxy: ProxySettings,
-    /// Where requests go.
+    /// Where requests go: to Anthropic, or all of them with `--upstream`.
     pub upstream: Uri,
+    /// Where requests to other providers go; `None` if all go to `upstream`.
+    pub other_upstreams: Option<OtherUpstreams>,
     /// How responses are guarded.
     pub guard: GuardSettings,
     /// The clients that go on after a call that fails, by the start of their `User-Agent`.
@@ -79,6 +90,17 @@ worded! {
     pub enum Unreadable as "value" {
         Refuse = "refuse": "The request is refused.",
         Pass = "pass": "The request is forwarded as it came, and recorded.",
+    }
+}
+
+impl Config {
+    /// Where requests to this provider go.
+    pub fn upstream_of(&self, vendor: Vendor) -> &Uri {
+        match (vendor, &self.other_upstreams) {
+            (Vendor::OpenAi, Some(others)) => &others.openai,
+            (Vendor::Ollama, Some(others)) => &others.ollama,
+            (Vendor::Anthropic, _) | (_, None) => &self.upstream,
+        }
     }
 }
 

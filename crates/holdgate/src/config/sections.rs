@@ -1,7 +1,7 @@
 //! The sections of the file: every setting with its type, how it is written, and its default.
 
 use super::live::Origin;
-use super::ready::{Config, Operator, Unreadable};
+use super::ready::{Config, Operator, OtherUpstreams, Unreadable};
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
     Address, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord, ProfileWord,
@@ -101,7 +101,9 @@ section!(ProxyFile =>
     }
 );
 section!(UpstreamFile {
-    anthropic: UpstreamUrl
+    anthropic: UpstreamUrl,
+    openai: UpstreamUrl,
+    ollama: UpstreamUrl
 });
 section!(GuardFile =>
     /// How calls are held and judged.
@@ -249,7 +251,9 @@ impl ConfigFile {
     /// Fills in the defaults.
     pub(super) fn settle(self, state_dir: PathBuf) -> Result<Config, ConfigError> {
         let (ask, guard, gate) = (self.ask.settle(), self.guard.settle(), self.gate.settle());
-        let vendor = || Uri::from_static("https://api.anthropic.com");
+        let vendor = |url: Option<UpstreamUrl>, usual| {
+            url.map_or_else(|| Uri::from_static(usual), |url| url.0)
+        };
         Ok(Config {
             file: None,
             ignored: Vec::new(),
@@ -258,7 +262,11 @@ impl ConfigFile {
             pin_file: None,
             home: None,
             proxy: self.proxy.settle(),
-            upstream: self.upstream.anthropic.map_or_else(vendor, |url| url.0),
+            upstream: vendor(self.upstream.anthropic, "https://api.anthropic.com"),
+            other_upstreams: Some(OtherUpstreams {
+                openai: vendor(self.upstream.openai, "https://api.openai.com"),
+                ollama: vendor(self.upstream.ollama, "http://127.0.0.1:11434"),
+            }),
             continue_clients: guard.continue_clients,
             guard: GuardSettings {
                 on_block: guard.on_block,

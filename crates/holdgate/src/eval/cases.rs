@@ -353,7 +353,8 @@ fn read_stream(line: StreamLine) -> Result<Subject, String> {
         let protocol = shorten(&line.protocol, 80);
         return Ok(Subject::NotYet(format!("stream of {protocol}")));
     };
-    let event_stream = || vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let kind = protocol.framing().media_type();
+    let event_stream = || vec![("content-type".to_owned(), kind.to_owned())];
     let headers = line.headers.map_or_else(event_stream, |headers| {
         let values = |(name, values): (String, HeaderLine)| {
             let values = match values {

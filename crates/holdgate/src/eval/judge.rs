@@ -1,14 +1,15 @@
 //! Judges one case: in a fresh session, with no facts from this machine's disk.
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
-use super::client;
+use super::{client, loose};
 use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
-    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, ResponseContext,
-    Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
+    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, Protocol,
+    ResponseContext, Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict,
+    guard_message,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -219,12 +220,12 @@ impl Bench {
                 let delivered = self.deliver(case, sizes, world, &mut outcome);
                 match (expect, delivered) {
                     (Expect::Allow, Delivered::Answer(body)) => {
-                        client::meaning(&body) == client::meaning(&case.body)
+                        means_the_same(case.protocol, &body, &case.body)
                     }
                     (
                         Expect::Block | Expect::Flag,
                         Delivered::Answer(body) | Delivered::Error(body),
-                    ) => client::holds(&body, &case.marker),
+                    ) => holds(case.protocol, &body, &case.marker),
                     // The client learns of the error, in whatever words.
                     (Expect::Allow, Delivered::Error(_)) => true,
                     (_, Delivered::Nothing) => false,
@@ -254,7 +255,7 @@ impl Bench {
         let mut headers = headers(case);
         remove_hop_by_hop(&mut headers);
         let status = StatusCode::from_u16(case.status).unwrap_or(StatusCode::BAD_GATEWAY);
-        let answer = match Answer::of(status, &headers) {
+        let answer = match Answer::of(status, &headers, case.protocol.framing()) {
             Ok(answer) => answer,
             Err(unreadable) => {
                 outcome.hear(&[Finding::block(
@@ -300,6 +301,22 @@ impl Bench {
 
 mod output;
 mod texts;
+
+/// Whether a client of this protocol reads the same in `sent` as in `came`.
+fn means_the_same(protocol: &dyn Protocol, sent: &[u8], came: &[u8]) -> bool {
+    match protocol.name() {
+        "chat" | "ollama" => loose::same(sent, came),
+        _ => client::meaning(sent) == client::meaning(came),
+    }
+}
+
+/// Whether a client of this protocol finds a call with `marker` in `sent`.
+fn holds(protocol: &dyn Protocol, sent: &[u8], marker: &str) -> bool {
+    match protocol.name() {
+        "chat" | "ollama" => loose::holds(sent, marker),
+        _ => client::holds(sent, marker),
+    }
+}
 
 /// What the client got.
 enum Delivered {

@@ -1,6 +1,6 @@
 //! How the upstream's answer has to be read, by its status and headers alone.
 
-use holdgate_core::{Canonical, Protocol, inert_value};
+use holdgate_core::{Canonical, Framing, Protocol, inert_value};
 use holdgate_effects::json::shorten;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
@@ -24,8 +24,12 @@ pub(crate) struct Unreadable {
 }
 
 impl Answer {
-    /// Reads status and headers.
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Result<Answer, Unreadable> {
+    /// Reads status and headers. A stream has frames of this kind.
+    pub(crate) fn of(
+        status: StatusCode,
+        headers: &HeaderMap,
+        framing: Framing,
+    ) -> Result<Answer, Unreadable> {
         let unreadable = |why: String| Unreadable {
             rule: "unreadable-response",
             why,
@@ -46,7 +50,7 @@ impl Answer {
             return Err(unreadable(why.to_owned()));
         }
         match media_type(headers).as_str() {
-            "text/event-stream" => Ok(Answer::Events),
+            stream if stream == framing.media_type() => Ok(Answer::Events),
             "application/json" => Ok(Answer::Message),
             other => Err(unreadable(format!(
                 "the upstream sent `{other}`, but events or JSON were expected"
@@ -94,7 +98,7 @@ pub(crate) fn error_answer(
     }
     let text = String::from_utf8_lossy(body);
     match media_type(headers).as_str() {
-        "application/json" | "text/event-stream" => {
+        "application/json" | "text/event-stream" | "application/x-ndjson" => {
             let why = "its body could carry a tool call";
             replaced("a body that could carry a tool call", Some(why))
         }

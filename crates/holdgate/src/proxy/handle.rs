@@ -71,7 +71,8 @@ async fn answer(
     host::check(&request, &app.config.proxy)?;
     let mut share = app.share(REQUEST_BYTES)?;
     let (given_session, path) = split_session(&request);
-    let url = upstream::url(&app.config.upstream, &path)
+    let vendor = route::vendor(request.method(), &path);
+    let url = upstream::url(app.config.upstream_of(vendor), &path)
         .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
     let route = Route::of(request.method(), url.path());
     let asks_for_expert = crate::expert::is_asked_for(request.headers());
@@ -248,7 +249,8 @@ async fn guard_response(
     response: Response<Incoming>,
     mut load: StreamLoad,
 ) -> Result<Response<Body>, Refused> {
-    let answer = Answer::of(response.status(), response.headers())
+    let framing = judge.protocol.framing();
+    let answer = Answer::of(response.status(), response.headers(), framing)
         .map_err(|unreadable| Refused::by_rule(unreadable.rule, unreadable.why))?;
     if answer == Answer::Error {
         let whose = (judge.response_id.as_str(), judge.session_id.as_str());

@@ -1,23 +1,31 @@
 //! What a request asks for, and whose session it belongs to.
 
 use crate::ledger::hex;
-use holdgate_core::{ANTHROPIC, PROTOCOLS, Protocol, RequestFacts};
+use holdgate_core::{ANTHROPIC, PROTOCOLS, Protocol, RequestFacts, Vendor};
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request};
 use sha2::{Digest as _, Sha256};
 
 /// APIs that carry tool calls and are not guarded: refused, never passed on unread.
 const UNGUARDED: &[&str] = &[
-    "/chat/completions",
     "/completions",
     "/responses",
-    "/api/chat",
     "/api/generate",
     "/complete",
     "/invoke",
     "/invoke-with-response-stream",
     "/converse",
     "/converse-stream",
+];
+
+/// What only Ollama serves besides its chat. Other paths below `/api` are other vendors' too.
+const OLLAMA_PATHS: &[&str] = &[
+    "/api/tags",
+    "/api/version",
+    "/api/show",
+    "/api/ps",
+    "/api/embed",
+    "/api/embeddings",
 ];
 
 /// The protocol of answers to requests that name no API.
@@ -62,6 +70,17 @@ impl Route {
     }
 }
 
+/// Whose API a request is meant for. Only a path that no other provider serves decides: a request
+/// carries a key, which must not reach somebody else.
+pub(super) fn vendor(method: &Method, path: &str) -> Vendor {
+    let path = path.split('?').next().unwrap_or_default();
+    match Route::of(method, path) {
+        Route::Guarded(protocol) => protocol.vendor(),
+        Route::Other if OLLAMA_PATHS.contains(&plain_path(path).as_str()) => Vendor::Ollama,
+        Route::Unguarded | Route::Other => Vendor::Anthropic,
+    }
+}
+
 fn plain_path(path: &str) -> String {
     let decoded = holdgate_effects::decode::percent(path).to_ascii_lowercase();
     let mut segments: Vec<&str> = Vec::new();
@@ -97,7 +116,8 @@ fn is_session_id(id: &str) -> bool {
 /// By path, by the client's own id, else by key and the root of the conversation.
 pub(super) fn session_id(given: Option<&str>, headers: &HeaderMap, facts: &RequestFacts) -> String {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let own = header("x-claude-code-session-id").or(facts.session.as_deref());
+    let named = header("x-claude-code-session-id").or(header("x-session-id"));
+    let own = named.or(facts.session.as_deref());
     if let Some(id) = given.or(own).filter(|id| is_session_id(id)) {
         return id.to_owned();
     }
@@ -148,11 +168,31 @@ mod tests {
     }
 
     #[test]
+    fn each_protocol_has_its_path_and_its_provider() {
+        for (path, protocol, expected) in [
+            ("/v1/messages?beta=true", "anthropic", Vendor::Anthropic),
+            ("/v1/chat/completions", "chat", Vendor::OpenAi),
+            ("/openai/v1/Chat%2fcompletions", "chat", Vendor::OpenAi),
+            ("/api/chat", "ollama", Vendor::Ollama),
+            ("/api/oauth/profile", "", Vendor::Anthropic),
+            ("/v1/models", "", Vendor::Anthropic),
+            ("/api/tags", "", Vendor::Ollama),
+        ] {
+            assert_eq!(vendor(&Method::POST, path), expected, "{path}");
+            let route = Route::of(&Method::POST, path.split('?').next().unwrap());
+            match route {
+                Route::Guarded(found) => assert_eq!(found.name(), protocol, "{path}"),
+                Route::Unguarded | Route::Other => assert_eq!(protocol, "", "{path}"),
+            }
+        }
+    }
+
+    #[test]
     fn protocols_that_are_not_guarded_are_refused() {
         for path in [
-            "/v1/chat/completions",
+            "/v1/completions",
             "/v1/responses",
-            "/api/chat",
+            "/api/generate",
             "/v1beta/models/g:streamGenerateContent",
             "/model/x/invoke-with-response-stream",
             "/v1/projects/p/models/m:streamRawPredict",

@@ -41,12 +41,12 @@ pub(super) fn error(status: StatusCode, message: &str) -> Answer {
     whole(status, body.to_string())
 }
 
-pub(super) fn streamed(steps: Vec<Step>, pace: Duration) -> Answer {
+pub(super) fn streamed(steps: Vec<Step>, kind: &'static str, pace: Duration) -> Answer {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(play(steps, pace, sender));
     let mut answer = Response::new(Either::Right(Steps(receiver)));
     let headers = answer.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer
 }

@@ -1,4 +1,5 @@
-//! A scripted model: answers in the Anthropic Messages format what `scenarios.json` says.
+//! A scripted model: answers what `scenarios.json` says, in the Anthropic Messages format, as OpenAI
+//! Chat Completions or as Ollama, by the path of the request.
 //!
 //! For the demo and for tests, honest answers as well as every way in which a stream can be odd,
 //! broken or hostile. Commands that a client runs write to `marker.txt`, so the file's lines tell
@@ -12,7 +13,10 @@ mod server;
 mod tests;
 
 pub use guarded::guard_lines;
-pub use model::{Step, StreamOptions, Turn, message, names, scenario, stream};
+pub use model::{
+    Step, StreamOptions, Turn, chat_message, chat_stream, message, names, ollama_message,
+    ollama_stream, scenario, stream,
+};
 pub use server::{Options, ScriptedModel};
 
 use std::path::Path;
@@ -22,13 +26,22 @@ use std::path::Path;
 pub fn dump(dir: &Path) -> std::io::Result<()> {
     for name in names() {
         for (number, turn) in scenario(name).unwrap_or_default().iter().enumerate() {
-            let mut bytes = vec![0, 64];
-            for step in stream(turn, "m", 1, &StreamOptions::default()) {
-                if let Step::Send(frame) = step {
-                    bytes.extend_from_slice(&frame);
+            let options = StreamOptions::default();
+            // The flags say which protocol it is.
+            let streams = [
+                (0, stream(turn, "m", 1, &options)),
+                (4, chat_stream(turn, "m", 1, &options)),
+                (8, ollama_stream(turn, "m", 1)),
+            ];
+            for (flags, steps) in streams {
+                let mut bytes = vec![flags, 64];
+                for step in steps {
+                    if let Step::Send(frame) = step {
+                        bytes.extend_from_slice(&frame);
+                    }
                 }
+                std::fs::write(dir.join(format!("{name}-{number}-{flags}")), bytes)?;
             }
-            std::fs::write(dir.join(format!("{name}-{number}")), bytes)?;
         }
     }
     Ok(())

@@ -7,7 +7,10 @@
 //! its run.
 
 use super::answer::{Answer, error, streamed, whole};
-use super::model::{StreamOptions, Turn, message, scenario, stream};
+use super::model::{
+    StreamOptions, Turn, chat_message, chat_stream, message, ollama_message, ollama_stream,
+    scenario, stream,
+};
 use crate::threads::lock;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use http_body_util::{BodyExt, Limited};
@@ -159,9 +162,9 @@ impl Script {
         if path.ends_with("/models") {
             return whole(StatusCode::OK, MODELS.to_owned());
         }
-        if !path.ends_with("/messages") {
+        let Some(format) = Format::of(&path) else {
             return error(StatusCode::NOT_FOUND, "no route");
-        }
+        };
         let turn = self.turn(&run, &head, &body);
         if let Some(status) = turn
             .status()
@@ -176,13 +179,26 @@ impl Script {
             .get("model")
             .and_then(Json::as_str)
             .unwrap_or("fake-model");
-        if body.get("stream") == Some(&Json::Bool(true)) {
-            let slow = self.options.slow;
-            let steps = stream(&turn, model, number, &StreamOptions { slow });
-            streamed(steps, self.options.pace)
-        } else {
-            whole(StatusCode::OK, message(&turn, model, number))
+        let options = StreamOptions {
+            slow: self.options.slow,
+        };
+        if !asks_for_stream(&body, format == Format::Ollama) {
+            let message = match format {
+                Format::Messages => message(&turn, model, number),
+                Format::Chat => chat_message(&turn, model, number),
+                Format::Ollama => ollama_message(&turn, model, number),
+            };
+            return whole(StatusCode::OK, message);
         }
+        let (kind, steps) = match format {
+            Format::Messages => ("text/event-stream", stream(&turn, model, number, &options)),
+            Format::Chat => (
+                "text/event-stream",
+                chat_stream(&turn, model, number, &options),
+            ),
+            Format::Ollama => ("application/x-ndjson", ollama_stream(&turn, model, number)),
+        };
+        streamed(steps, kind, self.options.pace)
     }
 
     fn number(&self) -> u32 {
@@ -215,6 +231,34 @@ impl Script {
             .unwrap_or_default();
         *taken += 1;
         turn
+    }
+}
+
+/// The formats that the scripted model knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Messages,
+    Chat,
+    Ollama,
+}
+
+impl Format {
+    fn of(path: &str) -> Option<Format> {
+        let ends = [
+            ("/messages", Format::Messages),
+            ("/chat/completions", Format::Chat),
+            ("/api/chat", Format::Ollama),
+        ];
+        let found = ends.iter().find(|(end, _)| path.ends_with(end));
+        found.map(|(_, format)| *format)
+    }
+}
+
+/// Whether a request asks for a stream: Ollama streams unless it is told not to.
+fn asks_for_stream(body: &Json<'_>, by_default: bool) -> bool {
+    match body.get("stream") {
+        Some(Json::Bool(stream)) => *stream,
+        _ => by_default,
     }
 }
 

@@ -14,6 +14,7 @@ const WORDS: &[&str] = &[
     "annotations",
     "audio",
     "content",
+    "context",
     "images",
     "reasoning",
     "reasoning_content",

@@ -190,7 +190,8 @@ impl GuardedMessage for Message<'_> {
         if let Some(choice) = at.and_then(|at| self.choices.get_mut(at)) {
             choice.notices.push(notice);
         }
-        match inert_id {
+        let is_legacy = refusal.envelope().get_str("kind") == Some("legacy");
+        match inert_id.filter(|_| !is_legacy) {
             None => drop(self.calls.next()),
             Some(id) => {
                 let tool = refusal.tool().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! OpenAI Chat Completions, streamed and whole.
 
+mod choice;
 mod chunk;
 mod fragment;
 mod history;

@@ -80,7 +80,11 @@ impl Writer for ChunkWriter {
         out.finish()
     }
 
+    /// An older call has no id by which it would be recognised later, so it is left out.
     fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
+        if refusal.envelope().get_str("kind") == Some("legacy") {
+            return Canonical::default();
+        }
         let tool = refusal.tool().unwrap_or_default();
         self.tool_call(refusal.envelope(), (id, tool), "{}")
     }

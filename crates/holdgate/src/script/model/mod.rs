@@ -1,9 +1,11 @@
 //! What the scripted model says: the scenarios, and their turns as frames.
 
+mod chat;
 mod shape;
 mod stream;
 mod table;
 
+pub use chat::{chat_message, chat_stream, ollama_message, ollama_stream};
 pub use shape::message;
 pub use stream::{Step, StreamOptions, stream};
 

@@ -209,7 +209,7 @@ impl Writer<'_> {
 }
 
 /// The first piece is empty, as from the real API.
-fn call_fragments(call: &Call) -> Vec<String> {
+pub(super) fn call_fragments(call: &Call) -> Vec<String> {
     if call.no_deltas {
         return Vec::new();
     }
@@ -225,7 +225,7 @@ fn call_fragments(call: &Call) -> Vec<String> {
     pieces
 }
 
-fn fragments(text: &str, characters: usize) -> Vec<String> {
+pub(super) fn fragments(text: &str, characters: usize) -> Vec<String> {
     let all: Vec<char> = text.chars().collect();
     all.chunks(characters.max(1))
         .map(|piece| piece.iter().collect())
