@@ -11,7 +11,9 @@ mod tests;
 
 pub use parts::{CallReader, Room, Unbounded};
 
-use crate::history::{History, MAX_STEPS, Outcome, Step, bound_effects, bound_secrets};
+use crate::history::{
+    History, MAX_STEPS, Outcome, SecretRoom, Step, bound_effects, bound_secrets, keep_secrets,
+};
 use crate::request::Request;
 use crate::shown::Shown;
 use holdgate_effects::json::JsonError;
@@ -130,6 +132,7 @@ impl Conversations {
             history.push(step.clone());
         }
         self.known.push(conversation);
+        self.bound_secrets();
         self.make_room();
         Ok(Arc::new(history))
     }
@@ -161,6 +164,14 @@ impl Conversations {
     /// About how many bytes all of them take in memory.
     pub fn bytes(&self) -> usize {
         self.known.iter().map(|known| known.bytes).sum()
+    }
+
+    /// Keeps the secrets of the conversations that were used last, as far as there is room.
+    fn bound_secrets(&mut self) {
+        let mut room = SecretRoom::default();
+        for known in self.known.iter_mut().rev() {
+            known.keep_secrets(&mut room);
+        }
     }
 
     fn make_room(&mut self) {
@@ -284,6 +295,23 @@ impl Conversation {
         });
         let said: usize = said.sum();
         self.bytes = size_of::<Conversation>() + steps + said;
+    }
+
+    /// Keeps the secrets of the latest results as far as there is `room`.
+    fn keep_secrets(&mut self, room: &mut SecretRoom) {
+        keep_secrets(&mut self.steps, room);
+        for parts in self.messages.values_mut() {
+            if !parts.iter().all(|part| part.fits(room)) {
+                let bounded = parts.iter().map(|part| {
+                    if part.fits(room) {
+                        part.clone()
+                    } else {
+                        part.without_secrets()
+                    }
+                });
+                *parts = bounded.collect();
+            }
+        }
     }
 
     /// The index of each of `shown` among the known steps, in order: of equal calls, the next one.

@@ -3,6 +3,8 @@
 //! It contains only calls whose result has come back, so the same conversation always gives the
 //! same history.
 
+mod inserted;
+
 use crate::shown::{self, Names, Shown};
 use crate::taint::{Secret, Table};
 use crate::trajectory::{Act, Action, Ended, Trail};
@@ -16,7 +18,7 @@ pub(crate) const MAX_STEPS: usize = 2_000;
 const MAX_EFFECTS: usize = 512;
 /// Bytes that the steps of one conversation keep together, the latest first.
 const MAX_ALL_BYTES: usize = 48 << 20;
-/// Bytes of the secrets that the results of one conversation have shown, the latest first.
+/// Bytes of the secrets that the results of one session have shown, the latest first.
 pub(crate) const MAX_SECRET_BYTES: usize = 64 << 10;
 /// Actions of a conversation that are kept to be learned from.
 const MAX_SEQUENCE: usize = 4 << 10;
@@ -54,9 +56,10 @@ pub(crate) struct UserText {
 
 impl UserText {
     pub(crate) fn new(text: &str) -> Self {
+        let text = inserted::typed(text);
         let end = text.floor_char_boundary(MAX_SAID);
         UserText {
-            names: Names::of(std::iter::once(text)),
+            names: Names::of(std::iter::once(text.as_ref())),
             text: text.get(..end).unwrap_or_default().into(),
         }
     }
@@ -216,12 +219,45 @@ pub(crate) fn bound_effects(steps: &mut [Arc<Step>]) {
 /// Keeps the secrets that the latest results have shown as far as there is room. Of older ones it is
 /// only known that there were some.
 pub(crate) fn bound_secrets(steps: &mut [Arc<Step>]) {
-    let mut room = MAX_SECRET_BYTES;
+    keep_secrets(steps, &mut SecretRoom::default());
+}
+
+/// Room for the secrets of several conversations. What they share takes room once.
+#[derive(Debug)]
+pub(crate) struct SecretRoom {
+    left: usize,
+    kept: HashSet<*const Shown>,
+}
+
+impl Default for SecretRoom {
+    fn default() -> Self {
+        SecretRoom {
+            left: MAX_SECRET_BYTES,
+            kept: HashSet::new(),
+        }
+    }
+}
+
+impl SecretRoom {
+    /// Whether there is room for the secrets of a result.
+    pub(crate) fn take(&mut self, shown: &Arc<Shown>) -> bool {
+        let bytes = shown.secret_bytes();
+        if bytes == 0 || self.kept.contains(&Arc::as_ptr(shown)) {
+            return true;
+        }
+        let Some(left) = self.left.checked_sub(bytes) else {
+            return false;
+        };
+        self.left = left;
+        self.kept.insert(Arc::as_ptr(shown))
+    }
+}
+
+/// Keeps the secrets of the latest steps as far as there is `room`.
+pub(crate) fn keep_secrets(steps: &mut [Arc<Step>], room: &mut SecretRoom) {
     for step in steps.iter_mut().rev() {
         let Some(shown) = &step.shown else { continue };
-        if let Some(left) = room.checked_sub(shown.secret_bytes()) {
-            room = left;
-        } else {
+        if !room.take(shown) {
             let shown = Arc::new(shown.without_secrets());
             *step = Arc::new(step.ended(step.outcome, Some(shown)));
         }
@@ -329,6 +365,11 @@ impl History {
     pub fn user_said(&self) -> Option<impl Iterator<Item = &str>> {
         let said = self.user.iter().rev().map(|said| said.text.as_ref());
         (!self.user.is_empty()).then_some(said)
+    }
+
+    /// Whether the user has answered by a tool: that is not among the messages.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.steps().any(|step| inserted::is_answer(&step.tool))
     }
 
     /// How many steps there are.

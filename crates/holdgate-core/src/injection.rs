@@ -6,9 +6,11 @@
 //! passage (`passages`). Single phrases are not: texts about such orders quote them. A short result that
 //! is nothing but a prompt is suspicious as a whole (`prompts`).
 
+mod anchors;
 mod carriers;
 mod encoded;
 mod lexicon;
+mod names;
 mod passages;
 mod prompts;
 mod terms;
@@ -18,11 +20,10 @@ mod unseen;
 
 use crate::mask::Masked;
 use crate::verdict::{Finding, LayerName};
-use lexicon::{Bits, Lexicon, lexicon};
+use lexicon::{Bits, Hits, Lexicon, lexicon};
 use passages::Passage;
-use regex::Regex;
+use prompts::Voice;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 /// Bytes of a text that are read; what is longer is not read to its end.
 const MAX_TEXT: usize = 1 << 20;
@@ -32,8 +33,6 @@ const MAX_DEPTH: usize = 3;
 const MAX_READ: usize = 1 << 20;
 /// Characters of evidence that are shown.
 const MAX_EVIDENCE: usize = 240;
-/// Long names in a text that are read.
-const MAX_NAMES: usize = 64;
 /// Bytes of a result that may be one request.
 const MAX_BARE: usize = 320;
 /// Bytes before and after the matched passage that are shown with it.
@@ -63,12 +62,18 @@ impl Suspicion {
 
 /// Whether what a tool returned gives orders to the agent.
 pub fn examine(text: &str) -> Option<Suspicion> {
+    look(text, false)
+}
+
+/// The same; if `thorough`, all of the text is searched, also where no order can stand.
+pub(crate) fn look(text: &str, thorough: bool) -> Option<Suspicion> {
     let text = text
         .get(..text.floor_char_boundary(MAX_TEXT))
         .unwrap_or(text);
     let mut reader = Reader {
         lexicon: lexicon()?,
         left: MAX_READ,
+        thorough,
     };
     reader.read(text, Context::default())
 }
@@ -89,6 +94,8 @@ struct Context {
 struct Reader {
     lexicon: &'static Lexicon,
     left: usize,
+    /// Searches all of a text, also where no order can stand.
+    thorough: bool,
 }
 
 impl Reader {
@@ -141,22 +148,28 @@ impl Reader {
 
     /// Searches one reading, the parts of it that are not seen, and what is encoded in it.
     fn search(&mut self, text: &str, context: Context) -> Option<Suspicion> {
-        let hits = self.lexicon.find(text);
         let bare = context.depth == 0 && is_bare(text);
+        let hits = if context.depth > 0 || bare {
+            self.lexicon.find(text)
+        } else {
+            self.find(text)
+        };
         let classes = self.classes(context) | if bare { self.lexicon.class("bare") } else { 0 };
         if let Some(passage) = passages::first(self.lexicon, text, &hits, classes) {
             return Some(self.suspicion(text, &passage));
         }
-        if context.depth == 0 && prompts::is_prompt(text, hits.groups & self.lexicon.about != 0) {
+        if context.depth == 0 && prompts::is_prompt(text, || self.voice(text)) {
             return Some(bare_prompt(text));
         }
         if context.depth >= MAX_DEPTH {
             return None;
         }
-        if context.depth == 0 && self.lexicon.in_names(text, &hits) {
-            let names = names(text);
-            let hits = self.lexicon.find(&names);
-            if let Some(passage) = passages::first(self.lexicon, &names, &hits, classes) {
+        if context.depth == 0 {
+            let names = names::sentences(text);
+            let hits = self.find(&names);
+            if let Some(passage) = passages::first(self.lexicon, &names, &hits, classes)
+                && self.lexicon.in_names(text, &self.lexicon.find(text))
+            {
                 let mut suspicion = self.suspicion(&names, &passage);
                 suspicion.range = None;
                 return Some(suspicion);
@@ -191,6 +204,33 @@ impl Reader {
             }
         }
         None
+    }
+
+    /// The words of a text that is read as it is written, where an order may stand.
+    fn find(&self, text: &str) -> Hits {
+        if self.thorough {
+            return self.lexicon.find(text);
+        }
+        let outline = self.lexicon.anchors.outline(self.lexicon, text);
+        if outline.turned {
+            self.lexicon.find(text)
+        } else {
+            self.lexicon.find_in(text, &outline.parts)
+        }
+    }
+
+    /// Whether a text is about orders, and whether it speaks to somebody.
+    fn voice(&self, text: &str) -> Voice {
+        let groups = self.lexicon.find(text).groups;
+        if groups & self.lexicon.report != 0
+            && groups & (self.lexicon.you | self.lexicon.orders) == 0
+        {
+            Voice::Report
+        } else if groups & self.lexicon.about != 0 {
+            Voice::About
+        } else {
+            Voice::Own
+        }
     }
 
     fn classes(&self, context: Context) -> Bits {
@@ -230,26 +270,16 @@ fn bare_prompt(text: &str) -> Suspicion {
 /// Whether the whole result is a sentence or two to somebody: no program answers so.
 fn is_bare(text: &str) -> bool {
     let text = text.trim();
+    if text.len() > MAX_BARE {
+        return false;
+    }
     let lines = text.lines().count();
     let words = text.split_whitespace().count();
     let prose = text
         .bytes()
         .filter(|b| b.is_ascii_alphabetic() || *b == b' ')
         .count();
-    text.len() <= MAX_BARE && lines <= 2 && words >= 3 && prose * 10 >= text.len() * 7
-}
-
-/// The long names in a text, as sentences: a file name may be an order.
-fn names(text: &str) -> String {
-    static LONG: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[A-Za-z0-9.'~/]+(?:[-_][A-Za-z0-9.'~/]+){4,}[^\n]*").ok());
-    let Some(long) = LONG.as_ref() else {
-        return String::new();
-    };
-    let found = long.find_iter(text).take(MAX_NAMES);
-    found
-        .map(|name| name.as_str().replace(['-', '_'], " ") + ".\n\n")
-        .collect()
+    lines <= 2 && words >= 3 && prose * 10 >= text.len() * 7
 }
 
 /// `a, b and c`.

@@ -67,14 +67,7 @@ const MAX_BEFORE: usize = 4096;
 /// allowed in it, as in a test, is found too: a value that was read there and is sent elsewhere later
 /// is suspicious even then.
 pub fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
-    examine_labelled(text, path, &context::Labels::default())
-}
-
-/// The same, with labels of paths.
-pub fn examine_labelled(text: &str, path: Option<&str>, labels: &context::Labels) -> Vec<Spill> {
-    let standing = path.map_or(context::Standing::Ordinary, |path| {
-        context::standing(path, labels)
-    });
+    let standing = path.map_or(context::Standing::Ordinary, context::standing);
     let mut spills = secrets::examine(text, standing);
     spills.extend(markings::examine(text, path));
     spills

@@ -1,7 +1,7 @@
 //! What one message of a conversation says about calls.
 
 use crate::call::{CallLimits, Executor, HeldCall};
-use crate::history::{Outcome, Step, UserText};
+use crate::history::{Outcome, SecretRoom, Step, UserText};
 use crate::notice::{self, Refused};
 use crate::request::{self, Mention, Request};
 use crate::shown::Shown;
@@ -81,6 +81,18 @@ impl Part {
         match self {
             Part::Result { shown, .. } => shown.as_deref(),
             Part::Call(_) | Part::Refused(_) | Part::User(_) => None,
+        }
+    }
+
+    /// Whether there is room for the secrets that it has shown.
+    pub(super) fn fits(&self, room: &mut SecretRoom) -> bool {
+        match self {
+            Part::Result {
+                shown: Some(shown), ..
+            } => room.take(shown),
+            Part::Result { shown: None, .. } | Part::Call(_) | Part::Refused(_) | Part::User(_) => {
+                true
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 mod random;
+mod secrets;
 
 use super::*;
 use crate::call::CallLimits;

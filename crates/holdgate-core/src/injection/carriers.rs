@@ -1,6 +1,7 @@
 //! The parts of a text that its readers do not see, and programs do: comments, attributes, hidden
 //! elements, titles of links, what a terminal conceals.
 
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -82,9 +83,18 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok());
 
+/// All marks, to be searched for at once.
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let marks = CARRIERS.iter().map(|(mark, _)| *mark);
+    AhoCorasick::new(marks.chain(HIDING_MARKS.iter().copied()).chain(["<!--"])).ok()
+});
+
 /// Where in `text` the parts are.
 pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
+    if !MARKS.as_ref().is_none_or(|marks| marks.is_match(text)) {
+        return parts;
+    }
     let has = |mark: &str| find(text, 0, mark).is_some();
     if memchr::memchr(b'<', text.as_bytes()).is_some() {
         comments(text, &mut parts);
@@ -92,9 +102,14 @@ pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
             elements(text, &mut parts);
         }
     }
-    let attributes = ATTRIBUTE_MARKS.iter().any(|mark| has(mark));
+    let mut attributes = None;
     for (mark, pattern) in PATTERNS.iter() {
-        if !has(mark) || mark.starts_with('=') && !attributes {
+        if !has(mark) {
+            continue;
+        }
+        if mark.starts_with('=')
+            && !*attributes.get_or_insert_with(|| ATTRIBUTE_MARKS.iter().any(|mark| has(mark)))
+        {
             continue;
         }
         let found = pattern.captures_iter(text).filter_map(|all| all.get(1));

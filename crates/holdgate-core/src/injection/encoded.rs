@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 const MIN_RUN: usize = 24;
 /// Numbers in a row that may be a text.
 const MIN_SERIES: usize = 8;
+/// Bytes that the shortest series of numbers has at the most.
+const SERIES: usize = 96;
 /// Escapes that make a text unreadable.
 const MIN_ESCAPES: usize = 6;
 /// Runs that are decoded.
@@ -59,6 +61,9 @@ fn morse(text: &str) -> Option<String> {
 fn runs(text: &str) -> Vec<String> {
     let mut found = Runs::default();
     let bytes = text.as_bytes();
+    if !has_long_run(bytes) && !has_series(bytes) {
+        return Vec::new();
+    }
     let mut start = 0;
     let mut at = 0;
     while at < bytes.len() && found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES {
@@ -74,6 +79,32 @@ fn runs(text: &str) -> Vec<String> {
     found.finish_series();
     found.finish_long(text);
     found.texts
+}
+
+/// Whether a token is long enough to be decoded. Looks at the end of where it would be first.
+fn has_long_run(bytes: &[u8]) -> bool {
+    let mut start = 0;
+    while let Some(window) = bytes.get(start..start + MIN_RUN) {
+        match window.iter().rposition(|b| !in_run(*b)) {
+            Some(between) => start += between + 1,
+            None => return true,
+        }
+    }
+    false
+}
+
+/// Whether so many digits stand near each other as numbers in a row have, one each at the least.
+fn has_series(bytes: &[u8]) -> bool {
+    let mut before = 0;
+    bytes.chunks(SERIES).any(|chunk| {
+        let digits = chunk
+            .iter()
+            .map(|b| u8::from(b.is_ascii_digit()))
+            .sum::<u8>();
+        let near = before + usize::from(digits);
+        before = usize::from(digits);
+        near >= MIN_SERIES
+    })
 }
 
 fn in_run(byte: u8) -> bool {
@@ -219,11 +250,18 @@ static ESCAPES: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
 
 /// Runs in which so many letters are escaped that nobody could read them.
 fn unescaped(text: &str) -> Vec<String> {
-    let marks = memchr::memchr3_iter(b'%', b'&', b'\\', text.as_bytes());
-    let equals = memchr::memchr_iter(b'=', text.as_bytes());
-    if marks.take(MIN_ESCAPES).count() < MIN_ESCAPES
-        && equals.take(MIN_ESCAPES).count() < MIN_ESCAPES
-    {
+    let bytes = text.as_bytes();
+    let marks = memchr::memchr3_iter(b'%', b'&', b'\\', bytes);
+    let marks = marks.chain(memchr::memchr_iter(b'=', bytes));
+    let begins = |at: &usize| {
+        let after = bytes.get(at + 1).copied().unwrap_or_default();
+        match bytes.get(*at) {
+            Some(b'&') => after == b'#',
+            Some(b'\\') => matches!(after, b'x' | b'u' | b'1'),
+            Some(_) | None => matches!(after, b'4'..=b'7'),
+        }
+    };
+    if marks.filter(begins).take(MIN_ESCAPES).count() < MIN_ESCAPES {
         return Vec::new();
     }
     let Some((escape, run)) = ESCAPES.as_ref() else {

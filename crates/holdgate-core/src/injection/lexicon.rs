@@ -1,24 +1,20 @@
 //! The table of words that orders to an agent are made of, ready to search: `lexicon.yaml`.
 
-use super::terms::{
-    Term, Turn, Words, add_disguised, add_turned, add_word, begins_with_capital, inherit,
-    may_be_disguised, stands_alone,
-};
-use serde::Deserialize;
-use std::collections::{BTreeMap, HashSet};
+mod table;
+
+use super::anchors::{Anchors, Material};
+use super::terms::{Turn, Words, begins_with_capital, inherit, may_be_disguised, stands_alone};
+use aho_corasick::Input;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
+use table::{Table, anchoring, bits, spelled_out, words_of};
 
 /// A set of groups or of classes: one bit each.
 pub(super) type Bits = u128;
 
 /// Words found in a text that are kept; what follows is examined by itself.
 const MAX_HITS: usize = 1 << 16;
-/// The groups whose words are known turned and mirrored, too.
-const TURNED: &[&str] = &[
-    "ignore", "prior", "rules", "agent", "secret", "self", "show", "run", "destroy", "send",
-];
-
 /// Groups of which every combination needs one.
 const TELLING: &[&str] = &[
     "ignore",
@@ -60,49 +56,6 @@ static LEXICON: LazyLock<Result<Lexicon, String>> =
 /// The table that is built in. A test reads it, so that it can be read.
 pub(super) fn lexicon() -> Option<&'static Lexicon> {
     LEXICON.as_ref().ok()
-}
-
-/// The table as written; the comments in it explain the parts.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    groups: BTreeMap<String, Vec<String>>,
-    languages: BTreeMap<String, Vec<String>>,
-    orders: Vec<String>,
-    before: Vec<String>,
-    signals: Vec<SignalEntry>,
-    classes: BTreeMap<String, String>,
-    sets: BTreeMap<String, Vec<String>>,
-    combinations: Vec<CombinationEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SignalEntry {
-    class: String,
-    all: Vec<String>,
-    #[serde(default)]
-    within: usize,
-    #[serde(default)]
-    affirmed: bool,
-    #[serde(default = "sentences")]
-    lasts: usize,
-}
-
-/// Sentences that make one passage.
-fn sentences() -> usize {
-    3
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CombinationEntry {
-    rule: String,
-    all: Vec<String>,
-    #[serde(default)]
-    any: Vec<String>,
-    #[serde(default)]
-    unless: Vec<String>,
 }
 
 /// Words of several groups near each other: a class.
@@ -148,6 +101,7 @@ pub(super) struct Hits {
 /// The table, ready to search.
 #[derive(Debug)]
 pub(super) struct Lexicon {
+    pub(super) anchors: Anchors,
     plain: Words,
     /// The same with disguised words.
     disguised: Words,
@@ -167,6 +121,9 @@ pub(super) struct Lexicon {
     pub(super) mention: Bits,
     /// Words of texts about such orders.
     pub(super) about: Bits,
+    pub(super) you: Bits,
+    /// Words of those who report on such orders.
+    pub(super) report: Bits,
 }
 
 impl Lexicon {
@@ -210,10 +167,24 @@ impl Lexicon {
             term.apart = term.groups & agent != 0;
         }
         let neutral = named(&["neutral"])?;
-        inherit(&mut words, not, neutral)?;
+        let near = inherit(
+            &mut words,
+            not,
+            neutral,
+            (named(&["anew"])?, named(&["rules"])?),
+        )?;
+        let anchors = Anchors::new(Material {
+            words: &words,
+            disguises: &disguises,
+            near,
+            signals: anchoring(&table, &groups)?,
+            disguised: named(&["disguised"])?,
+            lasting: named(&["planted"])?,
+        });
         // Most texts have no disguised words, and need not be searched for them.
         disguises.extend(words.clone());
         Ok(Lexicon {
+            anchors,
             plain: Words::new(words)?,
             disguised: Words::new(disguises)?,
             orders: bits(&groups, &table.orders)?,
@@ -228,6 +199,8 @@ impl Lexicon {
             vocative: bits(&class_names, &["vocative".to_owned()])?,
             mention,
             about: named(&["mention", "resist"])?,
+            you: named(&["you"])?,
+            report: named(&["report"])?,
         })
     }
 
@@ -246,13 +219,22 @@ impl Lexicon {
 
     /// The words of the table in `text`, which is in lower case where it is not ASCII.
     pub(super) fn find(&self, text: &str) -> Hits {
+        self.find_in(text, &[0..text.len()])
+    }
+
+    /// The words of the table in these parts of `text`.
+    pub(super) fn find_in(&self, text: &str, parts: &[Range<usize>]) -> Hits {
         let mut hits = Hits::default();
+        if parts.is_empty() {
+            return hits;
+        }
         let words = if may_be_disguised(text) {
             &self.disguised
         } else {
             &self.plain
         };
-        for found in words.search.find_iter(text) {
+        let inputs = parts.iter().map(|part| Input::new(text).span(part.clone()));
+        for found in inputs.flat_map(|input| words.search.find_iter(input)) {
             let Some(term) = words.terms.get(found.pattern().as_usize()) else {
                 continue;
             };
@@ -300,7 +282,7 @@ impl Lexicon {
     /// Whether a verb at `range` is in the place of an order: at the start of a clause, or after a
     /// word that leads to one, and with something after it that is not code. Other languages than
     /// English tell an order by its form.
-    fn is_order(&self, text: &str, range: &Range<usize>) -> bool {
+    pub(super) fn is_order(&self, text: &str, range: &Range<usize>) -> bool {
         let word = text.get(range.clone()).unwrap_or_default();
         if !word.is_ascii() {
             return true;
@@ -334,49 +316,4 @@ impl Lexicon {
             Some(_) | None => true,
         }
     }
-}
-
-/// The words of all groups, and their disguises.
-fn words_of(table: &Table, groups: &[String]) -> Result<[BTreeMap<String, Term>; 2], String> {
-    let disguised = bits(groups, &["disguised".to_owned()])?;
-    let mut words: BTreeMap<String, Term> = BTreeMap::new();
-    let mut disguises: BTreeMap<String, Term> = BTreeMap::new();
-    for (group, list) in table.languages.iter().chain(&table.groups) {
-        let bit = bits(groups, std::slice::from_ref(group))?;
-        let english = table.groups.get(group).is_some_and(|own| own == list);
-        let verbs = english && table.orders.contains(group);
-        for word in list {
-            add_word(&mut words, word, bit, english);
-            if verbs && word.bytes().all(|b| b.is_ascii_lowercase()) {
-                // What "the agent sends" is an order, too.
-                add_word(&mut words, &format!("{word}s"), bit, english);
-            }
-        }
-        if TURNED.contains(&group.as_str()) {
-            for word in list {
-                add_turned(&mut words, word);
-                add_disguised(&mut disguises, word, bit | disguised);
-            }
-        }
-    }
-    Ok([words, disguises])
-}
-
-/// `names` with the classes of a set in its place.
-fn spelled_out(names: &[String], sets: &BTreeMap<String, Vec<String>>) -> Vec<String> {
-    let each = names.iter().map(|name| {
-        let set = sets.get(name).map(Vec::as_slice);
-        set.unwrap_or(std::slice::from_ref(name))
-    });
-    each.flatten().cloned().collect()
-}
-
-/// The bits of `names` in `all`.
-fn bits(all: &[String], names: &[String]) -> Result<Bits, String> {
-    let mut set = 0;
-    for name in names {
-        let at = all.iter().position(|known| known == name);
-        set |= 1 << at.ok_or_else(|| format!("unknown name `{name}`"))?;
-    }
-    Ok(set)
 }

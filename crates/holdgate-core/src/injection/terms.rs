@@ -155,12 +155,14 @@ pub(super) fn add_disguised(words: &mut BTreeMap<String, Term>, word: &str, grou
 }
 
 /// Gives each phrase the groups of the words in it, which a search for the longest does not report.
-/// The word `not` keeps its meaning to itself, and a neutral phrase has no other.
+/// The word `not` keeps its meaning to itself, and a neutral phrase has no other. New rules (`anew`) are not
+/// those that are set aside. Returns what finds all of them, also those in each other.
 pub(super) fn inherit(
     words: &mut BTreeMap<String, Term>,
     not: Bits,
     neutral: Bits,
-) -> Result<(), String> {
+    (anew, rules): (Bits, Bits),
+) -> Result<AhoCorasick, String> {
     let search = builder()
         .match_kind(MatchKind::Standard)
         .build(words.keys())
@@ -171,16 +173,18 @@ pub(super) fn inherit(
             term.groups = neutral;
             continue;
         }
+        let own = term.groups;
         for inner in search.find_overlapping_iter(phrase.as_str()) {
             let Some(part) = terms.get(inner.pattern().as_usize()) else {
                 continue;
             };
             if stands_alone(phrase, &inner.range(), *part) && term.turned.is_none() {
-                term.groups |= part.groups & !not;
+                let kept = if own & anew != 0 { not | rules } else { not };
+                term.groups |= part.groups & !(kept & !own);
             }
         }
     }
-    Ok(())
+    Ok(search)
 }
 
 pub(super) fn begins_with_capital(text: &str, range: &Range<usize>) -> bool {

@@ -8,24 +8,12 @@ use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 
-/// Tools by which the user answers: what was said there is not among the user's messages.
-const ANSWERS: &[&str] = &[
-    "AskUserQuestion",
-    "ExitPlanMode",
-    "ask_user",
-    "ask_followup_question",
-    "request_user_input",
-    "question",
-];
 /// Messages of the user that are read, the latest first.
 const LATELY: usize = 12;
 
 /// What the user said lately, if all of it is known.
 fn user_said(history: &History) -> Option<String> {
-    if history
-        .steps()
-        .any(|step| ANSWERS.contains(&step.tool.as_str()))
-    {
+    if history.has_answer() {
         return None;
     }
     let said: Vec<&str> = history.user_said()?.take(LATELY).collect();

@@ -1,6 +1,7 @@
 //! The names in a text, as hashes, and the hosts among them.
 
 use holdgate_effects::effect::allocated;
+use serde::Deserialize;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
@@ -12,6 +13,19 @@ const NAME_BYTES: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Random for each process.
 pub(super) static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// The table that is built in. A test reads it, so that it can be read.
+static HOSTING: LazyLock<Option<Hosting>> =
+    LazyLock::new(|| serde_saphyr::from_str(include_str!("hosting.yaml")).ok());
+
+/// Where anybody can have a name; the comments in `hosting.yaml` explain the parts.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hosting {
+    below: Vec<String>,
+    whole: Vec<String>,
+    countries: Vec<String>,
+}
 
 /// The names of a text, as hashes in ascending order.
 #[derive(Clone, Debug, Default)]
@@ -87,8 +101,12 @@ pub(super) fn host_of(token: &str) -> Option<&str> {
 
 /// The part of a host's name that is bought as one: `example.com` of `api.example.com`.
 pub(crate) fn domain(host: &str) -> &str {
-    // Anybody can have a bucket there.
-    if host.ends_with(".amazonaws.com") || host.ends_with(".windows.net") {
+    let hosting = HOSTING.as_ref();
+    let below = |domain: &String| {
+        let rest = host.strip_suffix(domain.as_str());
+        rest.is_some_and(|rest| rest.ends_with('.'))
+    };
+    if hosting.is_some_and(|hosting| hosting.whole.iter().any(below)) {
         return host;
     }
     if host
@@ -110,35 +128,10 @@ pub(crate) fn domain(host: &str) -> &str {
 /// Whether `co.uk` is a name below which names are bought.
 fn is_second_level(name: &str) -> bool {
     let (first, last) = name.split_once('.').unwrap_or_default();
-    last.len() == 2
-        && matches!(
-            first,
-            "co" | "com" | "org" | "net" | "gov" | "ac" | "edu" | "gob" | "or" | "ne"
-        )
-        || matches!(
-            name,
-            "github.io"
-                | "gitlab.io"
-                | "pages.dev"
-                | "workers.dev"
-                | "herokuapp.com"
-                | "vercel.app"
-                | "netlify.app"
-                | "web.app"
-                | "firebaseapp.com"
-                | "azurewebsites.net"
-                | "azurecontainerapps.io"
-                | "run.app"
-                | "cloudfunctions.net"
-                | "trycloudflare.com"
-                | "amazonaws.com"
-                | "cloudfront.net"
-                | "ngrok.io"
-                | "ngrok.app"
-                | "fly.dev"
-                | "onrender.com"
-                | "repl.co"
-        )
+    HOSTING.as_ref().is_some_and(|hosting| {
+        last.len() == 2 && hosting.countries.iter().any(|known| known == first)
+            || hosting.below.iter().any(|known| known == name)
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +148,7 @@ mod tests {
             ("x.evil.github.io", "evil.github.io"),
             ("10.0.0.5", "10.0.0.5"),
             ("localhost", "localhost"),
+            ("bucket.s3.amazonaws.com", "bucket.s3.amazonaws.com"),
         ] {
             assert_eq!(domain(host), expected);
         }

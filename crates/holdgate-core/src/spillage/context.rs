@@ -1,8 +1,8 @@
 //! What the file says about a secret in it: a key in a test is mostly made up, a value in `.env` is
-//! mostly real. Nothing here reads a disk: the caller hands over the path and the labels.
+//! mostly real. Nothing here reads a disk: the caller hands over the path.
+//! A label in the project, as in `.gitattributes`, would be a word of the agent: it says nothing here.
 
 use crate::verdict::Verdict;
-use globset::{Glob, GlobMatcher};
 
 /// What kind of file a text is from, as far as secrets are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,6 @@ pub enum Standing {
     Example,
     /// Lock files, sums, and what a program wrote without line ends: full of random letters.
     Digests,
-    /// A label says that there is no secret in it.
-    Labelled,
 }
 
 /// How a secret is known, from the surest to the least sure.
@@ -69,7 +67,6 @@ pub(super) fn verdict(evidence: Evidence, standing: Standing) -> Verdict {
         Standing::Document => document,
         Standing::Example => example,
         Standing::Digests => digests,
-        Standing::Labelled => Verdict::Audit,
     }
 }
 
@@ -121,14 +118,9 @@ const SECRET_ENDS: &[&str] = &[
     ".ovpn",
 ];
 
-/// What kind of file `path` is, by its labels, then by its name and its folders.
-pub fn standing(path: &str, labels: &Labels) -> Standing {
+/// What kind of file `path` is, by its name and its folders.
+pub fn standing(path: &str) -> Standing {
     let path = path.replace('\\', "/").to_lowercase();
-    match labels.says_secret(&path) {
-        Some(true) => return Standing::Secrets,
-        Some(false) => return Standing::Labelled,
-        None => {}
-    }
     let mut parts = path.rsplit('/');
     let name = parts.next().unwrap_or_default();
     let folders: Vec<&str> = parts.collect();
@@ -172,59 +164,13 @@ fn is_example(name: &str) -> bool {
         )
 }
 
-/// Labels of paths, as `.gitattributes` writes them.
-#[derive(Debug, Default)]
-pub struct Labels {
-    /// Later lines win.
-    lines: Vec<(GlobMatcher, bool)>,
-}
-
-/// Lines that are read.
-const MAX_LABELS: usize = 256;
-
-impl Labels {
-    /// Reads `*.pem holdgate-secret` and `tests/** -holdgate-secret`; `secret` alone says the same.
-    /// Other lines are skipped: they belong to git.
-    pub fn read(attributes: &str) -> Labels {
-        let lines = attributes.lines().filter_map(|line| {
-            let mut words = line.split_whitespace();
-            let pattern = words.next().filter(|pattern| !pattern.starts_with('#'))?;
-            let says = words.rev().find_map(|word| match word {
-                "holdgate-secret" | "secret" | "holdgate-secret=true" => Some(true),
-                "-holdgate-secret" | "-secret" | "!holdgate-secret" | "holdgate-secret=false" => {
-                    Some(false)
-                }
-                _ => None,
-            })?;
-            // A pattern without a slash counts in every folder.
-            let pattern = pattern.to_lowercase();
-            let pattern = match pattern.strip_prefix('/') {
-                Some(anchored) => anchored.to_owned(),
-                None if pattern.contains('/') => pattern,
-                None => format!("**/{pattern}"),
-            };
-            Some((Glob::new(&pattern).ok()?.compile_matcher(), says))
-        });
-        Labels {
-            lines: lines.take(MAX_LABELS).collect(),
-        }
-    }
-
-    /// What the labels say about a path in lower case, relative to the folder of the file.
-    fn says_secret(&self, path: &str) -> Option<bool> {
-        let mut lines = self.lines.iter().rev();
-        lines.find_map(|(pattern, says)| pattern.is_match(path).then_some(*says))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_path_says_what_its_keys_are() {
-        let is =
-            |path, expected| assert_eq!(standing(path, &Labels::default()), expected, "{path}");
+        let is = |path, expected| assert_eq!(standing(path), expected, "{path}");
         is("/home/dev/app/.env", Standing::Secrets);
         is(".env.production", Standing::Secrets);
         is("deploy/prod.tfvars", Standing::Secrets);
@@ -241,18 +187,5 @@ mod tests {
         is("README.md", Standing::Ordinary);
         is("src/latest.rs", Standing::Ordinary);
         is("contest/main.py", Standing::Ordinary);
-    }
-
-    #[test]
-    fn labels_win_over_names_and_the_last_one_wins() {
-        let labels = Labels::read(
-            "*.txt holdgate-secret\n# *.md secret\ntests/** -holdgate-secret\n*.rs text eol=lf\n/keys.md secret\n",
-        );
-        let is = |path, expected| assert_eq!(standing(path, &labels), expected, "{path}");
-        is("notes/a.txt", Standing::Secrets);
-        is("tests/a.txt", Standing::Labelled);
-        is("keys.md", Standing::Secrets);
-        is("docs/keys.md", Standing::Document);
-        is("src/a.rs", Standing::Ordinary);
     }
 }
