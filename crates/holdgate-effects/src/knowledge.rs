@@ -57,7 +57,6 @@ impl Knowledge {
 
     /// The same, in the hands of a guard with these names.
     pub fn guarded_by(own: OwnNames) -> Result<Self, String> {
-        crate::text::secret::prepare();
         Ok(Knowledge {
             paths: PathTable::read(include_str!("paths.yaml"))?,
             hosts: HostTable::read(include_str!("hosts.yaml"))?,
@@ -70,5 +69,11 @@ impl Knowledge {
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
             own,
         })
+    }
+
+    /// Reads now what is otherwise read on first use, so that no verdict has to wait for it.
+    pub fn warm(&self) {
+        self.commands.warm();
+        crate::text::secret::prepare();
     }
 }

@@ -12,7 +12,7 @@ mod table;
 pub use class::{Classes, PathClass};
 pub use globs::PathGlobs;
 pub use lexical::{absolute, is_under};
-pub(crate) use lexical::{is_endless, is_uri as is_address};
+pub(crate) use lexical::{depends_on_folder, is_endless, is_uri as is_address};
 pub(crate) use mount::{container_mount, is_engine_socket};
 pub(crate) use table::PathTable;
 pub(super) use table::SAMPLED;

@@ -6,6 +6,7 @@ mod environment;
 pub(crate) use environment::is_secret;
 mod execution;
 mod files;
+mod folder;
 mod leaks;
 mod manifests;
 mod mounts;
@@ -30,6 +31,8 @@ use crate::syntax::Node;
 use crate::tag::Tag;
 use crate::traces::{Files, Traces};
 use crate::value::{Origins, Value};
+use folder::Folder;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 pub(crate) use target::TARGET_VARIABLES;
@@ -80,7 +83,9 @@ pub(crate) struct Scene<'a> {
     interpreter: &'a dyn Interpreter,
     pub(crate) effects: Vec<Effect>,
     /// The folder that relative paths start from now.
-    pub(crate) cwd: String,
+    pub(crate) cwd: Folder,
+    /// Whether something depends on the folder in which the call starts.
+    start_matters: Cell<bool>,
     /// Variables that the call has set, each with all values that it may have.
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What the call itself has written, by absolute path.
@@ -140,6 +145,7 @@ impl<'a> Scene<'a> {
         know: &'a Knowledge,
         fuel: &'a Fuel,
         interpreter: &'a dyn Interpreter,
+        cwd: &str,
     ) -> Self {
         let Traces {
             links,
@@ -162,7 +168,8 @@ impl<'a> Scene<'a> {
             fuel,
             interpreter,
             effects: Vec::new(),
-            cwd: world.cwd.clone(),
+            cwd: Folder::start(cwd),
+            start_matters: Cell::new(false),
             variables: HashMap::new(),
             files,
             pieces,
@@ -190,6 +197,11 @@ impl<'a> Scene<'a> {
             granted: 0,
             nesting: 0,
         }
+    }
+
+    /// Whether the call does something else if it starts in another folder.
+    pub(crate) fn depends_on_start(&self) -> bool {
+        self.start_matters.get()
     }
 
     /// What was done, and what is left behind for later calls.

@@ -1,9 +1,11 @@
 //! What calls leave behind for those after them, before any of them has run: the disk does not
 //! show it yet.
 
+mod files;
+
 use super::value::{Origins, Value};
+pub(crate) use files::Files;
 use std::collections::{HashMap, HashSet};
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Links that are kept: with more, nobody knows where any path leads.
@@ -19,23 +21,6 @@ const MAX_FOLDERS: usize = 64;
 
 /// What has such content must not be taken for what was always there.
 pub(crate) const LOOSE: Origins = Origins::FETCHED.and(Origins::DECODED).and(Origins::SECRET);
-
-/// What files hold, by absolute path. Copies share it until one of them changes something.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Files(Arc<HashMap<String, Value>>);
-
-impl Deref for Files {
-    type Target = HashMap<String, Value>;
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl DerefMut for Files {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        Arc::make_mut(&mut self.0)
-    }
-}
 
 /// What was made, moved and set.
 #[derive(Clone, Debug, Default)]
@@ -93,25 +78,7 @@ impl Traces {
         }
         self.lost_links |= later.lost_links;
         let mut room = MAX_BYTES.saturating_sub(self.text_bytes());
-        for (path, content) in Arc::unwrap_or_clone(later.files.0) {
-            match self.files.get(&path) {
-                // It may also be what it was: then it stays what was worse to run.
-                Some(known) if loose(known) && !loose(&content) => continue,
-                Some(_) | None => {}
-            }
-            let Some(content) = fitting(content, &mut room) else {
-                self.files.remove(&path);
-                continue;
-            };
-            if self.files.len() < MAX_KEPT || self.files.contains_key(&path) {
-                if later.pieces.contains(&path) {
-                    self.pieces.insert(path.clone());
-                } else {
-                    self.pieces.remove(&path);
-                }
-                self.files.insert(path, content);
-            }
-        }
+        self.add_files(later.files, &later.pieces, &mut room);
         for (name, value) in later.remotes {
             if self.remotes.len() < MAX_KEPT
                 && let Some(value) = fitting(value, &mut room)
@@ -142,6 +109,36 @@ impl Traces {
         add_folders(&mut self.unpacked, later.unpacked);
     }
 
+    fn add_files(&mut self, later: Files, pieces: &HashSet<String>, room: &mut usize) {
+        let bytes = later.bytes();
+        if self.files.is_empty() && later.len() <= MAX_KEPT && bytes <= *room {
+            *room -= bytes;
+            let known = pieces.iter().filter(|path| later.contains(path));
+            self.pieces = known.cloned().collect();
+            self.files = later;
+            return;
+        }
+        for (path, content) in later.iter() {
+            match self.files.get(path) {
+                // It may also be what it was: then it stays what was worse to run.
+                Some(known) if loose(known) && !loose(content) => continue,
+                Some(_) | None => {}
+            }
+            let Some(content) = fitting(content.clone(), room) else {
+                self.files.remove(path);
+                continue;
+            };
+            if self.files.len() < MAX_KEPT || self.files.contains(path) {
+                if pieces.contains(path) {
+                    self.pieces.insert(path.to_owned());
+                } else {
+                    self.pieces.remove(path);
+                }
+                self.files.insert(path, content);
+            }
+        }
+    }
+
     /// What still counts when the calls have run. Links can be seen on the disk then, but nobody reads
     /// there what files hold or where remotes lead.
     #[must_use]
@@ -157,17 +154,16 @@ impl Traces {
         };
         // How a piece fits into its file is not known.
         if !self.pieces.is_empty() {
-            let kept =
-                |path: &String, content: &mut Value| loose(content) || !self.pieces.contains(path);
+            let kept = |path: &str, content: &Value| loose(content) || !self.pieces.contains(path);
             traces.files.retain(kept);
         }
         let files = &traces.files;
-        traces.lasting.retain(|path| files.contains_key(path));
-        let known: HashSet<&String> = traces.lasting.iter().collect();
+        traces.lasting.retain(|path| files.contains(path));
+        let known: HashSet<&str> = traces.lasting.iter().map(String::as_str).collect();
         let mut new: Vec<String> = files
-            .keys()
+            .paths()
             .filter(|path| !known.contains(path))
-            .cloned()
+            .map(str::to_owned)
             .collect();
         new.sort_unstable();
         traces.lasting.append(&mut new);
@@ -208,11 +204,8 @@ impl Traces {
     #[must_use]
     pub fn earlier(mut self) -> Traces {
         let new = |content: &Value| !content.origins.any(Origins::FILE);
-        if self.files.values().any(new) {
-            for content in self.files.values_mut() {
-                content.origins |= Origins::FILE;
-            }
-        }
+        self.files
+            .change(new, |content| content.origins |= Origins::FILE);
         self
     }
 
@@ -228,18 +221,19 @@ impl Traces {
             .iter()
             .chain(&self.moved)
             .map(|(from, to)| 64 + from.len() + to.len());
-        let names = self.files.keys().chain(self.remotes.keys());
-        let names = names.chain(self.variables.keys()).chain(&self.hook_folders);
+        let names = self.remotes.keys().chain(self.variables.keys());
+        let names = names.chain(&self.hook_folders);
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
         let names = names.chain(&self.pieces).chain(&self.lasting);
+        let names = names.map(String::as_str).chain(self.files.paths());
         links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()
     }
 
     fn text_bytes(&self) -> usize {
-        let values = self.files.values().chain(self.remotes.values());
+        let values = self.remotes.values();
         let values = values.chain(self.variables.values().flatten());
-        values.map(|value| value.text.len()).sum()
+        self.files.bytes() + values.map(|value| value.text.len()).sum::<usize>()
     }
 }
 

@@ -52,15 +52,17 @@ pub fn understand_all(
     let mut folders = Vec::new();
     let mut traces = Traces::default();
     let mut read_from = |cwd: &str, input: &Json<'static>| {
-        let mut scene = Scene::new(world, know, fuel, &Readers);
-        cwd.clone_into(&mut scene.cwd);
+        let mut scene = Scene::new(world, know, fuel, &Readers, cwd);
         tools::act(&mut scene, call.tool, input)?;
-        if scene.cwd != cwd && !scene.cwd.contains(value::HOLE) && !folders.contains(&scene.cwd) {
-            folders.push(scene.cwd.clone());
-        }
+        let end = scene.cwd.moved_to().map(str::to_owned);
+        let depends_on_start = scene.depends_on_start();
         let (effects, left) = scene.end();
         traces.add(left);
-        Ok(effects)
+        Ok(Reading {
+            effects,
+            end,
+            depends_on_start,
+        })
     };
     let whole;
     let input = if call.text.contains(value::HOLE) {
@@ -69,7 +71,12 @@ pub fn understand_all(
     } else {
         call.input
     };
-    let mut effects = read_from(&world.cwd, input)?;
+    let Reading {
+        mut effects,
+        end,
+        depends_on_start,
+    } = read_from(&world.cwd, input)?;
+    note_end(&mut folders, &world.cwd, end.as_deref());
     let others = views::others(call, world, &know.tools);
     if others.is_empty() && world.folders.is_empty() {
         return Ok(Understood {
@@ -80,8 +87,14 @@ pub fn understand_all(
     }
     let mut seen: HashSet<EffectKey> = effects.iter().map(EffectKey::of).collect();
     for folder in &world.folders {
+        if !depends_on_start {
+            note_end(&mut folders, folder, end.as_deref());
+            continue;
+        }
         fuel.grant(FUEL_OF_FOLDER);
-        for effect in read_from(folder, input)? {
+        let reading = read_from(folder, input)?;
+        note_end(&mut folders, folder, reading.end.as_deref());
+        for effect in reading.effects {
             // Not every client's shell stays there: elsewhere, only what is sensitive counts.
             let counts = |place: &Place| {
                 let sensitive = |class: &PathClass| place.is(*class);
@@ -96,7 +109,9 @@ pub fn understand_all(
     let mut read = |input: &Json<'static>| read_from(&world.cwd, input);
     for View { input, tag } in others {
         fuel.spend_on(call.text.len())?;
-        for effect in read(&views::without_holes(input))? {
+        let reading = read(&views::without_holes(input))?;
+        note_end(&mut folders, &world.cwd, reading.end.as_deref());
+        for effect in reading.effects {
             // How something looks is a guess: if it cannot be read, it tells nothing.
             let idle = tag == Tag::UnicodeView && effect.kind == Kind::Unreadable;
             if !idle && seen.insert(EffectKey::of(&effect)) {
@@ -109,6 +124,25 @@ pub fn understand_all(
         folders,
         traces,
     })
+}
+
+/// One reading of a call, from one folder.
+struct Reading {
+    effects: Vec<Effect>,
+    /// The folder that the shell went to, if it did.
+    end: Option<String>,
+    /// Whether another folder to start from may make another reading.
+    depends_on_start: bool,
+}
+
+/// Notes the folder where the shell is at the `end` of a reading, if it is not where it was.
+fn note_end(folders: &mut Vec<String>, start: &str, end: Option<&str>) {
+    let is_new = |end: &&str| *end != start && !end.contains(value::HOLE);
+    if let Some(end) = end.filter(is_new)
+        && !folders.iter().any(|known| known == end)
+    {
+        folders.push(end.to_owned());
+    }
 }
 
 /// Whether `text` is a shell script that can be read to its end; if not, where it stops to make

@@ -134,7 +134,7 @@ fn marking(what: &str, examine: fn(&str) -> Option<Suspicion>, [first, next]: [&
 
 fn main() {
     let know = Knowledge::built_in().unwrap();
-    know.commands.warm();
+    know.warm();
     let world = World::lexical("/p");
     let reader = CallReader {
         know: &know,

@@ -39,7 +39,7 @@ fn main() {
     println!("patterns ready in {:.1?}", now(started));
     let rules = RuleSet::built_in(Profile::default()).unwrap();
     let know = Knowledge::built_in().unwrap();
-    know.commands.warm();
+    know.warm();
     let commands = Commands::new(rules, know, std::sync::Arc::default());
     for (name, text, chunk, size) in [
         ("build log, 64 KiB a chunk", BUILD, 64 << 10, SIZE),

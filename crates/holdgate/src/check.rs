@@ -33,6 +33,7 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     if let Some(file) = &args.result {
         return result::run(file, args.json, config, out);
     }
+    judging::read_ahead();
     let text = match args.command.as_slice() {
         [] => from_stdin()?,
         [command] => command.clone(),

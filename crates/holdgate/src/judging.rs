@@ -2,6 +2,7 @@
 
 use crate::clock::SystemClock;
 use crate::config::LIMITS;
+use crate::threads::spawn;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
     Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits, Session,
@@ -10,6 +11,13 @@ use holdgate_core::{
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
+
+/// Starts to read the built-in rules in the background: the tables take about as long, and both are
+/// needed. Code that needs the rules waits for them, and reports errors then.
+pub(crate) fn read_ahead() {
+    // Without the thread they are read when they are needed.
+    let _ = spawn("rules", || drop(RuleSet::built_in(Profile::default())));
+}
 
 /// A stack with the built-in rules, without the layers in `without`.
 pub fn stack(profile: Profile, without: &[LayerName], limits: RateLimits) -> anyhow::Result<Stack> {

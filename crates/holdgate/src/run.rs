@@ -17,6 +17,7 @@ mod way;
 use crate::args::{RunArgs, WrongUse};
 use crate::config::{Config, Operator, upstream_url};
 use crate::judge::{Judge, WorkContext};
+use crate::judging;
 use crate::log;
 use crate::monitor::cgroup::Cgroup;
 use crate::monitor::incident::{Done, Incident};
@@ -60,6 +61,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     // The judge's key is in here: nobody of the same user may look. Without this it still works.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     // Loaded in the background; code that needs them waits, and reports errors then.
+    judging::read_ahead();
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
     let output_judge = config.output_judge.clone();

@@ -1,11 +1,12 @@
 //! Conditions from their written form.
 
+use super::lazy::LazyRegex;
 use super::reach::Sample;
 use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::sets::Kinds;
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, HostTest, LazyRegex, Names, PathTest, Pattern};
+use super::when::{Call, HostTest, Names, PathTest, Pattern};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
@@ -17,6 +18,8 @@ use serde_saphyr::Spanned;
 
 /// Regular expressions in a project's file: building one takes up to a millisecond.
 const MAX_PROJECT_REGEXES: usize = 400;
+/// Bytes that one of them may take when it is compiled.
+const MAX_PROJECT_REGEX: usize = 64 << 10;
 
 const NOTHING_DONE: &str =
     "this says only what a call must not do: add a condition on what it does";
@@ -258,6 +261,16 @@ impl Reader {
         built.ok()
     }
 
+    /// Builds a regular expression of a file that nobody has tried yet.
+    fn try_out(&self, regex: &LazyRegex) -> Result<(), regex::Error> {
+        let size = match self.tier {
+            Tier::BuiltIn => return Ok(()),
+            Tier::Operator => LazyRegex::MAX_SIZE,
+            Tier::Project => MAX_PROJECT_REGEX,
+        };
+        regex.build_within(size).map(drop)
+    }
+
     fn regex(&mut self, pattern: Option<&Spanned<String>>) -> Option<LazyRegex> {
         let pattern = pattern?;
         let regex = LazyRegex::new(&pattern.value);
@@ -270,7 +283,7 @@ impl Reader {
                 );
                 self.error(pattern.referenced, what);
             }
-        } else if let Err(error) = regex.try_out(self.tier) {
+        } else if let Err(error) = self.try_out(&regex) {
             self.report.regex_error(pattern, &error);
         }
         Some(regex)

@@ -26,6 +26,7 @@ mod condition;
 mod examples;
 mod file;
 mod index;
+mod lazy;
 mod reach;
 mod report;
 mod rule;
@@ -37,6 +38,7 @@ mod when;
 
 pub use examples::{Tried, try_examples};
 pub(crate) use file::{Entry, FileSpec};
+pub(crate) use lazy::LazyRegex;
 pub(crate) use report::{Mark, Report, Source};
 pub use report::{RuleError, RuleErrors};
 pub use rule::{Example, Expect, Rule, RuleLayer, Stage, Tier};

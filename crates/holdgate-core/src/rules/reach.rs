@@ -48,6 +48,10 @@ fn could_be(effect: &Effect, earlier: &str, now: &str) -> bool {
     if earlier == now || now.contains(HOLE) || below && is_under(now, earlier) {
         return true;
     }
+    // Nearly always both name one file.
+    if !is_loose(earlier) && !is_loose(now) {
+        return false;
+    }
     if earlier.contains(HOLE) || earlier.contains("**") {
         return fits(earlier, now);
     }
@@ -93,7 +97,7 @@ fn ends_so(path: &str, sample: &str) -> bool {
 }
 
 fn is_loose(path: &str) -> bool {
-    path.contains([HOLE, '*', '?', '['])
+    memchr::memchr3(b'*', b'?', b'[', path.as_bytes()).is_some() || path.contains(HOLE)
 }
 
 fn each_part(pattern: &str, path: &str, fits: fn(&str, &str) -> bool) -> bool {

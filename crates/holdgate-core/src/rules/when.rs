@@ -1,6 +1,6 @@
 //! Conditions, ready to match.
 
-use super::Tier;
+use super::lazy::LazyRegex;
 use super::reach::{self, Sample};
 use super::sets::{Kinds, Tags};
 use globset::GlobSet;
@@ -10,8 +10,6 @@ use holdgate_effects::host::{Host, HostClass};
 use holdgate_effects::path::{PathClass, PathGlobs, Place};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
-use regex::{Regex, RegexBuilder};
-use std::sync::OnceLock;
 
 /// What must hold for a call.
 #[derive(Debug)]
@@ -249,48 +247,6 @@ fn finds(
     // A regex that cannot be built stops the call: nobody knows whether it would have matched.
     let regex = regex.get().ok_or(OutOfFuel)?;
     Ok(Some(regex.is_match(text)))
-}
-
-/// A regular expression that is built on first use: most calls need few of them, and building all
-/// would take longer than the rest of the start.
-#[derive(Debug)]
-pub(super) struct LazyRegex {
-    pattern: String,
-    built: OnceLock<Option<Regex>>,
-}
-
-impl LazyRegex {
-    /// Bytes that a compiled one may take; a project's is built when its file is read.
-    const MAX_SIZE: usize = 1 << 20;
-    const MAX_PROJECT_SIZE: usize = 64 << 10;
-
-    pub(super) fn new(pattern: &str) -> Self {
-        LazyRegex {
-            pattern: pattern.to_owned(),
-            built: OnceLock::new(),
-        }
-    }
-
-    /// Builds it as part of a rule of this tier.
-    pub(super) fn try_out(&self, tier: Tier) -> Result<(), regex::Error> {
-        let size = match tier {
-            // Those that are built in were tried when Holdgate was built.
-            Tier::BuiltIn => return Ok(()),
-            Tier::Operator => Self::MAX_SIZE,
-            Tier::Project => Self::MAX_PROJECT_SIZE,
-        };
-        self.build_within(size).map(drop)
-    }
-
-    fn build_within(&self, size: usize) -> Result<Regex, regex::Error> {
-        RegexBuilder::new(&self.pattern).size_limit(size).build()
-    }
-
-    fn get(&self) -> Option<&Regex> {
-        self.built
-            .get_or_init(|| self.build_within(Self::MAX_SIZE).ok())
-            .as_ref()
-    }
 }
 
 /// Names, and patterns of names.

@@ -4,9 +4,9 @@ use super::command::{Commands, SeenCommand};
 use super::judged::Matched;
 use super::patterns::{Looks, Pattern, Patterns};
 use super::{Hit, Severity, Weight};
+use crate::rules::LazyRegex;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::text;
-use regex::Regex;
 use std::ops::Range;
 
 /// Bytes before and after a match in which `known_safe` is tried.
@@ -28,10 +28,7 @@ pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenComma
     };
     let why = |finding: &Finding| format!("{}: {}", finding.rule, finding.reason);
     let because = |pattern: &Pattern| {
-        if pattern.known_safe.iter().any(|safe| safe.is_match(&looks)) {
-            return None;
-        }
-        match &pattern.looks {
+        let because = match &pattern.looks {
             Looks::Text { .. } => None,
             Looks::Command(regex) => find(pattern, regex, &looks, None)
                 .or_else(|| find(pattern, regex, &input, None))
@@ -47,7 +44,9 @@ pub(super) fn matched(patterns: &Patterns, commands: &Commands, said: &SeenComma
                 let named = |finding: &&Finding| rules.iter().any(|rule| *rule == finding.rule);
                 judged.iter().find(named).map(why)
             }
-        }
+        };
+        let is_safe = || pattern.known_safe.iter().any(|safe| safe.is_match(&looks));
+        because.filter(|_| !is_safe())
     };
     let matched = patterns.for_commands();
     matched
@@ -77,12 +76,12 @@ pub(super) fn hit_of(pattern: &Pattern, because: String, weight: Weight) -> Hit 
 /// The first match that is not known to be safe and that extends across `edge`, if there is one.
 pub(super) fn find(
     pattern: &Pattern,
-    regex: &Regex,
+    regex: &LazyRegex,
     text: &str,
     edge: Option<usize>,
 ) -> Option<Range<usize>> {
     let over = |m: &Range<usize>| edge.is_none_or(|edge| m.start < edge && m.end > edge + 1);
-    let found = regex.find_iter(text).take(MAX_TRIED);
+    let found = regex.get()?.find_iter(text).take(MAX_TRIED);
     let mut found = found.map(|m| m.range()).filter(over);
     found.find(|found| !is_safe(pattern, text, found))
 }

@@ -18,9 +18,9 @@ pub(super) fn masked(text: &str, patterns: &Patterns) -> Masked {
         let Looks::Text { regex, .. } = &pattern.looks else {
             continue;
         };
-        if !regex.capture_names().any(|name| name == Some(SECRET)) {
+        let Some(regex) = regex.has_group(SECRET).then(|| regex.get()).flatten() else {
             continue;
-        }
+        };
         let mask = |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |m| m.as_str());
             match found.name(SECRET).map(|secret| secret.as_str()) {

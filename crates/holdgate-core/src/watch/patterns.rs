@@ -2,9 +2,9 @@
 
 use super::Severity;
 use super::spec::{self, Adjustment, Example};
-use crate::rules::{Mark, RuleError, RuleErrors, Source};
+use crate::rules::{LazyRegex, Mark, RuleError, RuleErrors, Source};
 use holdgate_effects::worded::suggestion;
-use regex::{Regex, bytes};
+use regex::bytes;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -81,7 +81,7 @@ pub struct Pattern {
     pub examples: Vec<Example>,
     pub(super) looks: Looks,
     /// Known false positives.
-    pub(super) known_safe: Vec<Regex>,
+    pub(super) known_safe: Vec<LazyRegex>,
     pub(super) at: Mark,
     pub(super) source: Arc<Source>,
 }
@@ -91,18 +91,18 @@ pub struct Pattern {
 pub(super) enum Looks {
     /// Any text.
     Text {
-        regex: Regex,
+        regex: LazyRegex,
         /// Every match contains one of them.
         words: Vec<String>,
     },
     /// A command that is about to run.
-    Command(Regex),
+    Command(LazyRegex),
     /// A command that the gate's rules deny.
     Denied,
     /// A command that these rules deny or ask about; with an expression, one that matches it.
     Judged {
         rules: Vec<String>,
-        regex: Option<Regex>,
+        regex: Option<LazyRegex>,
     },
 }
 
@@ -125,20 +125,26 @@ impl Patterns {
     /// The patterns that are built in.
     pub fn built_in() -> Result<Arc<Patterns>, RuleErrors> {
         static BUILT_IN: LazyLock<Result<Arc<Patterns>, RuleErrors>> =
-            LazyLock::new(|| Patterns::read(FILES).map(Arc::new));
+            LazyLock::new(|| Patterns::join(FILES, &[]).map(Arc::new));
         BUILT_IN.clone()
     }
 
     /// Those that are built in and those of these files.
     pub fn joined(files: &[PatternFile<'_>]) -> Result<Arc<Patterns>, RuleErrors> {
-        Patterns::read(&[FILES, files].concat()).map(Arc::new)
+        Patterns::join(FILES, files).map(Arc::new)
     }
 
     /// The patterns of these files alone. Their examples are not tried.
     pub fn read(files: &[PatternFile<'_>]) -> Result<Patterns, RuleErrors> {
+        Patterns::join(&[], files)
+    }
+
+    /// The patterns of files whose expressions are known to be right, and of others.
+    fn join(tried: &[PatternFile<'_>], others: &[PatternFile<'_>]) -> Result<Patterns, RuleErrors> {
         let (mut list, mut adjusted, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        for file in files {
-            match spec::read(file.name, file.text) {
+        let tried = tried.iter().map(|file| (file, true));
+        for (file, tried) in tried.chain(others.iter().map(|file| (file, false))) {
+            match spec::read(file.name, file.text, tried) {
                 Ok((patterns, others)) => {
                     list.extend(patterns);
                     adjusted.extend(others);

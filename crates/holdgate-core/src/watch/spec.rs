@@ -2,14 +2,11 @@
 
 use super::Severity;
 use super::patterns::{Looks, Pattern};
-use crate::rules::{Entry, FileSpec, Mark, Report, RuleError, Source};
-use regex::{Regex, RegexBuilder};
+use crate::rules::{Entry, FileSpec, LazyRegex, Mark, Report, RuleError, Source};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
 
-/// A compiled expression may take this much memory.
-const MAX_REGEX: usize = 1 << 20;
 /// Nesting of a file.
 const MAX_DEPTH: usize = 16;
 
@@ -82,39 +79,48 @@ pub struct Example {
 pub(super) struct Adjustment {
     pub(super) pattern: String,
     pub(super) severity: Option<Severity>,
-    pub(super) known_safe: Vec<Regex>,
+    pub(super) known_safe: Vec<LazyRegex>,
     pub(super) at: Mark,
     pub(super) source: Arc<Source>,
 }
 
-/// The patterns of one file, and what it changes about others.
+/// The patterns of one file, and what it changes about others. If its expressions were `tried` before,
+/// they are not built now.
 pub(super) fn read(
     name: &str,
     text: &str,
+    tried: bool,
 ) -> Result<(Vec<Pattern>, Vec<Adjustment>), Vec<RuleError>> {
-    let mut reader = Reader(Report::new(name, text));
-    let file = FileSpec::<PatternSpec, AdjustSpec>::read(&reader.0.source, MAX_DEPTH)?;
+    let mut reader = Reader {
+        report: Report::new(name, text),
+        tried,
+    };
+    let file = FileSpec::<PatternSpec, AdjustSpec>::read(&reader.report.source, MAX_DEPTH)?;
     let patterns = file.entries.into_iter();
     let patterns = patterns.filter_map(|spec| reader.pattern(spec)).collect();
     let adjusted = file.adjust.iter();
     let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
-    reader.0.finish((patterns, adjusted))
+    reader.report.finish((patterns, adjusted))
 }
 
-struct Reader(Report);
+struct Reader {
+    report: Report,
+    /// Whether the expressions are known to be right.
+    tried: bool,
+}
 
 impl Reader {
     fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
-        self.0.error(at, what);
+        self.report.error(at, what);
     }
 
     /// `None` if it could not match anything; the error is noted.
     fn pattern(&mut self, spec: PatternSpec) -> Option<Pattern> {
         for name in [&spec.id, &spec.family] {
-            self.0.check_name(name);
+            self.report.check_name(name);
         }
-        self.0.check_clause(&spec.because);
-        let severity = self.0.word(&spec.severity, Severity::read);
+        self.report.check_clause(&spec.because);
+        let severity = self.report.word(&spec.severity, Severity::read);
         let known_safe = self.known_safe(&spec.known_safe);
         let looks = self.looks(&spec)?;
         let examples = self.examples(&spec.examples, &looks);
@@ -128,12 +134,12 @@ impl Reader {
             looks,
             known_safe,
             examples,
-            source: self.0.source.clone(),
+            source: self.report.source.clone(),
         })
     }
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {
-        self.0.check_clause(&spec.because);
+        self.report.check_clause(&spec.because);
         if spec.severity.is_none() && spec.known_safe.is_empty() {
             let what = "nothing changes: write a `severity` or `known_safe`";
             self.error(spec.pattern.referenced, what);
@@ -143,16 +149,16 @@ impl Reader {
             severity: spec
                 .severity
                 .as_ref()
-                .and_then(|word| self.0.word(word, Severity::read)),
+                .and_then(|word| self.report.word(word, Severity::read)),
             known_safe: self.known_safe(&spec.known_safe),
             at: spec.pattern.referenced.into(),
-            source: self.0.source.clone(),
+            source: self.report.source.clone(),
         }
     }
 
-    fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<Regex> {
+    fn known_safe(&mut self, specs: &[KnownSafeSpec]) -> Vec<LazyRegex> {
         let safe = specs.iter().filter_map(|safe| {
-            self.0.check_clause(&safe.because);
+            self.report.check_clause(&safe.because);
             self.regex(&safe.regex)
         });
         safe.collect()
@@ -204,17 +210,20 @@ impl Reader {
         })
     }
 
-    fn regex(&mut self, text: &Spanned<String>) -> Option<Regex> {
-        let expression = with_plain_edges(&text.value);
-        match RegexBuilder::new(&expression).size_limit(MAX_REGEX).build() {
-            Ok(regex) if regex.is_match("") => {
+    fn regex(&mut self, text: &Spanned<String>) -> Option<LazyRegex> {
+        let regex = LazyRegex::new(&with_plain_edges(&text.value));
+        if self.tried {
+            return Some(regex);
+        }
+        match regex.build_within(LazyRegex::MAX_SIZE) {
+            Ok(built) if built.is_match("") => {
                 let what = "this expression matches the empty text, so it would match everywhere";
                 self.error(text.referenced, what);
                 None
             }
-            Ok(regex) => Some(regex),
+            Ok(_) => Some(regex),
             Err(error) => {
-                self.0.regex_error(text, &error);
+                self.report.regex_error(text, &error);
                 None
             }
         }

@@ -184,7 +184,7 @@ impl Reader<'_, '_, '_> {
         match self.scene.variable(name) {
             Some([value, ..]) => value.clone(),
             _ if name == "HOME" => Value::known(self.scene.world.home.clone()),
-            _ if name == "PWD" => Value::known(self.scene.cwd.clone()),
+            _ if name == "PWD" => Value::known(self.scene.folder()),
             _ => Value::unknown(Origins::UNKNOWN),
         }
     }

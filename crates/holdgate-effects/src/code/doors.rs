@@ -77,8 +77,8 @@ pub(super) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
 struct Doors<'t> {
     table: &'t DoorTable,
     text: &'t Masked,
-    /// What the file has names of.
-    present: Present,
+    /// The names that the file has.
+    present: Present<'t>,
 }
 
 impl<'t> Doors<'t> {

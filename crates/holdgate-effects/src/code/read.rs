@@ -96,7 +96,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     };
     let tokens = tokens(&code.text, lexed);
     let end = tokens.list.len();
-    if types_into_terminals(&tokens) {
+    if code.text.contains("ioctl") && types_into_terminals(&tokens) {
         let actor = Actor::new(language.word(), "TIOCSTI");
         let types = actor.does(EffectKind::System).tagged(Tag::Keystrokes);
         scene.emit(types.about("TIOCSTI"))?;

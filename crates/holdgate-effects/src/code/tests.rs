@@ -13,7 +13,7 @@ fn effects(language: Language, code: &str) -> Vec<String> {
     let world = World::default();
     let know = Knowledge::built_in().unwrap();
     let fuel = Fuel::new(2_000_000);
-    let mut scene = Scene::new(&world, &know, &fuel, &Readers);
+    let mut scene = Scene::new(&world, &know, &fuel, &Readers, &world.cwd);
     HEARD.with_borrow_mut(Vec::clear);
     run(&mut scene, language, &Value::known(code)).unwrap();
     let mut lines: Vec<String> = scene
@@ -128,7 +128,7 @@ fn hostile_shapes_end() {
             let world = World::default();
             let know = Knowledge::built_in().unwrap();
             let fuel = Fuel::new(2_000_000);
-            let mut scene = Scene::new(&world, &know, &fuel, &Readers);
+            let mut scene = Scene::new(&world, &know, &fuel, &Readers, &world.cwd);
             let _ = run(&mut scene, language, &Value::known(code));
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
         return Ok(());
     }
     for file in files {
-        let path = format!("{}/{file}", scene.cwd.trim_end_matches('/'));
+        let path = format!("{}/{file}", scene.folder().trim_end_matches('/'));
         let loose = Origins::FETCHED | Origins::DECODED;
         let content = scene.files.get(&path).filter(|c| c.origins.any(loose));
         if let Some(content) = content.cloned() {
@@ -24,8 +24,8 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
         }
         scene.runs_written(&path)?;
     }
-    let cwd = scene.cwd.clone();
-    scene.runs_fetched(run.actor, &format!("{cwd}/x"))
+    let inside = format!("{}/x", scene.folder());
+    scene.runs_fetched(run.actor, &inside)
 }
 
 /// A server that shows a folder to whoever asks.

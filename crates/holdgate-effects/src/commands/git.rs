@@ -364,8 +364,9 @@ fn hooks_from(scene: &mut Scene<'_>, actor: &Actor, folder: &Value) -> Fueled {
     if folder.starts_with("/dev/") || scene.hook_folders.len() >= MAX_FOLDERS {
         return Ok(());
     }
-    let inside = |path: &&String| crate::path::is_under(path, &folder);
-    let written: Vec<String> = scene.files.keys().filter(inside).cloned().collect();
+    let inside = |path: &&str| crate::path::is_under(path, &folder);
+    let written = scene.files.paths().filter(inside).map(str::to_owned);
+    let written: Vec<String> = written.collect();
     scene.hook_folders.push(folder);
     for path in written {
         scene.touch(actor, Kind::Write, &Value::known(path))?;

@@ -37,7 +37,7 @@ pub(super) fn downloads(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed
         };
         let content = Value::unknown(Origins::FETCHED).with_source(&url.text);
         let path = scene.place(&Value::known(path)).text;
-        scene.files.insert(path, content);
+        scene.files.insert(&path, content);
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn release_files(scene: &mut Scene<'_>, parsed: &Parsed) {
     let content =
         Value::unknown(Origins::FETCHED).with_source(&format!("https://github.com/{source}"));
     let path = scene.place(&Value::known(path)).text;
-    scene.files.insert(path, content);
+    scene.files.insert(&path, content);
 }
 
 /// A text for people goes where others read it, with the commit or the comment that it belongs to: a
@@ -108,7 +108,8 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) 
     };
     let bare = gathered.sources.iter().find(address).cloned();
     if let Some(host) = bare {
-        scene.fetched_folders.push((scene.cwd.clone(), host));
+        let folder = scene.folder().to_owned();
+        scene.fetched_folders.push((folder, host));
         return;
     }
     let unheard_of = |s: &&Arc<str>| {
@@ -121,12 +122,18 @@ pub(super) fn unpacks(scene: &mut Scene<'_>, parsed: &Parsed, gathered: &Value) 
     let folder = parsed.options_named(&["-C", "--directory", "-d"]).next();
     match folder.and_then(|o| o.value.as_ref()) {
         // It is entered already.
-        Some((Role::Cwd, _)) => scene.fetched_folders.push((scene.cwd.clone(), host)),
+        Some((Role::Cwd, _)) => {
+            let folder = scene.folder().to_owned();
+            scene.fetched_folders.push((folder, host));
+        }
         Some((_, folder)) => {
             let folder = scene.place(folder).text;
             scene.fetched_folders.push((folder, host));
         }
-        None => scene.unpacked.push((scene.cwd.clone(), host)),
+        None => {
+            let folder = scene.folder().to_owned();
+            scene.unpacked.push((folder, host));
+        }
     }
 }
 

@@ -94,13 +94,14 @@ fn with_variables(scene: &Scene<'_>, text: &str) -> String {
 
 fn filled(scene: &Scene<'_>, template: &str, operand: &str) -> String {
     let world = scene.world;
-    let inside = |project: &&String| path::is_under(&scene.cwd, project);
+    let folder = scene.folder();
+    let inside = |project: &&String| path::is_under(folder, project);
     let project = world.project.as_ref().filter(inside);
-    let project = project.map_or(scene.cwd.as_str(), String::as_str);
+    let project = project.map_or(folder, String::as_str);
     let user = world.home.rsplit('/').next().unwrap_or("");
     let text = template
         .replace("{project}", project)
-        .replace("{cwd}", &scene.cwd)
+        .replace("{cwd}", folder)
         .replace("{user}", user)
         .replace("{some}", HOLE_STR)
         .replace("{1}", operand);

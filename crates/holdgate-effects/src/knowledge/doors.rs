@@ -1,8 +1,8 @@
 //! `code/doors.yaml`: the names by which back doors and grabbers are found in source.
 
 use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashSet as HashSet;
 use serde::Deserialize;
-use std::collections::HashSet;
 
 /// Groups of names of which one must stand in a file before the file is searched for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,20 @@ pub(crate) enum Group {
     Comparisons,
 }
 
-/// The groups that a file has names of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Present(u16);
+const GROUPS: usize = Group::Comparisons as usize + 1;
 
-impl Present {
-    pub(crate) fn has(self, group: Group) -> bool {
-        self.0 & 1 << group as u16 != 0
+/// The names that a file has, by their groups.
+#[derive(Debug, Default)]
+pub(crate) struct Present<'t>([Vec<&'t str>; GROUPS]);
+
+impl<'t> Present<'t> {
+    pub(crate) fn has(&self, group: Group) -> bool {
+        !self.of(group).is_empty()
+    }
+
+    /// The names of a group that stand in the file, in the order of the table.
+    pub(crate) fn of(&self, group: Group) -> &[&'t str] {
+        self.0.get(group as usize).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -33,7 +40,8 @@ impl Present {
 #[derive(Debug)]
 struct Search {
     names: AhoCorasick,
-    groups: Vec<Group>,
+    /// The group of each name, and the name.
+    groups: Vec<(Group, String)>,
 }
 
 /// `code/doors.yaml`, as written.
@@ -145,20 +153,31 @@ impl DoorTable {
         let names = AhoCorasick::new(each().map(|(_, name)| name));
         table.search = Some(Search {
             names: names.map_err(|e| format!("code/doors.yaml: {e}"))?,
-            groups: each().map(|(group, _)| group).collect(),
+            groups: each().map(|(group, name)| (group, name.clone())).collect(),
         });
         Ok(table)
     }
 
-    /// The groups that `code` has names of.
-    pub(crate) fn present(&self, code: &str) -> Present {
-        let Some(search) = &self.search else {
-            return Present(u16::MAX);
-        };
+    /// The names that `code` has.
+    pub(crate) fn present(&self, code: &str) -> Present<'_> {
         let mut present = Present::default();
+        let Some(search) = &self.search else {
+            return present;
+        };
+        let mut stands = vec![false; search.groups.len()];
         for found in search.names.find_overlapping_iter(code) {
-            if let Some(group) = search.groups.get(found.pattern().as_usize()) {
-                present.0 |= 1 << *group as u16;
+            if let Some(stands) = stands.get_mut(found.pattern().as_usize()) {
+                *stands = true;
+            }
+        }
+        for ((group, name), _) in search
+            .groups
+            .iter()
+            .zip(stands)
+            .filter(|(_, stands)| *stands)
+        {
+            if let Some(names) = present.0.get_mut(*group as usize) {
+                names.push(name);
             }
         }
         present
@@ -168,8 +187,13 @@ impl DoorTable {
     pub(crate) fn acts_in(&self, code: &str) -> bool {
         code.match_indices('(').any(|(at, _)| {
             let before = code.get(..at).unwrap_or("").trim_end_matches(['!', ' ']);
-            self.last_parts.contains(last_part(before))
+            self.may_act(before)
         })
+    }
+
+    /// Whether a text may end with the name of a function that runs or deletes something.
+    pub(crate) fn may_act(&self, before: &str) -> bool {
+        self.last_parts.contains(last_part(before))
     }
 }
 

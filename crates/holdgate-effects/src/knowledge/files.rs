@@ -3,9 +3,9 @@
 use crate::language::{Language, programs};
 use crate::path::PathGlobs;
 use crate::pattern::Pattern;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// `files.yaml` as written.

@@ -2,8 +2,7 @@
 
 use crate::language::Language;
 use crate::worded::worded;
-use rustc_hash::FxHashMap as HashMap;
-use std::collections::HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt;
 
 worded! {

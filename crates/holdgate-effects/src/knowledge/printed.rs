@@ -1,7 +1,8 @@
 //! `printed.yaml`: the places that programs print.
 
+use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// What one program prints, called in a certain way.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,7 +26,7 @@ impl PrintedTable {
     pub fn read(yaml: &str) -> Result<Self, String> {
         let written: BTreeMap<String, Vec<Printed>> =
             serde_saphyr::from_str(yaml).map_err(|e| format!("printed.yaml: {e}"))?;
-        let mut programs = HashMap::new();
+        let mut programs = HashMap::default();
         for (names, entries) in written {
             for name in names.split_whitespace() {
                 if programs.insert(name.to_owned(), entries.clone()).is_some() {

@@ -6,10 +6,10 @@ mod meaning;
 use crate::language::Language;
 use crate::tag::Tag;
 use crate::text;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 pub(crate) use meaning::ToolKind;
 pub(crate) use meaning::{Change, Role, Roles, Verb};

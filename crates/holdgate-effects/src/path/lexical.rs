@@ -62,6 +62,17 @@ pub(super) fn joined(path: &str, cwd: &str, home: &str) -> String {
     }
 }
 
+/// Whether `path` may lead to another place from another folder. If not, it certainly does not.
+pub(crate) fn depends_on_folder(path: &str) -> bool {
+    let is_fixed = path.starts_with('/') && !path.starts_with("/proc/")
+        || path == "~"
+        || path.starts_with("~/")
+        || path.starts_with(HOLE)
+        || is_windows(path)
+        || is_uri(path) && !path.starts_with("file:");
+    !is_fixed
+}
+
 /// What follows the working folder in `self/cwd/…`, a path below `/proc`.
 fn of_own_folder(path: &str) -> Option<&str> {
     let inner = path

@@ -71,7 +71,7 @@ impl Scene<'_> {
         };
         let after = before.map(after);
         self.pieces.remove(&place.text);
-        self.files.insert(place.text.clone(), after.clone());
+        self.files.insert(&place.text, after.clone());
         if after.text.len().max(before.text.len()) > MAX_READ_AGAIN {
             return Ok(());
         }

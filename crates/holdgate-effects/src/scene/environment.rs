@@ -1,5 +1,6 @@
 //! The folder and the variables that what follows finds.
 
+use super::folder::Folder;
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
@@ -20,10 +21,14 @@ const MAX_WORDS: usize = 64;
 impl Scene<'_> {
     /// Relative paths start from `folder` now.
     pub(crate) fn enter(&mut self, folder: &Value) {
-        let cwd = path::absolute(&folder.text, &self.cwd, &self.world.home);
+        let cwd = path::absolute(
+            &folder.text,
+            self.folder_for(&folder.text),
+            &self.world.home,
+        );
         // No kernel goes deeper.
         if cwd.len() <= MAX_PATH {
-            self.cwd = cwd;
+            self.cwd = Folder::entered(cwd);
         }
     }
 
@@ -283,7 +288,7 @@ impl Scene<'_> {
         let project = || world.project.clone().unwrap_or_else(|| world.cwd.clone());
         let known = match name {
             "HOME" | "ZDOTDIR" => world.home.clone(),
-            "PWD" => self.cwd.clone(),
+            "PWD" => self.folder().to_owned(),
             "USER" | "LOGNAME" => world.home.rsplit('/').next().unwrap_or("").to_owned(),
             "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" | "XDG_RUNTIME_DIR" => "/tmp".to_owned(),
             "XDG_CONFIG_HOME" => format!("{}/.config", world.home),

@@ -32,7 +32,8 @@ impl Scene<'_> {
             place.classes.add(PathClass::Mounted);
             return place;
         }
-        let mut place = self.know.paths.place(path, &self.cwd, self.world);
+        let folder = self.folder_for(&path.text);
+        let mut place = self.know.paths.place(path, folder, self.world);
         let runs = |folder: &String| path::is_under(&place.text, folder);
         if self.hook_folders.iter().any(runs) {
             place.classes.add(PathClass::Hook);
@@ -42,8 +43,9 @@ impl Scene<'_> {
         }
         match self.linked(&place.text) {
             Some(target) => {
+                let folder = self.folder_for(&target);
                 let target = Value::known(target);
-                let target = self.know.paths.place(&target, &self.cwd, self.world);
+                let target = self.know.paths.place(&target, folder, self.world);
                 // The link may fail, say because something is there already.
                 target.or(&place)
             }
@@ -56,7 +58,7 @@ impl Scene<'_> {
         if self.mounts.is_empty() {
             return None;
         }
-        let inner = path::absolute(&path.text, &self.cwd, "/root");
+        let inner = path::absolute(&path.text, self.folder_for(&path.text), "/root");
         let below = self
             .mounts
             .iter()
@@ -95,7 +97,7 @@ impl Scene<'_> {
         // Where something is already, the link may fail: then that is still what runs.
         let loose = |content: &&Value| content.origins.any(traces::LOOSE);
         if let Some(content) = self.files.get(&name).filter(loose).cloned() {
-            self.files.insert(target.clone(), content);
+            self.files.insert(&target, content);
         }
         self.links.push((name, target));
     }
@@ -169,7 +171,7 @@ impl Scene<'_> {
             if piece {
                 self.pieces.insert(place.text.clone());
             }
-            self.files.insert(place.text.clone(), whole);
+            self.files.insert(&place.text, whole);
         }
         self.read_written(&place, content)?;
         if self.depth == 0 && !self.written && content.text.len() <= MAX_KEPT {
@@ -179,7 +181,7 @@ impl Scene<'_> {
             } else {
                 self.pieces.remove(&place.text);
             }
-            self.files.insert(place.text.clone(), content.clone());
+            self.files.insert(&place.text, content.clone());
         }
         match before {
             Some(before) => {
@@ -197,7 +199,7 @@ impl Scene<'_> {
             return !place.is_harmless();
         }
         let facts = self.world.facts.as_ref();
-        let new = !self.written && !actor.is(Tag::Edit) && !self.files.contains_key(&place.text);
+        let new = !self.written && !actor.is(Tag::Edit) && !self.files.contains(&place.text);
         new && !place.text.contains(HOLE) && facts.is_some_and(|f| f.is_file(&place.text))
     }
 
@@ -238,11 +240,12 @@ impl Scene<'_> {
         self.apart(|scene| {
             scene.written = true;
             scene.reads_file(language, content, quotes)?;
-            match resumed(&content.text) {
-                Some(rest) if has_texts(language) => {
-                    scene.reads_file(language, &content.map(rest), quotes)
-                }
-                _ => Ok(()),
+            match has_texts(language)
+                .then(|| resumed(&content.text))
+                .flatten()
+            {
+                Some(rest) => scene.reads_file(language, &content.map(rest), quotes),
+                None => Ok(()),
             }
         })?;
         self.marks.truncate(marks);
@@ -347,13 +350,13 @@ impl Scene<'_> {
         if self.links.is_empty() || !name.text.contains('/') {
             return None;
         }
-        let path = path::absolute(&name.text, &self.cwd, &self.world.home);
+        let path = path::absolute(&name.text, self.folder(), &self.world.home);
         self.linked(&path)
     }
 
     /// Whether the call itself has written this file.
     pub(crate) fn is_written(&self, path: &Value) -> bool {
-        !self.files.is_empty() && self.files.contains_key(&self.place(path).text)
+        !self.files.is_empty() && self.files.contains(&self.place(path).text)
     }
 }
 
@@ -386,9 +389,11 @@ fn has_texts(language: Language) -> bool {
 /// the first long quote stands alone on its line, as closing ones do.
 fn resumed(text: &str) -> Option<&str> {
     for mark in ["\"\"\"", "'\'\'", "`", "*/"] {
-        let Some((before, after)) = text.split_once(mark) else {
+        let Some(at) = memchr::memmem::find(text.as_bytes(), mark.as_bytes()) else {
             continue;
         };
+        let before = text.get(..at).unwrap_or("");
+        let after = text.get(at + mark.len()..).unwrap_or("");
         let line = before.rsplit('\n').next().unwrap_or("");
         let next = after.lines().next().unwrap_or("");
         let opens = mark == "*/" && before.contains("/*");

@@ -52,7 +52,7 @@ impl Scene<'_> {
         let mut found = Vec::new();
         let is_named = |path: &str| path.rsplit('/').next().is_some_and(|n| n.contains(".env"));
         for (path, content) in self.files.iter().filter(|(path, _)| is_named(path)) {
-            let place = self.place(&Value::known(path.as_str()));
+            let place = self.place(&Value::known(path));
             if place.is(PathClass::Secret) && found.len() < MAX_FILES {
                 found.push(content.text.clone());
             }

@@ -69,8 +69,7 @@ impl Scene<'_> {
             return Ok(());
         }
         self.tried += 1;
-        let kept: usize = self.files.values().map(|file| file.text.len()).sum();
-        self.fuel.spend_on(kept)?;
+        self.fuel.spend_on(self.files.bytes())?;
         let (files, links, before) = (self.files.clone(), self.links.len(), self.effects.len());
         let code = text.map(code.trim_end());
         let actor = Actor::new(&actor.program, &crate::json::shorten(&code.text, 200));

@@ -22,11 +22,11 @@ impl Shell<'_, '_> {
         }
         let output = match name.text.as_str() {
             "cd" | "pushd" | "chdir" => {
-                self.scene.fuel.spend_on(self.scene.cwd.len() * 8)?;
+                self.scene.fuel.spend_on(self.scene.folder().len() * 8)?;
                 self.change_folder(arguments);
                 Value::default()
             }
-            "pwd" => Value::known(format!("{}\n", self.scene.cwd)),
+            "pwd" => Value::known(format!("{}\n", self.scene.folder())),
             "echo" | "print" => echo(arguments),
             "printf" => self.printf(arguments)?,
             "eval" => {
@@ -236,7 +236,7 @@ impl Shell<'_, '_> {
             .iter()
             .find(|a| !a.text.starts_with('-') || a.text == "-");
         let folder = folder.cloned().unwrap_or(Value::known("~"));
-        let left = Value::known(self.scene.cwd.clone());
+        let left = Value::known(self.scene.folder());
         if folder.text == "-" {
             let last = self.value_of("OLDPWD");
             let last = last.unwrap_or_else(|| Value::unknown(Origins::UNKNOWN));
@@ -244,7 +244,7 @@ impl Shell<'_, '_> {
         } else {
             self.scene.enter(&folder);
         }
-        let now = Value::known(self.scene.cwd.clone());
+        let now = Value::known(self.scene.folder());
         self.assign("OLDPWD", vec![left]);
         self.assign("DIRSTACK", vec![now]);
     }

@@ -143,7 +143,7 @@ impl Shell<'_, '_> {
         let path = format!("/dev/fd/{}", 63 + self.scene.files.len());
         let mut value = Value::known(path.clone());
         value.taint(&output);
-        self.scene.files.insert(path, output);
+        self.scene.files.insert(&path, output);
         Ok(value)
     }
 }

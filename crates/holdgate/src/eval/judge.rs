@@ -116,7 +116,7 @@ impl Bench {
     pub fn new(stack: Arc<Stack>, guard: GuardSettings, project: &str) -> Bench {
         // A resident proxy has read all of it long before the first call.
         if let Ok(know) = crate::own::knowledge() {
-            know.commands.warm();
+            know.warm();
         }
         Bench {
             stack,

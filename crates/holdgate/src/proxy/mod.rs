@@ -91,7 +91,7 @@ impl Proxy {
         let socket = serve_answers(&app, address.port());
         let know = app.know.clone();
         // Not before the first request is taken: starting must cost nothing.
-        spawn("warm".to_owned(), move || know.commands.warm())?;
+        spawn("warm".to_owned(), move || know.warm())?;
         let (stop, stopped) = watch::channel(false);
         let mut threads = Vec::new();
         let mut workers = Vec::new();

@@ -212,7 +212,7 @@ impl Reader<'_, '_, '_> {
             "HOME" | "USERPROFILE" | "user.home" => {
                 return AbstractValue::text(self.scene.world.home.clone());
             }
-            "PWD" => return AbstractValue::text(self.scene.cwd.clone()),
+            "PWD" => return AbstractValue::text(self.scene.folder()),
             "TMPDIR" | "TEMP" | "TMP" => return AbstractValue::text("/tmp"),
             _ => {}
         }

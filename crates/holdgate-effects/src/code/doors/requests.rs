@@ -44,12 +44,10 @@ impl<'t> Doors<'t> {
             let clean = self.text.clean.get(offset..end).unwrap_or("");
             held.retain(|held| number - held.since <= LINES_OF_NAME);
             self.hold(line, clean, number, &mut held);
-            let has = |mark: &String| line.contains(mark.as_str());
-            let routes = self.names_of(Group::Routes, &self.table.routes);
-            let chats = self.names_of(Group::Chats, &self.table.chats);
-            if routes.iter().any(has) {
+            let has = |mark: &&str| line.contains(*mark);
+            if self.present.of(Group::Routes).iter().any(has) {
                 answers = Some(true);
-            } else if chats.iter().any(has) {
+            } else if self.present.of(Group::Chats).iter().any(has) {
                 answers = Some(false);
             } else if line.contains("def ")
                 && let Some(plain) = answers.take()
@@ -63,11 +61,14 @@ impl<'t> Doors<'t> {
                 }));
             }
             let runs = line.match_indices('(').filter_map(|(at, _)| {
+                let before = line.get(..at).unwrap_or("").trim_end();
+                if !before.contains('$') && !self.table.may_act(before) {
+                    return None;
+                }
                 let rest = self.text.code.get(offset + at + 1..).unwrap_or("");
                 let arguments = inside(rest);
                 let exact = self.text.clean.get(offset + at + 1..);
                 let exact = exact.and_then(|e| e.get(..arguments.len())).unwrap_or("");
-                let before = line.get(..at).unwrap_or("");
                 self.runs(before, arguments, exact, clean, &held)
             });
             let quoted = line.match_indices('`').filter_map(|(at, _)| {
@@ -94,11 +95,6 @@ impl<'t> Doors<'t> {
         }
     }
 
-    /// The names of a group, if the file has any of them.
-    fn names_of(&self, group: Group, names: &'t [String]) -> &'t [String] {
-        if self.present.has(group) { names } else { &[] }
-    }
-
     pub(super) fn brings_anything(&self) -> bool {
         let groups = [
             Group::Requests,
@@ -120,7 +116,6 @@ impl<'t> Doors<'t> {
         line: &str,
         held: &[Held<'_>],
     ) -> Option<Brings> {
-        let before = before.trim_end();
         let first = first_argument(arguments);
         // `$f($x)`: the request says which function is called.
         let by_name = before.strip_suffix(']').unwrap_or(before);
@@ -225,7 +220,7 @@ impl<'t> Doors<'t> {
     }
 
     fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
-        let requests = self.names_of(Group::Requests, &self.table.requests);
+        let requests = self.present.of(Group::Requests);
         requests.iter().any(|name| names(expression, name))
             || held.iter().any(|held| names(expression, held.name))
     }
@@ -251,9 +246,8 @@ impl<'t> Doors<'t> {
 
     /// Notes the names that a line gives what a request brought.
     fn hold<'l>(&self, line: &'l str, clean: &'l str, number: usize, held: &mut Vec<Held<'l>>) {
-        let parameters = self.names_of(Group::Parameters, &self.table.parameters);
-        for mark in parameters {
-            let Some((_, after)) = clean.split_once(mark.as_str()) else {
+        for mark in self.present.of(Group::Parameters) {
+            let Some((_, after)) = clean.split_once(mark) else {
                 continue;
             };
             let after = if mark.ends_with('(') {
@@ -298,8 +292,8 @@ impl<'t> Doors<'t> {
     /// The parameters of a function that answers requests, where a line shows that it does.
     fn handled<'l>(&self, line: &'l str, clean: &str) -> Vec<&'l str> {
         let mut found = Vec::new();
-        let marks = self.names_of(Group::Handlers, &self.table.handlers).iter();
-        let marks = marks.flat_map(|mark| line.match_indices(mark.as_str()).take(MAX_WRAPPERS));
+        let marks = self.present.of(Group::Handlers).iter();
+        let marks = marks.flat_map(|mark| line.match_indices(*mark).take(MAX_WRAPPERS));
         for (at, mark) in marks {
             let from = at + mark.len();
             let path = clean.get(from..).unwrap_or("").trim_start();
@@ -322,8 +316,8 @@ impl<'t> Doors<'t> {
             found.extend(first.and_then(|first| identifiers(first).last()));
         }
         if line.contains("fn ") {
-            for mark in self.names_of(Group::Typed, &self.table.typed) {
-                let Some((before, _)) = line.split_once(mark.as_str()) else {
+            for mark in self.present.of(Group::Typed) {
+                let Some((before, _)) = line.split_once(mark) else {
                     continue;
                 };
                 let type_of = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');

@@ -51,7 +51,7 @@ impl Shell<'_, '_> {
         };
         let home = match user {
             "~" => self.home(),
-            "~+" => self.scene.cwd.clone(),
+            "~+" => self.scene.folder().to_owned(),
             "~-" => match self.scene.variable("OLDPWD").and_then(<[Value]>::last) {
                 Some(left) => left.text.clone(),
                 None => HOLE_STR.to_owned(),
