@@ -5,12 +5,15 @@
 
 mod inserted;
 
+use crate::drift::Wander;
 use crate::shown::{self, Names, Shown};
 use crate::taint::{Secret, Table};
 use crate::trajectory::{Act, Action, Ended, Trail};
 use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
+
+mod scope;
 
 /// Steps that are kept; the oldest go first.
 pub(crate) const MAX_STEPS: usize = 2_000;
@@ -42,6 +45,8 @@ pub struct History {
     trail: Trail,
     /// What they did that is learned from.
     sequence: Vec<Action>,
+    /// Where they have been.
+    wander: Wander,
     /// Whether a step was refused.
     refused: bool,
 }
@@ -279,6 +284,13 @@ impl History {
             shown: shown.is_some_and(|shown| shown.is_sensitive()),
         };
         self.refused |= !ended.ran;
+        if ended.ran {
+            let (touched, folders) = self.touched(&step.effects);
+            for folder in folders {
+                self.wander.enter(folder);
+            }
+            self.wander.push(touched);
+        }
         let learned = self.trail.take(&step.acts, ended);
         let room = MAX_SEQUENCE.saturating_sub(self.sequence.len());
         self.sequence.extend(learned.into_iter().take(room));

@@ -6,6 +6,7 @@ mod call;
 mod canonical;
 mod conversation;
 pub mod divergence;
+mod drift;
 mod event;
 mod framing;
 mod guard;
@@ -48,7 +49,7 @@ pub use request::{Request, RequestFacts};
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
-    Divergence, Gate, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects,
+    Divergence, Gate, GoalDrift, Labelled, LabelledProjects, Policy, Projects, RateLimits, SharedProjects,
     Spillage, Trajectory, TrajectoryMode, layers,
 };
 pub use stack::{
@@ -64,5 +65,6 @@ pub use question::{Allowance, NoAllowance, Question};
 
 // What has been done before.
 pub use conversation::{CallReader, Conversations, Room, Unbounded, shared_bytes, shared_history};
+pub use drift::Drift;
 pub use history::{History, Outcome, Step};
 pub use session::{Session, Sessions, SharedSession, Visit, lock as lock_session};

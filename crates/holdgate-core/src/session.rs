@@ -3,9 +3,11 @@
 mod fingerprint;
 mod store;
 mod tree;
+mod visit;
 
 pub(crate) use fingerprint::{Fingerprint, fingerprint};
 pub use store::Sessions;
+pub use visit::{SharedSession, Visit, lock};
 
 use crate::answer::Approval;
 use crate::call::ToolCall;
@@ -18,7 +20,7 @@ use holdgate_effects::path::World;
 use holdgate_effects::traces::Traces;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Calls that are remembered by time, at the most.
@@ -85,6 +87,8 @@ pub struct Session {
     costly: (u32, Duration),
     /// What cleared calls without results will change.
     pending: Pending,
+    /// Whether a call was refused or asked about.
+    disturbed: bool,
 }
 
 /// Calls without results, and what they will change.
@@ -139,6 +143,7 @@ impl Session {
             world: self.place(),
             strained: costly >= COSTLY_CALLS && now.saturating_sub(since) < COSTLY_WINDOW,
             folders: self.folders.clone(),
+            recent_calls: self.calls_in_last_minute(now),
         }
     }
 
@@ -342,7 +347,13 @@ impl Session {
             self.recent.push_back(now);
         } else {
             self.refusals_in_a_row = self.refusals_in_a_row.saturating_add(1);
+            self.disturbed = true;
         }
+    }
+
+    /// Whether no call was refused or asked about: what it did may be learned from.
+    pub fn is_clean(&self) -> bool {
+        !self.disturbed
     }
 }
 
@@ -367,31 +378,7 @@ pub(crate) struct Moment {
     pub(crate) world: Arc<World>,
     /// Whether several calls of the last minute were too costly to understand.
     pub(crate) strained: bool,
+    /// How many calls were cleared in the last minute.
+    pub(crate) recent_calls: usize,
     folders: Vec<String>,
-}
-
-/// Access to a session for a moment at a time. Between two visits, others may use a shared session.
-pub trait Visit {
-    /// Calls `look` with the session.
-    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T;
-}
-
-impl Visit for &mut Session {
-    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
-        look(self)
-    }
-}
-
-impl Visit for &SharedSession {
-    fn visit<T>(&mut self, look: impl FnOnce(&mut Session) -> T) -> T {
-        look(&mut lock(self))
-    }
-}
-
-/// A session that several responses share.
-pub type SharedSession = Arc<Mutex<Session>>;
-
-/// Locks a session. Judging catches panics, so a poisoned lock means at most an incomplete note.
-pub fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner)
 }

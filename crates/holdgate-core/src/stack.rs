@@ -63,6 +63,10 @@ pub struct Context<'a> {
     pub traces: Option<&'a Traces>,
     /// What the model said in the same message before the call, as much of its end as is kept.
     pub said: &'a str,
+    /// The project that the agent works in, if it is known.
+    pub project: Option<&'a str>,
+    /// How many calls of the session were cleared in the last minute.
+    pub recent_calls: usize,
 }
 
 impl<'a> Context<'a> {
@@ -74,6 +78,8 @@ impl<'a> Context<'a> {
             now,
             traces: None,
             said: "",
+            project: None,
+            recent_calls: 0,
         }
     }
 }
@@ -208,6 +214,8 @@ impl Stack {
         provenance::mark(&mut effects, context.history);
         let context = &Context {
             traces: Some(&moment.world.pending),
+            project: moment.world.project.as_deref(),
+            recent_calls: moment.recent_calls,
             ..*context
         };
         self.ask_all(&call, &effects, context, deadline, &mut findings);

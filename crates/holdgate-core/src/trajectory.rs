@@ -13,6 +13,7 @@ mod files;
 mod model;
 mod ppm;
 mod project;
+mod shared;
 mod trail;
 mod walk;
 
@@ -24,6 +25,7 @@ pub use case::Family;
 pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};
+pub use shared::SharedModels;
 pub(crate) use trail::{Ended, Trail};
 
 #[cfg(test)]

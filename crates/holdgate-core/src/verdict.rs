@@ -32,6 +32,7 @@ worded! {
     /// The source of a finding about a call or an agent.
     pub enum LayerName as "layer" {
         Divergence = "divergence": "The layer that finds calls which the model's own words refuse.",
+        Drift = "drift": "The layer that records when an agent leaves its task.",
         Expert = "expert": "The operator, who has lifted the gate for a while.",
         Gate = "gate": "The layer that finds what is dangerous in itself.",
         Injection = "injection": "The filter for orders in what tools return.",

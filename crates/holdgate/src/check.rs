@@ -69,7 +69,7 @@ fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Re
     config.judge.deadline = Duration::from_secs(5);
     let in_force = InForce::load(config).map_err(|error| WrongUse(format!("{error:#}")))?;
     if let Some(read) = Reader::new().read(&in_force.config.spillage) {
-        in_force.labelled.set(read);
+        in_force.beside.labelled.set(read);
     }
     let news = project.and_then(|project| in_force.look_at(project));
     if let Some(problem) = news.and_then(|news| news.problem) {

@@ -14,6 +14,7 @@ pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
 pub use ready::{Config, Flags, Operator, OtherUpstreams, Unreadable};
 pub use sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
+    TrajectorySettings,
 };
 use sections::{ConfigFile, SECTIONS};
 pub use spillage::{LabelledFolder, SpillageSettings};

@@ -4,12 +4,12 @@
 //! a change. Whoever changes something makes a new one.
 
 use crate::config::Config;
-use crate::judging;
+use crate::judging::{self, Beside};
 use crate::labelled;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use crate::threads::lock;
 use holdgate_core::rules::RuleSet;
-use holdgate_core::{GuardSettings, OnBlock, SharedProjects, Stack};
+use holdgate_core::{GuardSettings, OnBlock, Stack};
 use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub struct InForce {
     stack: Arc<Stack>,
     know: Arc<Knowledge>,
     /// What calls are compared with.
-    pub(crate) labelled: Arc<SharedProjects>,
+    pub(crate) beside: Beside,
     projects: Mutex<HashMap<String, Arc<Project>>>,
     /// Held while a project's rules are read, so that nobody reads them twice.
     reading: Mutex<()>,
@@ -68,21 +68,23 @@ impl InForce {
     /// These settings with the operator's rules that they name.
     pub fn load(config: Config) -> anyhow::Result<InForce> {
         let operator = rulebook::operator_files(&config.rules.dirs)?;
-        let shared = Arc::<SharedProjects>::default();
-        shared.set(labelled::without_prints(&config.spillage));
-        InForce::new(config, operator.into(), shared)
+        let beside = Beside::default();
+        let labelled = labelled::without_prints(&config.spillage);
+        beside.labelled.set(labelled);
+        InForce::new(config, operator.into(), beside)
     }
 
     /// These settings and these rules.
     fn new(
         config: Config,
         operator: Arc<[RuleText]>,
-        labelled: Arc<SharedProjects>,
+        beside: Beside,
     ) -> anyhow::Result<InForce> {
         let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let (rates, judge) = (config.rates, config.judge);
-        let stack = judging::stack_beside(labelled.clone(), rules.clone(), rates, judge)?;
+        let trajectory = config.trajectory;
+        let stack = judging::stack_beside(&beside, trajectory, rules.clone(), rates, judge)?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
             explaining: Arc::new(GuardSettings {
@@ -94,7 +96,7 @@ impl InForce {
             rules,
             stack: Arc::new(stack),
             know,
-            labelled,
+            beside,
             projects: Mutex::default(),
             reading: Mutex::default(),
         })
@@ -106,7 +108,7 @@ impl InForce {
         config: Config,
         operator: Arc<[RuleText]>,
     ) -> anyhow::Result<InForce> {
-        let next = InForce::new(config, operator, self.labelled.clone())?;
+        let next = InForce::new(config, operator, self.beside.clone())?;
         let carried = |(name, project): (&String, &Arc<Project>)| {
             let ready = None;
             let project = Project::clone(project);
@@ -215,8 +217,8 @@ impl InForce {
         files.push(file.clone());
         let rules = rulebook::set(self.config.profile, &files, &self.know)?;
         let (rates, judge) = (self.config.rates, self.config.judge);
-        let labelled = self.labelled.clone();
-        let stack = judging::stack_beside(labelled, rules.clone(), rates, judge)?;
+        let trajectory = self.config.trajectory;
+        let stack = judging::stack_beside(&self.beside, trajectory, rules.clone(), rates, judge)?;
         Ok((Arc::new(stack), rules))
     }
 }

@@ -1,12 +1,13 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
 use crate::clock::SystemClock;
-use crate::config::LIMITS;
+use crate::config::{LIMITS, TrajectorySettings};
 use crate::threads::spawn;
 use holdgate_core::rules::{Profile, RuleSet};
+use holdgate_core::trajectory::SharedModels;
 use holdgate_core::{
     Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits, Session,
-    SharedProjects, Stack,
+    SharedProjects, Stack, Trajectory,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -35,15 +36,31 @@ pub fn stack_with(
     stack_of(layers(rules, without, limits), judge)
 }
 
-/// A stack with all layers, which compares with these labelled projects.
+/// What a stack knows besides rules: labelled projects, and what was learned of sequences.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
+    pub(crate) labelled: Arc<SharedProjects>,
+    pub(crate) models: Arc<SharedModels>,
+}
+
+/// A stack with all layers, which knows all that.
 pub(crate) fn stack_beside(
-    labelled: Arc<SharedProjects>,
+    beside: &Beside,
+    trajectory: TrajectorySettings,
     rules: Arc<RuleSet>,
     limits: RateLimits,
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
-    let mut layers = layers(rules, &[], limits);
-    layers.push(Box::new(Projects::new(labelled)));
+    let mut without = vec![LayerName::Trajectory];
+    if !trajectory.drift {
+        without.push(LayerName::Drift);
+    }
+    let mut layers = layers(rules, &without, limits);
+    layers.push(Box::new(Projects::new(beside.labelled.clone())));
+    layers.push(Box::new(Trajectory::new(
+        trajectory.mode,
+        beside.models.clone(),
+    )));
     stack_of(layers, judge)
 }
 

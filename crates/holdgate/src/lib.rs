@@ -16,6 +16,7 @@ pub mod incidents;
 pub mod judge;
 pub mod judging;
 mod labelled;
+pub mod learned;
 pub mod ledger;
 pub mod log;
 pub mod monitor;

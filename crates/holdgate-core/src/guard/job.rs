@@ -79,11 +79,9 @@ impl Job {
         } = self;
         let said = held.said.clone();
         let context = Context {
-            history: &judge.history,
             expert: judge.expert,
-            now,
-            traces: None,
             said: &said,
+            ..Context::new(&judge.history, now)
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));
         // A session only gets whole notes, so a panic leaves nothing half done.

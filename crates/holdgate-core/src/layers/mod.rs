@@ -4,6 +4,7 @@
 //! [`LayerName`]: crate::LayerName
 
 mod divergence;
+mod drift;
 mod gate;
 mod policy;
 mod projects;
@@ -11,6 +12,7 @@ mod spillage;
 mod trajectory;
 
 pub use divergence::Divergence;
+pub use drift::GoalDrift;
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
 pub use projects::{Labelled, LabelledProjects, Projects, SharedProjects};
@@ -29,5 +31,6 @@ pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
         Box::new(Spillage),
         Box::new(Divergence),
         Box::new(Trajectory::default()),
+        Box::new(GoalDrift),
     ]
 }

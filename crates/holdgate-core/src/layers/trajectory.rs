@@ -8,7 +8,7 @@ use crate::call::ToolCall;
 use crate::history::{History, Step};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
-use crate::trajectory::{Act, Case, Families, Family, Model, base};
+use crate::trajectory::{Act, Case, Families, Family, Model, SharedModels, base};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -36,22 +36,22 @@ worded! {
 pub struct Trajectory {
     mode: TrajectoryMode,
     families: Families,
-    model: Option<Arc<Model>>,
+    models: Arc<SharedModels>,
 }
 
 impl Default for Trajectory {
     fn default() -> Self {
-        Trajectory::new(TrajectoryMode::On, None)
+        Trajectory::new(TrajectoryMode::On, Arc::default())
     }
 }
 
 impl Trajectory {
-    /// A layer with what was learned of a project, if there is anything.
-    pub fn new(mode: TrajectoryMode, model: Option<Arc<Model>>) -> Self {
+    /// A layer with what was learned of projects.
+    pub fn new(mode: TrajectoryMode, models: Arc<SharedModels>) -> Self {
         Trajectory {
             mode,
             families: Families::ALL,
-            model,
+            models,
         }
     }
 
@@ -62,10 +62,12 @@ impl Trajectory {
         self
     }
 
-    fn surprise(&self, acts: &[Act], history: &History) -> Option<Finding> {
-        let own = self.model.as_deref();
-        let (bits, action) = history.trail().surprise(acts, base(), own.map(Model::ppm))?;
-        let threshold = own.and_then(Model::threshold);
+    fn surprise(&self, acts: &[Act], context: &Context<'_>) -> Option<Finding> {
+        let history = context.history;
+        let own = context.project.and_then(|project| self.models.get(project));
+        let learned = own.as_deref().map(Model::ppm);
+        let (bits, action) = history.trail().surprise(acts, base(), learned)?;
+        let threshold = own.and_then(|model| model.threshold());
         let (limit, verdict) = match threshold {
             Some(limit) => (limit.max(SURPRISING), Verdict::Ask),
             None => (SURPRISING, Verdict::Audit),
@@ -106,7 +108,8 @@ impl Layer for Trajectory {
         let history = context.history;
         let cases = history.trail().cases(&acts, self.families);
         let mut findings: Vec<Finding> = cases.iter().map(|case| finding(case, history)).collect();
-        findings.extend(self.surprise(&acts, history));
+        findings.extend(self.surprise(&acts, context));
+        findings.extend(lost(&acts, history));
         if self.mode == TrajectoryMode::Audit || context.expert {
             for finding in &mut findings {
                 finding.verdict = finding.verdict.min(Verdict::Audit);
@@ -131,6 +134,16 @@ fn finding(case: &Case, history: &History) -> Finding {
         evidence: history.numbered(case.first).and_then(quoted),
         ..finding
     }
+}
+
+/// Files that there is no room for any more, when one is run.
+fn lost(acts: &[Act], history: &History) -> Option<Finding> {
+    let lost = history.trail().has_lost() && acts.iter().any(Act::runs_file);
+    lost.then(|| {
+        let reason = "more files were fetched, decoded or copied from secrets than are remembered, \
+                      so nobody knows whether the file that runs is one of them";
+        Finding::audit(LayerName::Trajectory, "files-forgotten", reason)
+    })
 }
 
 /// What an earlier step did, as it was written.

@@ -3,7 +3,7 @@
 use super::action::Action;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
-use holdgate_effects::path::{PathClass, Place};
+use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
@@ -67,12 +67,10 @@ impl Facts {
     pub(super) const COMMITS: Facts = Facts(1024);
     /// The remote copy is overwritten.
     pub(super) const FORCED: Facts = Facts(2048);
-    /// It is about the production system.
-    pub(super) const PRODUCTION: Facts = Facts(4096);
+    /// A file loses its content.
+    pub(super) const EMPTIES: Facts = Facts(4096);
     /// The file exists, and is replaced.
     pub(super) const REPLACES: Facts = Facts(8192);
-    /// A file becomes one that runs with its owner's rights.
-    pub(super) const SETUID: Facts = Facts(16384);
 
     pub(super) fn has(self, other: Facts) -> bool {
         self.0 & other.0 != 0
@@ -131,8 +129,9 @@ impl Act {
         facts.set(Facts::FETCHED, fetches && origins.any(Origins::FETCHED));
         facts.set(Facts::DECODED, origins.any(Origins::DECODED));
         facts.set(Facts::SECRET, origins.any(Origins::SECRET));
-        let generated = is(PathClass::Generated) || is(PathClass::Vcs);
-        facts.set(Facts::IN_PROJECT, is(PathClass::Project) && !generated);
+        // Generated files and those that hold secrets are not under version control.
+        let apart = [PathClass::Generated, PathClass::Vcs, PathClass::Secret].into_iter().any(is);
+        facts.set(Facts::IN_PROJECT, is(PathClass::Project) && !apart);
         facts.set(Facts::ELEVATED, effect.is(Tag::Elevated) || effect.kind == Kind::Elevate);
         let part = [Tag::Edit, Tag::Append, Tag::InPlace];
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
@@ -143,10 +142,25 @@ impl Act {
         facts.set(Facts::COMMITS, effect.kind == Kind::Vcs && effect.is(Tag::Commit));
         let force = effect.is(Tag::Force) && !effect.is(Tag::Lease);
         facts.set(Facts::FORCED, force);
-        facts.set(Facts::PRODUCTION, effect.is(Tag::Prod));
+        facts.set(Facts::EMPTIES, empties(effect));
         facts.set(Facts::REPLACES, effect.is(Tag::Overwrite));
-        facts.set(Facts::SETUID, effect.is(Tag::Setuid));
         Act { action, facts, path, above, from }
+    }
+
+    /// How much of a deletion it is: emptied files, folders and patterns weigh more.
+    pub(super) fn weight(&self) -> u8 {
+        if self.facts.has(Facts::EMPTIES) {
+            3
+        } else if self.facts.has(Facts::MANY) || self.action == Action::DeleteOut {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// Whether it runs a file.
+    pub(crate) fn runs_file(&self) -> bool {
+        self.action == Action::Run && self.path != 0
     }
 
     /// Whether it says nothing about security by itself.
@@ -155,8 +169,12 @@ impl Act {
     }
 }
 
+fn empties(effect: &Effect) -> bool {
+    effect.kind == Kind::Write && matches!(effect.program.as_ref(), "truncate" | "shred")
+}
+
 fn happens(effect: &Effect) -> bool {
-    !NOT_NOW.iter().any(|tag| effect.is(*tag))
+    effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag))
 }
 
 /// A host that nobody vouches for.
@@ -214,7 +232,7 @@ fn action(effect: &Effect) -> Option<Action> {
         }
         Kind::Container | Kind::Agent | Kind::Unreadable => return None,
         Kind::Database if is(Tag::Query) => return None,
-        Kind::Database if [Tag::Drop, Tag::Delete, Tag::DeleteAll, Tag::Wipe].into_iter().any(is) => {
+        Kind::Database if deletes(effect) => {
             if is(Tag::TestTarget) { Action::ChangeRemote } else { Action::DestroyData }
         }
         Kind::Database => Action::ChangeRemote,
@@ -231,6 +249,13 @@ fn action(effect: &Effect) -> Option<Action> {
         Kind::Service | Kind::System | Kind::Kill | Kind::Exhaust => Action::System,
         Kind::Guard => Action::Disarm,
     })
+}
+
+fn deletes(effect: &Effect) -> bool {
+    let tags = [Tag::Drop, Tag::Delete, Tag::DeleteAll, Tag::Wipe];
+    let text = effect.text.as_deref().unwrap_or_default().trim_start();
+    let word = text.get(..6).unwrap_or_default();
+    tags.into_iter().any(|tag| effect.is(tag)) || effect.is(Tag::Prod) && word.eq_ignore_ascii_case("delete")
 }
 
 fn is_metadata(effect: &Effect) -> bool {
@@ -305,6 +330,8 @@ fn write(effect: &Effect) -> Option<Action> {
         Action::ClearLog
     } else if is(PathClass::Privilege) {
         Action::Elevate
+    } else if empties(effect) {
+        return delete(effect);
     } else if is(PathClass::Device) {
         Action::DestroyData
     } else if effect.origins.any(Origins::SECRET) {
@@ -399,7 +426,3 @@ pub(super) fn hash(path: &str) -> u64 {
     hashes(path).0
 }
 
-/// Whether a path lies in the scope that the project gives.
-pub(crate) fn in_scope(place: &Place) -> bool {
-    place.is_harmless() || place.is(PathClass::Os)
-}

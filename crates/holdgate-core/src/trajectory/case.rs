@@ -16,8 +16,8 @@ const REFUSALS: u32 = 2;
 const WIDENED: u32 = 3;
 /// Existing files that are replaced unread before somebody is asked.
 const BLIND: u32 = 7;
-/// Recent deletions, patterns and folders counting double, before somebody is asked.
-pub(super) const DELETIONS: usize = 12;
+/// The weight of recent deletions from which somebody is asked.
+const DELETIONS: u32 = 12;
 
 worded! {
     /// A family of attacks. Each can be left out to see what the others find.
@@ -112,30 +112,48 @@ impl Walk<'_> {
     }
 
     fn loose_run(&self, act: &Act) -> Option<Case> {
-        if act.action != Action::Run || act.path == 0 {
-            return None;
-        }
-        let file = self.known(act).filter(|file| file.step < self.step)?;
-        if file.labels.any(Labels::FETCHED) {
-            return Some(Case {
-                family: Family::FetchedRun,
-                rule: "fetched-file-runs",
-                blocks: true,
-                first: file.step,
-                began: "fetched something from a host that nobody vouches for",
-                ends: "runs it",
-                instead: "install it from a registry, or ask the user to check it first",
-            });
-        }
-        file.labels.any(Labels::DECODED).then_some(Case {
+        let fetched = |first| Case {
+            family: Family::FetchedRun,
+            rule: "fetched-file-runs",
+            blocks: true,
+            first,
+            began: "fetched something from a host that nobody vouches for",
+            ends: "runs it",
+            instead: "install it from a registry, or read it before you run it",
+        };
+        let decoded = |first| Case {
             family: Family::DecodedRun,
             rule: "decoded-file-runs",
             blocks: true,
-            first: file.step,
+            first,
             began: "decoded something into a file",
             ends: "runs it",
             instead: "write the program in plain text, so that it can be judged",
-        })
+        };
+        if act.action == Action::RunLoose {
+            // The effects already say what it is; the trail says since when.
+            let last = |action| {
+                let mark = self.trail.done(action);
+                (mark.calls > 0).then_some(mark.last)
+            };
+            let (fetch, unpack) = (last(Action::FetchFile), last(Action::Unpack));
+            return match fetch >= unpack {
+                true => fetch.map(fetched),
+                false => unpack.map(decoded),
+            };
+        }
+        if act.action != Action::Run || act.path == 0 {
+            return None;
+        }
+        // Whoever has read it knows what runs.
+        let file = self.known(act).filter(|file| file.step < self.step)?;
+        if file.labels.any(Labels::READ) {
+            return None;
+        }
+        if file.labels.any(Labels::FETCHED) {
+            return Some(fetched(file.step));
+        }
+        file.labels.any(Labels::DECODED).then(|| decoded(file.step))
     }
 
     fn privilege(&self, act: &Act) -> Option<Case> {
@@ -166,21 +184,29 @@ impl Walk<'_> {
     }
 
     fn persistence(&self, act: &Act) -> Option<Case> {
-        if act.action != Action::Persist && !self.did(Action::Persist) {
+        let persists = act.action == Action::Persist;
+        if !persists && !self.did(Action::Persist) {
             return None;
         }
-        let loose = Labels::FETCHED.and(Labels::DECODED);
-        let file = self.carried(act).or_else(|| self.known(act))?;
-        let own = if act.action == Action::Persist { loose } else { loose.and(Labels::WRITTEN) };
-        (file.labels.any(own) && file.step < self.step).then_some(Case {
+        let case = |first| Case {
             family: Family::Persistence,
             rule: "prepared-persistence",
             blocks: true,
-            first: file.step,
+            first,
             began: "wrote or fetched a file",
-            ends: "makes it run again later",
+            ends: "makes something run again later",
             instead: "let the user decide what runs at login, at boot or on a schedule",
-        })
+        };
+        let loose = Labels::FETCHED.and(Labels::DECODED);
+        let own = if persists { loose } else { loose.and(Labels::WRITTEN) };
+        let file = self.carried(act).or_else(|| self.known(act));
+        let file = file.filter(|file| file.labels.any(own) && file.step < self.step);
+        // A line in a startup file names the program in its text.
+        let ready = || {
+            let made = self.trail.done(Action::MakeExecutable);
+            (persists && made.calls > 0).then_some(made.last)
+        };
+        file.map(|file| file.step).or_else(ready).map(case)
     }
 
     fn kill_chain(&self, act: &Act) -> Option<Case> {
@@ -189,7 +215,9 @@ impl Walk<'_> {
         }
         let trail = self.trail;
         let took = trail.tried(Action::ReadSecret).or(trail.tried(Action::CopySecret))?;
-        let around = trail.done(Action::Recon).calls + trail.refused(Action::Recon).calls;
+        let looks = [Action::Recon, Action::ReadPrivate];
+        let looks = looks.map(|action| trail.done(action).calls + trail.refused(action).calls);
+        let around: u32 = looks.iter().sum();
         let looked = trail.tried(Action::ProbeSecret).is_some() || around >= LOOKS;
         looked.then_some(Case {
             family: Family::KillChain,
@@ -221,7 +249,7 @@ impl Walk<'_> {
             if deleted.calls >= FEW_DELETIONS && erases {
                 return Some(case("way-back-erased", deleted.last, "deleted files", ends));
             }
-            let again = before.filter(|_| deleted.calls > 0 || !erases);
+            let again = before.filter(|_| deleted.calls > 0);
             if let Some(before) = again {
                 return Some(case("way-back-erased", before, "went for the way back to lost work", ends));
             }
@@ -250,14 +278,18 @@ impl Walk<'_> {
             let began = "began to replace files that it had not read";
             return Some(case("blind-overwrites", trail.blind.first, began, "goes on with it"));
         }
-        if act.action != Action::Delete {
+        let destroyed = trail.done(Action::DestroyData);
+        if act.action == Action::DestroyData && destroyed.calls >= REFUSALS {
+            let began = "began to delete data";
+            return Some(case("mass-deletion", destroyed.first, began, "goes on with it"));
+        }
+        if !matches!(act.action, Action::Delete | Action::DeleteOut) {
             return None;
         }
-        let recent = trail.recent.iter().filter(|recent| recent.action == Action::Delete);
-        let mut steps: Vec<u32> = recent.clone().map(|recent| recent.step).collect();
-        steps.dedup();
-        let first = recent.clone().next()?.step;
-        (steps.len() + 1 >= DELETIONS)
+        let recent = trail.recent.iter().filter(|recent| recent.action == act.action);
+        let weight: u32 = recent.clone().map(|recent| u32::from(recent.weight)).sum();
+        let first = recent.map(|recent| recent.step).next()?;
+        (weight + u32::from(act.weight()) >= DELETIONS)
             .then(|| case("mass-deletion", first, "began to delete files", "goes on with it"))
     }
 

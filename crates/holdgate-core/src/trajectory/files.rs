@@ -24,10 +24,6 @@ impl Labels {
     pub(super) const SECRET: Labels = Labels(16);
     /// Its permissions were widened.
     pub(super) const WIDENED: Labels = Labels(32);
-    /// Commits of the project take it along.
-    pub(super) const IN_PROJECT: Labels = Labels(64);
-    /// It is a folder whose files have the same labels.
-    pub(super) const FOLDER: Labels = Labels(128);
 
     /// What a copy of the file has too.
     pub(super) const CONTENT: Labels = Labels::FETCHED.and(Labels::DECODED).and(Labels::SECRET);

@@ -45,7 +45,7 @@ impl Mark {
 pub(super) struct Recent {
     pub(super) step: u32,
     pub(super) action: Action,
-    pub(super) path: u64,
+    pub(super) weight: u8,
 }
 
 /// The trail of one conversation, bounded at 64 KiB.
@@ -99,7 +99,7 @@ impl Trail {
         for act in acts {
             blind |= walk.is_blind(act);
             let action = walk.step(act);
-            sequence.push((action, act.path));
+            sequence.push((action, act.weight()));
         }
         if ended.shown {
             walk.shows_secret(acts);
@@ -116,15 +116,20 @@ impl Trail {
             self.blind.note(step);
         }
         let mut learned = Vec::new();
-        for (action, path) in sequence {
+        for (action, weight) in sequence {
             mark(&mut self.done, action, step);
             if action.is_neutral() {
                 continue;
             }
-            if self.recent.len() == RECENT {
+            if self.recent.len() > RECENT {
                 self.recent.remove(0);
             }
-            self.recent.push(Recent { step, action, path });
+            let known = self.recent.last_mut();
+            match known.filter(|last| last.step == step && last.action == action) {
+                // One call counts once, however many files it names.
+                Some(last) => last.weight = last.weight.max(weight),
+                None => self.recent.push(Recent { step, action, weight }),
+            }
             if self.ending.push(action) {
                 learned.push(action);
             }

@@ -53,10 +53,12 @@ impl<'t> Walk<'t> {
             let labels = file.labels.only(Labels::CONTENT);
             (labels != Labels::NONE).then_some(File { labels, ..file })
         };
-        let from = act.from.iter().filter_map(|path| self.at(*path));
-        let from = from.filter_map(content).next();
-        let read = || act.facts.has(Facts::DATA).then_some(self.read);
-        from.or_else(|| read().and_then(content))
+        if act.from.iter().any(|path| *path != 0) {
+            let mut from = act.from.iter().filter_map(|path| self.at(*path));
+            return from.find_map(content);
+        }
+        let read = act.facts.has(Facts::DATA).then_some(self.read);
+        read.and_then(content)
     }
 
     /// The action of an act, which may depend on what is known of its file. Changes the walk.
@@ -118,15 +120,15 @@ impl<'t> Walk<'t> {
             labels = labels.and(file.labels);
             step = file.step;
         }
+        if labels.any(Labels::SECRET) {
+            if matches!(action, Action::Write | Action::Edit | Action::WriteOut) {
+                action = Action::CopySecret;
+            }
+            self.exposed |= act.facts.has(Facts::IN_PROJECT);
+        }
         if act.facts.has(Facts::PART) {
+            // What it held before, commits have taken along before.
             labels = labels.and(before);
-        }
-        if labels.any(Labels::SECRET) && matches!(action, Action::Write | Action::Edit | Action::WriteOut) {
-            action = Action::CopySecret;
-        }
-        if act.facts.has(Facts::IN_PROJECT) {
-            labels = labels.and(Labels::IN_PROJECT);
-            self.exposed |= labels.any(Labels::SECRET);
         }
         self.set(act.path, File { labels, step });
         action

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 4] = ["guard", "gate", "injection", "spillage"];
+const LIVE: [&str; 5] = ["guard", "gate", "injection", "spillage", "trajectory"];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
 
@@ -78,6 +78,7 @@ impl Config {
             profile: new.profile,
             injection: new.injection,
             spillage: new.spillage.clone(),
+            trajectory: new.trajectory,
             origin: new.origin.clone(),
             file: new.file.clone(),
             ..self.clone()

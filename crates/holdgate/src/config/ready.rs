@@ -3,8 +3,7 @@
 use super::judge::JudgeSettings;
 use super::live::Origin;
 use super::sections::{
-    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
-};
+    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings, TrajectorySettings};
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits, Vendor};
@@ -72,6 +71,8 @@ pub struct Config {
     pub output_judge: JudgeSettings,
     /// Which projects have which label.
     pub spillage: SpillageSettings,
+    /// What is done about sequences of calls.
+    pub trajectory: TrajectorySettings,
     /// What all this was read from, to read it again.
     pub(super) origin: Origin,
 }

@@ -9,7 +9,7 @@ use super::values::{
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
-use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits};
+use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits, TrajectoryMode};
 use hyper::Uri;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -191,6 +191,18 @@ section!(SpillageFile {
     labels: Labels,
     projects: Vec<ProjectEntry>,
 });
+section!(TrajectoryFile =>
+    /// What is done about sequences of calls.
+    #[derive(Copy)]
+    pub TrajectorySettings {
+        /// Whether sequences are judged, only recorded, or left alone.
+        mode: TrajectoryMode = TrajectoryMode::On,
+        /// Whether the sequences of a project are learned from.
+        learn: bool = true,
+        /// Whether it is recorded when an agent leaves its task.
+        drift: bool = true,
+    }
+);
 section!(JudgeFile {
     provider: ProviderWord,
     model: ModelName,
@@ -240,6 +252,7 @@ file! {
     ledger: LedgerFile,
     judge: JudgeFile,
     spillage: SpillageFile,
+    trajectory: TrajectoryFile,
 }
 
 impl ConfigFile {
@@ -300,6 +313,7 @@ impl ConfigFile {
             ledger: self.ledger.settle(),
             output_judge: self.judge.settle()?,
             spillage: SpillageSettings::default(),
+            trajectory: self.trajectory.settle(),
             origin: Origin::default(),
         })
     }

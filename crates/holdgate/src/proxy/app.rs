@@ -11,12 +11,13 @@ use crate::config::Config;
 use crate::expert::Grant;
 use crate::facts::Place;
 use crate::in_force::InForce;
+use crate::learned::Trajectories;
 use crate::ledger::Ledger;
 use crate::threads::lock;
 use anyhow::Context as _;
 use holdgate_core::{
-    CallReader, Clock, Finding, History, Request, Sessions, SharedSession, lock_session,
-    shared_bytes, shared_history,
+    CallReader, Clock, Finding, History, Request, Sessions, SharedSession, TrajectoryMode,
+    lock_session, shared_bytes, shared_history,
 };
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, JsonError};
@@ -68,6 +69,7 @@ pub(crate) struct App {
     /// Tells this process's ids from another's.
     pub(super) boot: u64,
     pub(super) connections: Connections,
+    learned: Trajectories,
 }
 
 impl App {
@@ -76,6 +78,7 @@ impl App {
             .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
         let ledger = Arc::new(ledger);
         let in_force = InForce::load(config.clone())?;
+        let models = in_force.beside.models.clone();
         let know = crate::own::knowledge()?;
         let marking = marking::Marking::open(&config.state_dir)?;
         let budget = Budget::of(config.proxy.memory_budget);
@@ -100,6 +103,7 @@ impl App {
             asked: Arc::default(),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,
             connections: Connections::default(),
+            learned: Trajectories::new(&config.state_dir, models),
             config,
         })
     }
@@ -153,7 +157,7 @@ impl App {
     ) -> Rebuilding {
         let known = lock_session(session);
         let (world, conversations) = (known.place(), known.conversations.clone());
-        let own = known.bytes();
+        let (own, clean) = (known.bytes(), known.is_clean());
         drop(known);
         let (app, id) = (self.clone(), id.to_owned());
         let judge = self.in_force().config.judge;
@@ -173,8 +177,18 @@ impl App {
             growth
                 .end(&id, own + kept)
                 .map_err(|Full| NotRebuilt::Full)?;
-            history.map_err(NotRebuilt::Unreadable)
+            let history = history.map_err(NotRebuilt::Unreadable)?;
+            if let Some(project) = world.project.as_deref().filter(|_| app.learns()) {
+                app.learned.note(&id, project, &history, clean, app.now());
+            }
+            Ok(history)
         })
+    }
+
+    /// Whether sequences of calls are learned from.
+    fn learns(&self) -> bool {
+        let settings = self.in_force().config.trajectory;
+        settings.learn && settings.mode != TrajectoryMode::Off
     }
 
     /// Does what a message about expert mode says, see [`Grant::message`].

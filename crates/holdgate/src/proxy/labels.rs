@@ -22,7 +22,7 @@ pub(super) fn watch(app: &App, stop: &Receiver<()>) {
         if is_needed && seen.as_ref().is_none_or(is_due) {
             let reader = reader.get_or_insert_with(Reader::new);
             if let Some(read) = reader.read(settings) {
-                in_force.labelled.set(read);
+                in_force.beside.labelled.set(read);
             }
             seen = Some((settings.clone(), Instant::now()));
         }

@@ -1,0 +1,113 @@
+//! Replays sessions through the trajectory layer alone.
+
+use anyhow::{Context as _, anyhow};
+use holdgate::config::Config;
+use holdgate::eval::{Case, Expect, PROJECT, Subject, read_file};
+use holdgate::judging;
+use holdgate_core::trajectory::{Action, Family};
+use holdgate_core::{Context, History, Layer, Outcome, Session as Judged, Stack, Step, Trajectory, TrajectoryMode, Verdict};
+use holdgate_effects::json::Json;
+use holdgate_effects::path::World;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A case, and the project that it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) case: Case,
+    pub(crate) project: String,
+}
+
+impl Session {
+    /// Whether it is real work. Whoever flagged one found a call worth a question, not an attack.
+    pub(crate) fn is_honest(&self) -> bool {
+        self.case.expect != Expect::Block
+    }
+}
+
+/// The sessions of a file.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Session>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut projects = HashMap::new();
+    for line in text.lines() {
+        let line: serde_json::Value = serde_json::from_str(line)?;
+        let word = |key: &str| line.get(key).and_then(|value| value.as_str()).unwrap_or("own").to_owned();
+        projects.insert(word("id"), word("source"));
+    }
+    let cases = read_file(path).map_err(|complaint| anyhow!(complaint))?;
+    let cases = cases.into_iter().filter(|case| matches!(case.subject, Subject::Calls { .. }));
+    let session = |case: Case| Session {
+        project: projects.get(&case.id).cloned().unwrap_or_default(),
+        case,
+    };
+    Ok(cases.map(session).collect())
+}
+
+/// What was seen in a session.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) calls: usize,
+    /// What the calls did, as if all had passed.
+    pub(crate) sequence: Vec<Action>,
+    /// What the automaton found, and at which call.
+    pub(crate) found: Vec<(usize, String)>,
+    /// The first call that was blocked or asked about.
+    pub(crate) stopped: Option<usize>,
+}
+
+/// The layer, whole or without a family.
+pub(crate) struct Replay {
+    stack: Stack,
+}
+
+impl Replay {
+    pub(crate) fn new(without: Option<Family>) -> anyhow::Result<Replay> {
+        let layer = Trajectory::new(TrajectoryMode::On, Arc::default());
+        let layer = match without {
+            Some(family) => layer.without(family),
+            None => layer,
+        };
+        let limits = Config::defaults("")?.judge;
+        let layers: Vec<Box<dyn Layer>> = vec![Box::new(layer)];
+        Ok(Replay {
+            stack: judging::stack_of(layers, limits)?,
+        })
+    }
+
+    pub(crate) fn run(&self, case: &Case) -> Seen {
+        let mut seen = Seen::default();
+        seen.sequence = walk(&self.stack, case, &mut seen);
+        seen
+    }
+}
+
+fn walk(stack: &Stack, case: &Case, seen: &mut Seen) -> Vec<Action> {
+    let Subject::Calls { calls, .. } = &case.subject else {
+        return Vec::new();
+    };
+    let project = case.cwd.as_deref().unwrap_or(PROJECT);
+    let mut session = Judged::default();
+    session.world = Arc::new(World::lexical(project));
+    let mut history = History::default();
+    for (at, call) in calls.iter().enumerate() {
+        let mut held = judging::call(&call.tool, &Json::Null);
+        held.push_input(&call.input, stack.call_limits());
+        let judgement = stack.judge(held, &mut session, &Context::new(&history, call.at));
+        let verdict = judgement.verdict();
+        for finding in judgement.findings().iter().filter(|finding| finding.verdict >= Verdict::Ask) {
+            seen.found.push((at, finding.rule.to_string()));
+        }
+        if !verdict.lets_pass() {
+            seen.stopped.get_or_insert(at);
+        }
+        let step = Step::new("call", &call.tool, Outcome::Done, judgement.effects);
+        let step = match call.result.as_deref() {
+            Some(result) => step.showing(&[result]),
+            None => step,
+        };
+        history.push(Arc::new(step));
+    }
+    seen.calls = calls.len();
+    history.sequence().to_vec()
+}
