@@ -190,6 +190,7 @@ mod tests {
     use holdgate_effects::fuel::Fuel;
     use holdgate_effects::json::{Json, LoneSurrogates};
     use holdgate_effects::path::PathClass;
+    use holdgate_effects::tag::Tag;
 
     fn class(world: &World, path: &str, class: PathClass) -> bool {
         let know = Knowledge::built_in().unwrap();
@@ -265,6 +266,47 @@ mod tests {
         assert!(!deletes("b.sh"), "it lies outside of the project");
         assert!(!deletes("long.sh"));
         assert!(!deletes("absent.sh"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_project_names_has_a_known_publisher() {
+        let know = Knowledge::built_in().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let project = root.join("home/me/project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        std::fs::create_dir_all(project.join("node_modules/.bin")).unwrap();
+        let package = r#"{"name": "@acme-labs-x/web", "dependencies": {"acme-sdk-x": "^1"}}"#;
+        std::fs::write(project.join("package.json"), package).unwrap();
+        let remote = "[remote \"origin\"]\n  url = git@github.com:acme-labs-x/web.git\n";
+        std::fs::write(project.join(".git/config"), remote).unwrap();
+        std::fs::write(project.join("node_modules/.bin/acme-gen-x"), "//").unwrap();
+        let place = Place {
+            project: project.to_str().map(str::to_owned),
+            home: root.join("home/me").to_str().map(str::to_owned),
+            own: Vec::new(),
+        };
+        let world = place.world(&know);
+        let known = |command: &str| {
+            let input = Json::object([("command", command.to_owned().into())]);
+            let text = input.text();
+            let call = Invocation {
+                tool: "Bash",
+                input: &input,
+                text: &text,
+            };
+            let fuel = Fuel::new(1_000_000);
+            let effects = holdgate_effects::understand(call, &world, &know, &fuel).unwrap();
+            !effects.iter().any(|e| e.is(Tag::UnknownPublisher))
+        };
+        assert!(known("npm install acme-sdk-x@2"));
+        assert!(known("npm install @acme-labs-x/ui"));
+        assert!(known("pip install git+https://github.com/acme-labs-x/tool"));
+        assert!(known("npx acme-gen-x"));
+        assert!(!known("npm install acme-sdk-y"));
+        assert!(!known("npx acme-gen-y"));
+        assert!(!known("pip install acme-sdk-x"), "npm knows it, not PyPI");
     }
 
     #[test]

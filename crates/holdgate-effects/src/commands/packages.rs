@@ -114,6 +114,10 @@ pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>, words: &[Value]) -> Fuel
     let Some((package, arguments)) = words.split_first() else {
         return Ok(None);
     };
+    if package.text.starts_with(['.', '/', '~']) {
+        // A program of the project.
+        return scene.argv(words, run.call.stdin).map(Some);
+    }
     let name = package.text.strip_prefix('@').unwrap_or(&package.text);
     let name = name.split('@').next().unwrap_or("");
     let know = scene.know;

@@ -184,9 +184,9 @@ fn hashes(registry: Registry) -> &'static [u8] {
         Registry::Pypi => include_bytes!("publishers/names/pypi.bin"),
         Registry::Gem => include_bytes!("publishers/names/gem.bin"),
         Registry::Go => include_bytes!("publishers/names/go.bin"),
+        Registry::Crates => include_bytes!("publishers/names/crates.bin"),
         Registry::Forge => include_bytes!("publishers/names/forge.bin"),
-        Registry::Crates
-        | Registry::Packagist
+        Registry::Packagist
         | Registry::Jsr
         | Registry::Extension
         | Registry::Tap

@@ -3,6 +3,7 @@
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::host::{Host, HostClass};
+use crate::knowledge::publishers::owner_at;
 use crate::path::Place;
 use crate::tag::Tag;
 use crate::value::Value;
@@ -73,7 +74,8 @@ impl Scene<'_> {
             }
             for address in addresses(line, words, inside) {
                 let host = self.know.hosts.host(&Value::known(address.as_str()));
-                if hosts.len() < MAX_HOSTS && hosts.insert(host.name.clone()) {
+                let owner = owner_at(&address).unwrap_or_default();
+                if hosts.len() < MAX_HOSTS && hosts.insert((host.name.clone(), owner)) {
                     self.package_host(name, line, &address, host)?;
                 }
             }
@@ -89,6 +91,7 @@ impl Scene<'_> {
         };
         let mut actor = Actor::new(name, &crate::json::shorten(line, 200));
         actor.tag(self.doubt(&Value::known(address)));
+        actor.tag(self.publisher_at(address));
         let effect = actor.does(Kind::Install).with(host).about(address);
         self.emit(effect.tagged(Tag::FromUrl).tagged(Tag::Written).tagged(tag))
     }

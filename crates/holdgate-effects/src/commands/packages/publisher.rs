@@ -53,7 +53,7 @@ pub(super) fn of(scene: &Scene<'_>, run: Run<'_>, value: &Value) -> Vec<Tag> {
         || lower.contains("@file:");
     // What is updated is there; what is built from elsewhere is not the registry's.
     let elsewhere = parsed.is_sub(&["update", "up", "upgrade", "link", "ln"])
-        || parsed.given(&["--git", "--path"]);
+        || parsed.given(&["--git", "--path", "--no-index"]);
     if local || elsewhere {
         return Vec::new();
     }

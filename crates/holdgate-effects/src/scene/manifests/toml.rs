@@ -93,6 +93,21 @@ pub(super) fn cargo(text: &str) -> Found<'_> {
             continue;
         };
         let (key, value) = (key.trim().trim_matches('"'), value.trim());
+        if inside {
+            // The keys of one dependency: it may lie here, or have another name.
+            match key {
+                "path" | "git" | "workspace" => drop(found.pop()),
+                "package" => {
+                    found.pop();
+                    let name = value.trim_matches('"');
+                    found.push((Named::Package(Registry::Crates, name), line));
+                }
+                _ => continue,
+            }
+            inside = key == "package";
+            section = "package";
+            continue;
+        }
         let is_key = key
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
@@ -106,11 +121,7 @@ pub(super) fn cargo(text: &str) -> Found<'_> {
             "workspace = true",
             "workspace=true",
         ];
-        if inside
-            || !is_key
-            || here.iter().any(|word| value.contains(word))
-            || OTHER_KEYS.contains(&key)
-        {
+        if !is_key || here.iter().any(|word| value.contains(word)) || OTHER_KEYS.contains(&key) {
             continue;
         }
         if is_section(section) || piece {
