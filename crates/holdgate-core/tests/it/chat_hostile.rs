@@ -271,9 +271,10 @@ proptest! {
         hold_all in any::<bool>(),
         go_on in any::<bool>(),
     ) {
-        let (protocol, streams) = match chat {
-            true => (CHAT, chat_streams()),
-            false => (OLLAMA, ollama_streams()),
+        let (protocol, streams) = if chat {
+            (CHAT, chat_streams())
+        } else {
+            (OLLAMA, ollama_streams())
         };
         let settings = GuardSettings {
             hold_all,

@@ -32,6 +32,7 @@ mod labelled;
 mod monitor;
 mod own;
 mod person;
+mod protocols;
 mod proxy;
 mod proxy_slow;
 #[path = "../../../holdgate-effects/tests/it/random.rs"]

@@ -180,7 +180,7 @@ async fn other_protocols_and_answers_that_could_carry_calls_are_refused() {
             r#"{"data":[{"type":"agent.tool_use"}]}"#,
             "/v1/sessions/s/events",
         ),
-        ("application/json", "{}", "/v1/chat/completions"),
+        ("application/json", "{}", "/v1/completions"),
         ("application/json", "{}", "/model/m/invoke"),
         (
             "application/json",

@@ -57,7 +57,7 @@ impl Choice {
     pub(super) fn take(
         &mut self,
         fragment: &Fragment<'_>,
-        chunk: &Json<'_>,
+        head: &Json<'_>,
         surrogates: Option<&Fault>,
         next_block: &mut Block,
         events: &mut Vec<Event>,
@@ -71,7 +71,7 @@ impl Choice {
             }
             None => {
                 self.end_whole(events);
-                self.begin(fragment, chunk, next_block, events);
+                self.begin(fragment, head, next_block, events);
                 self.calls.len() - 1
             }
         };
@@ -132,7 +132,7 @@ impl Choice {
     fn begin(
         &mut self,
         fragment: &Fragment<'_>,
-        chunk: &Json<'_>,
+        head: &Json<'_>,
         next_block: &mut Block,
         events: &mut Vec<Event>,
     ) {
@@ -141,7 +141,7 @@ impl Choice {
         let id = match fragment.kind {
             // Its result names the function only.
             Kind::Legacy => fragment.name.unwrap_or_default().to_owned(),
-            Kind::Function | Kind::Custom | Kind::Unknown(_) => new_id(chunk, block),
+            Kind::Function | Kind::Custom | Kind::Unknown(_) => new_id(head, block),
         };
         let mut held = fragment.begin(self.number, id);
         held.said = self.said.end();
@@ -194,8 +194,8 @@ impl Call {
 const ID_BYTES: usize = 24;
 
 /// An id for a call that has none. The client needs one, to say whose result it sends.
-fn new_id(chunk: &Json<'_>, block: Block) -> String {
-    let response = chunk.get_str("id").unwrap_or_default();
+fn new_id(head: &Json<'_>, block: Block) -> String {
+    let response = head.get_str("id").unwrap_or_default();
     let plain: String = response
         .chars()
         .filter(char::is_ascii_alphanumeric)

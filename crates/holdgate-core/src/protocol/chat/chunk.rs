@@ -128,17 +128,40 @@ pub(super) fn texts<'m>(content: Option<&'m Json<'m>>) -> impl Iterator<Item = &
     plain.into_iter().chain(parts)
 }
 
-/// A chunk like `chunk` with this one choice, and with the usage only if `with_usage`. The padding
-/// is left out: it is as long as something that is no longer beside it.
-pub(super) fn with_choice<'a>(chunk: &Json<'a>, choice: Json<'a>, with_usage: bool) -> Json<'a> {
+/// Members of a chunk that all chunks of a response have, and the usage.
+const HEAD: &[&str] = &[
+    "id",
+    "object",
+    "created",
+    "model",
+    "system_fingerprint",
+    "service_tier",
+    "usage",
+];
+/// Bytes of such a member, at the most: they are written once for each call and choice.
+const HEAD_BYTES: usize = 1 << 10;
+
+/// What the chunks that are made of `chunk`, or come after it, have in common with it.
+pub(super) fn head<'a>(chunk: &Json<'a>) -> Json<'a> {
     let members = chunk.as_object().unwrap_or_default().iter();
-    let kept = members.filter_map(|(key, value)| match &**key {
-        "obfuscation" => None,
-        "choices" => Some((key.clone(), Json::Array(vec![choice.clone()]))),
-        "usage" if !with_usage => Some((key.clone(), Json::Null)),
-        _ => Some((key.clone(), value.clone())),
-    });
-    Json::Object(kept.collect())
+    let is_short = |value: &Json<'_>| value.text().len() <= HEAD_BYTES;
+    let kept = members.filter(|(key, value)| HEAD.contains(&&**key) && is_short(value));
+    Json::Object(kept.cloned().collect())
+}
+
+/// A chunk with this head and this one choice, and with the usage if it is the last of the choice.
+pub(super) fn with_choice<'a>(head: &Json<'a>, choice: Json<'a>, with_usage: bool) -> Json<'a> {
+    let left_out: &[&str] = if with_usage { &[] } else { &["usage"] };
+    let mut piece = without(head, left_out);
+    piece.set("choices", Json::Array(vec![choice]));
+    piece
+}
+
+/// The object without these members.
+pub(in super::super) fn without<'a>(json: &Json<'a>, keys: &[&str]) -> Json<'a> {
+    let members = json.as_object().unwrap_or_default().iter();
+    let kept = members.filter(|(key, _)| !keys.contains(&&**key));
+    Json::Object(kept.cloned().collect())
 }
 
 /// A choice like `choice` with another delta: its words, or nothing and the reason for its end.

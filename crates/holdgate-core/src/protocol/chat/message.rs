@@ -3,7 +3,7 @@
 use super::super::said::Said;
 use super::super::{Declared, GuardedMessage, ReadMessage};
 use super::chunk::{
-    check_members, check_no_calls, could_act, is_set, no_lone_surrogates, read_json, texts,
+    check_members, check_no_calls, could_act, is_set, no_lone_surrogates, read_json, texts, without,
 };
 use super::fragment::{CUSTOM_END, CUSTOM_START, Fragment, Kind, custom_piece};
 use super::write::{has_text, true_reason};
@@ -132,13 +132,6 @@ fn calls(choice: &Json<'_>, at: usize, declared: &Declared) -> Result<Vec<HeldCa
         held.push(call);
     }
     Ok(held)
-}
-
-/// The object without these members.
-pub(in super::super) fn without<'a>(json: &Json<'a>, keys: &[&str]) -> Json<'a> {
-    let members = json.as_object().unwrap_or_default().iter();
-    let kept = members.filter(|(key, _)| !keys.contains(&&**key));
-    Json::Object(kept.cloned().collect())
 }
 
 impl Message<'_> {

@@ -17,9 +17,8 @@ use bytes::Bytes;
 use holdgate_effects::json::JsonError;
 
 // What Ollama's own API has in common with this one.
-pub(super) use chunk::{check_members, hides_call, no_lone_surrogates, read_json};
+pub(super) use chunk::{check_members, hides_call, no_lone_surrogates, read_json, without};
 pub(super) use history::{mentions, results};
-pub(super) use message::without;
 pub(super) use request::{SYSTEM_ROLES, take_fact};
 
 /// OpenAI Chat Completions.

@@ -8,11 +8,10 @@
 use super::super::{Declared, Reader};
 use super::choice::Choice;
 use super::chunk::{
-    check_members, check_no_calls, could_act, is_set, no_lone_surrogates, read_json, with_choice,
-    with_delta,
+    check_members, check_no_calls, could_act, head, is_set, no_lone_surrogates, read_json,
+    with_choice, with_delta, without,
 };
 use super::fragment::Fragment;
-use super::message::without;
 use super::write::{end_mark, frame};
 use crate::call::Fault;
 use crate::event::{Block, Event, Part, Violation};
@@ -85,8 +84,9 @@ impl ChunkReader {
             }
             choices => {
                 let surrogates = no_lone_surrogates(data).err();
+                let head = head(&json);
                 for choice in choices {
-                    self.split(&json, choice, surrogates.as_ref(), events)?;
+                    self.split(&head, choice, surrogates.as_ref(), events)?;
                 }
             }
         }
@@ -127,7 +127,7 @@ impl ChunkReader {
     /// The parts of a choice in frames of their own: its words, its calls, and why it ends.
     fn split(
         &mut self,
-        chunk: &Json<'_>,
+        head: &Json<'_>,
         json: &Json<'_>,
         surrogates: Option<&Fault>,
         events: &mut Vec<Event>,
@@ -147,7 +147,7 @@ impl ChunkReader {
                 (true, true) => Part::BlockMore(choice.number),
                 (true, false) => Part::Other,
             };
-            let piece = with_choice(chunk, with_delta(json, words, false), false);
+            let piece = with_choice(head, with_delta(json, words, false), false);
             events.push(Event::Piece(part, frame(&piece)));
         }
         let calls = delta.get("tool_calls").filter(|calls| is_set(Some(calls)));
@@ -159,12 +159,12 @@ impl ChunkReader {
         let legacy = delta.get("function_call").filter(|call| is_set(Some(call)));
         let fragments = calls.iter().map(Fragment::read);
         for fragment in fragments.chain(legacy.map(Fragment::legacy)) {
-            choice.take(&fragment?, chunk, surrogates, &mut next_block, events)?;
+            choice.take(&fragment?, head, surrogates, &mut next_block, events)?;
         }
         if finishes {
             choice.finish(events);
             let nothing = Json::Object(Vec::new());
-            let piece = with_choice(chunk, with_delta(json, nothing, true), true);
+            let piece = with_choice(head, with_delta(json, nothing, true), true);
             events.push(Event::Piece(Part::StopReason, frame(&piece)));
         }
         self.next_block = next_block;

@@ -1,7 +1,7 @@
 //! Cleared calls and refusals to chunks, and reasons for the end that are true.
 
 use super::super::Writer;
-use super::chunk::{MAX_DEPTH, is_set, texts};
+use super::chunk::{MAX_DEPTH, head, is_set, texts, without};
 use crate::canonical::{Canonical, Frames};
 use crate::event::Part;
 use crate::mask::Masked;
@@ -12,15 +12,6 @@ use holdgate_effects::json::{Json, LoneSurrogates, write_string};
 /// A call's arguments leave in fragments of about this size: some clients bound the length of a
 /// line. No client takes a part for the whole: an object that is cut is no JSON.
 const FRAGMENT_BYTES: usize = 256 << 10;
-/// Members of the upstream's chunks that ours have too.
-const HEAD: &[&str] = &[
-    "id",
-    "object",
-    "created",
-    "model",
-    "system_fingerprint",
-    "service_tier",
-];
 /// Begins a chunk of a response of which nothing is known.
 const NO_HEAD: &str =
     r#""id":"chatcmpl-holdgate","object":"chat.completion.chunk","created":0,"model":"none","#;
@@ -121,9 +112,7 @@ impl ChunkWriter {
 
     /// Takes from the first chunk what ours have in common with it.
     fn learn(&mut self, chunk: &Json<'_>) {
-        let members = chunk.as_object().unwrap_or_default().iter();
-        let kept = members.filter(|(key, _)| HEAD.contains(&&**key)).cloned();
-        let text = Json::Object(kept.collect()).text();
+        let text = without(&head(chunk), &["usage"]).text();
         let inner = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
         if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
             self.head = Some(format!("{inner},"));

@@ -8,13 +8,15 @@ use crate::mask::Masked;
 use crate::stack::{Cleared, Refusal};
 use holdgate_effects::json::{Json, LoneSurrogates};
 
-/// Numbers the calls that leave.
+/// Bytes of what all lines have in common, at the most: it is written once for each call.
+const HEAD_BYTES: usize = 1 << 10;
+
+/// Writes lines like the upstream's own.
 #[derive(Debug, Default)]
 pub(super) struct LineWriter {
     /// Model and time, as the upstream's last line has them.
     head: Option<(Json<'static>, Json<'static>)>,
     has_text: bool,
-    calls: u64,
 }
 
 impl Writer for LineWriter {
@@ -30,7 +32,10 @@ impl Writer for LineWriter {
         }
         if self.head.is_none() {
             let json = Json::read(&frame, 128, LoneSurrogates::Replace);
-            let member = |key| json.as_ref().ok()?.get(key).cloned().map(Json::into_owned);
+            let member = |key| {
+                let value = json.as_ref().ok()?.get(key)?.clone();
+                (value.text().len() <= HEAD_BYTES).then(|| value.into_owned())
+            };
             self.head = member("model").zip(member("created_at"));
         }
         frame
@@ -38,7 +43,6 @@ impl Writer for LineWriter {
 
     fn call(&mut self, cleared: &Cleared) -> Canonical {
         let call = tool_call(cleared.call());
-        self.calls += 1;
         self.message("", Some(call))
     }
 
@@ -49,7 +53,6 @@ impl Writer for LineWriter {
     }
 
     fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
-        self.calls += 1;
         self.message("", Some(inert_call(refusal, id)))
     }
 

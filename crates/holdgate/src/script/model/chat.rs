@@ -228,9 +228,10 @@ fn message(turn: &Turn, n: u32, form: impl Fn(String) -> String) -> String {
         }
     }
     let text = quoted(&text);
-    let calls = match calls.is_empty() {
-        true => String::new(),
-        false => format!(r#","tool_calls":[{}]"#, calls.join(",")),
+    let calls = if calls.is_empty() {
+        String::new()
+    } else {
+        format!(r#","tool_calls":[{}]"#, calls.join(","))
     };
     format!(r#"{{"role":"assistant","content":{text}{calls}}}"#)
 }
