@@ -7,7 +7,9 @@ pub(crate) mod functions;
 pub(crate) mod handler;
 pub(crate) mod printed;
 pub(crate) mod role;
+pub(crate) mod setters;
 pub(crate) mod tools;
+pub(crate) mod verbs;
 
 use crate::host::HostTable;
 use crate::own::OwnNames;
@@ -17,8 +19,10 @@ use doors::DoorTable;
 use files::FileTable;
 use functions::FunctionTable;
 use printed::PrintedTable;
+use setters::SetterTable;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
+use verbs::VerbTable;
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]
@@ -33,6 +37,10 @@ pub struct Knowledge {
     pub printed: PrintedTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// Which commands write settings of their own program.
+    pub setters: SetterTable,
+    /// What words say that no other table settles.
+    pub verbs: VerbTable,
     /// What back doors and grabbers are made of.
     pub doors: DoorTable,
     /// Which files hold code.
@@ -60,6 +68,8 @@ impl Knowledge {
             commands: CommandTable::read(include_str!("commands.yaml"))?,
             printed: PrintedTable::read(include_str!("printed.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            setters: SetterTable::read(include_str!("setters.yaml"))?,
+            verbs: VerbTable::read(include_str!("verbs.yaml"))?,
             doors: DoorTable::read(include_str!("code/doors.yaml"))?,
             files: FileTable::read(include_str!("files.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
