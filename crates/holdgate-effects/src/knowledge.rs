@@ -8,7 +8,9 @@ pub(crate) mod handler;
 pub(crate) mod printed;
 pub(crate) mod publishers;
 pub(crate) mod role;
+pub(crate) mod setters;
 pub(crate) mod tools;
+pub(crate) mod verbs;
 
 use crate::host::HostTable;
 use crate::own::OwnNames;
@@ -19,8 +21,10 @@ use files::FileTable;
 use functions::FunctionTable;
 use printed::PrintedTable;
 use publishers::PublisherTable;
+use setters::SetterTable;
 use std::sync::{Arc, LazyLock};
 use tools::ToolTable;
+use verbs::VerbTable;
 
 /// What is known about paths, hosts, programs and tools: data, read once.
 #[derive(Debug)]
@@ -37,6 +41,10 @@ pub struct Knowledge {
     pub publishers: PublisherTable,
     /// Which tools do what.
     pub tools: ToolTable,
+    /// Which commands write settings of their own program.
+    pub setters: SetterTable,
+    /// What words say that no other table settles.
+    pub verbs: VerbTable,
     /// What back doors and grabbers are made of.
     pub doors: DoorTable,
     /// Which files hold code.
@@ -64,6 +72,8 @@ impl Knowledge {
             printed: PrintedTable::read(include_str!("printed.yaml"))?,
             publishers: PublisherTable::read(include_str!("publishers.yaml"))?,
             tools: ToolTable::read(include_str!("tools.yaml"))?,
+            setters: SetterTable::read(include_str!("setters.yaml"))?,
+            verbs: VerbTable::read(include_str!("verbs.yaml"))?,
             doors: DoorTable::read(include_str!("code/doors.yaml"))?,
             files: FileTable::read(include_str!("files.yaml"))?,
             functions: FunctionTable::read(include_str!("code/functions.yaml"))?,

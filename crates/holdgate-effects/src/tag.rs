@@ -1,7 +1,10 @@
 //! Tags: the words that say more about an effect. A sub-command whose name is declared here tags
 //! what it does with it.
 
+mod mode;
+
 use crate::worded::worded;
+pub(crate) use mode::of_mode;
 
 worded! {
     /// A word that says more about an effect: `recursive`, `force`, `push`.
@@ -74,6 +77,7 @@ worded! {
         DockerSocket = "docker-socket": "A container gets the socket of the container service.",
         Drain = "drain": "A node of a cluster is emptied.",
         Drop = "drop": "A database, a table or a schema is dropped.",
+        DropsHistory = "drops-history": "References, logs or objects of version control go away that would bring commits back.",
         DryRun = "dry-run": "The program only says what it would do.",
         Edit = "edit": "A part of an existing file is replaced.",
         Editor = "editor": "The program is an editor.",
@@ -172,6 +176,7 @@ worded! {
         Node = "node": "The effect is about a node of a cluster.",
         NoVerify = "no-verify": "Hooks or checks of version control are skipped.",
         NpmConfig = "npm-config": "A setting of a package manager changes that decides what runs or where packages come from.",
+        Observes = "observes": "The clipboard, the screen, the microphone, the camera or the keyboard is observed.",
         OfGuard = "of-guard": "The process or service is Holdgate.",
         Open = "open": "Something is opened by the program that the desktop has for it.",
         Operator = "operator": "It is for the operator alone: an answer, the PIN, a seal.",
@@ -190,6 +195,7 @@ worded! {
         Password = "password": "The effect is about a password.",
         Paste = "paste": "A text is published on a paste service.",
         Patch = "patch": "The text is a patch.",
+        Payload = "payload": "An address carries a long text that is encoded.",
         Payment = "payment": "Money moves.",
         Personal = "personal": "The text holds what is private to somebody: a card's number, a password in words.",
         PipConfig = "pip-config": "A setting of pip changes that decides where packages come from.",
@@ -205,6 +211,7 @@ worded! {
         ProcessMemory = "process-memory": "The memory of a process is read.",
         Prod = "prod": "It is the production system.",
         Program = "program": "The name of the program is not known, or is made of data.",
+        ProgramSetting = "program-setting": "A program's own command writes a setting of the program.",
         ProjectFile = "project-file": "The data comes from the project's files.",
         Prune = "prune": "What nothing uses any more is deleted.",
         PruneNow = "prune-now": "Objects of version control that nothing refers to are deleted at once.",
@@ -218,7 +225,7 @@ worded! {
         Rebuild = "rebuild": "The whole system is built anew from its configuration.",
         Recording = "recording": "A recording of a terminal is sent.",
         Recursive = "recursive": "The effect reaches everything below a folder.",
-        Redirects = "redirects": "A setting of git sends requests to another place.",
+        Redirects = "redirects": "A setting sends requests to another place.",
         ReflogExpire = "reflog-expire": "The log that would bring commits back is deleted.",
         Registry = "registry": "The Windows registry changes.",
         Relay = "relay": "Files go to another machine by way of a relay.",
@@ -239,7 +246,7 @@ worded! {
         RootIfUnset = "root-if-unset": "The path is the root folder if a variable is empty.",
         Run = "run": "Something is started.",
         Runs = "runs": "A program runs under guard.",
-        RunsProgram = "runs-program": "A setting of git names a program that it will run.",
+        RunsProgram = "runs-program": "A setting names a program that will run.",
         Sandbox = "sandbox": "The agent's own sandbox is concerned.",
         Scan = "scan": "Ports or hosts are searched through.",
         Schedule = "schedule": "It will run at a later time.",
@@ -314,7 +321,7 @@ worded! {
         VolumeDelete = "volume-delete": "The volumes of containers are deleted.",
         Volumes = "volumes": "The volumes are meant too.",
         Vpn = "vpn": "The effect is about a private network over the internet.",
-        Weakens = "weakens": "A setting of git switches a protection off.",
+        Weakens = "weakens": "A setting switches a protection off.",
         WebSearch = "web-search": "A search engine is asked.",
         WholeCommand = "whole-command": "What a request brings is the whole command or code: the source does not say what may run.",
         WholeEnvironment = "whole-environment": "The data is the whole environment.",
@@ -327,69 +334,4 @@ worded! {
         Written = "written": "It does not happen now: it stands in a file that this call writes.",
         Yank = "yank": "A published version is withdrawn.",
     }
-}
-
-/// What a mode gives away or takes: `u+s`, `777`, `o+w`, `000`; or an owner: `nobody`.
-pub(crate) fn of_mode(mode: &str) -> Vec<Tag> {
-    let mut tags: Vec<Tag> = Vec::new();
-    let owner = mode.split(':').next().unwrap_or("");
-    if matches!(owner, "nobody" | "root" | "daemon" | "nogroup") {
-        tags.push(Tag::OtherOwner);
-    }
-    let octal = !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit());
-    if octal {
-        let digits: Vec<u32> = mode.chars().filter_map(|c| c.to_digit(8)).collect();
-        let special = if digits.len() > 3 {
-            digits.get(digits.len() - 4).copied()
-        } else {
-            None
-        };
-        let digit = |from_end: usize| {
-            digits
-                .len()
-                .checked_sub(from_end)
-                .and_then(|at| digits.get(at))
-                .copied()
-                .unwrap_or(0)
-        };
-        if special.is_some_and(|d| d & 6 != 0) {
-            tags.push(Tag::Setuid);
-        }
-        if digit(1) & 2 != 0 {
-            tags.push(Tag::WorldWritable);
-        }
-        if digit(3) & 1 != 0 {
-            tags.push(Tag::Executable);
-        }
-        if digits.len() >= 3 && digit(3) & 4 == 0 {
-            tags.push(Tag::Locked);
-        }
-        return tags;
-    }
-    for clause in mode.split(',') {
-        let Some(at) = clause.find(['+', '=', '-']) else {
-            continue;
-        };
-        let (who, what) = clause.split_at_checked(at).unwrap_or((clause, ""));
-        let rights = what.get(1..).unwrap_or("");
-        let is_mode =
-            who.chars().all(|c| "ugoa".contains(c)) && rights.chars().all(|c| "rwxXst".contains(c));
-        let takes = what == "=" || what.starts_with('-') && rights.contains(['r', 'w', 'x', 'X']);
-        if is_mode && takes {
-            tags.push(Tag::Locked);
-        }
-        if what.starts_with('-') {
-            continue;
-        }
-        if what.contains('s') && who != "o" {
-            tags.push(Tag::Setuid);
-        }
-        if what.contains('w') && (who.contains('o') || who.contains('a')) {
-            tags.push(Tag::WorldWritable);
-        }
-        if what.contains('x') {
-            tags.push(Tag::Executable);
-        }
-    }
-    tags
 }

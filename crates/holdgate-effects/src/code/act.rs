@@ -164,6 +164,8 @@ impl Reader<'_, '_, '_> {
             Role::Login => self.takes_token(call),
             Role::Service => self.serves(call),
             Role::Kill => self.kills(call),
+            Role::KillListed => self.kills_listed(call),
+            Role::Observe => self.observes(call),
             Role::Elevate => self.elevates(call),
             Role::Fork => {
                 self.network.forks = true;

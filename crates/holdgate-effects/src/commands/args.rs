@@ -165,7 +165,7 @@ fn is_bundle(text: &str) -> bool {
 }
 
 /// What an option means, by the innermost level that knows it.
-fn find(levels: &[Arc<Spec>], name: &str) -> Option<Meaning> {
+pub(super) fn find(levels: &[Arc<Spec>], name: &str) -> Option<Meaning> {
     levels
         .iter()
         .rev()
@@ -196,10 +196,26 @@ fn long_option<'v>(
     let meaning = find(levels, &name).unwrap_or_default();
     let value = match attached {
         Some(value) => Some(value),
-        None if meaning.takes_word() => rest.next().cloned(),
+        None if meaning.takes_word() => value_from(parsed, levels, rest),
         None => None,
     };
     note_with_value(parsed, levels, &name, meaning, value);
+}
+
+/// The next word as a value. If it is also a flag that says more about effects, it counts as that, too:
+/// the program may know better which of its options take values.
+fn value_from<'v>(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    rest: &mut impl Iterator<Item = &'v Value>,
+) -> Option<Value> {
+    let value = rest.next()?;
+    let text = value.text.as_str();
+    let flag = find(levels, text).filter(|_| text.starts_with('-') && text.len() > 1);
+    if let Some(meaning) = flag.filter(|m| m.value.is_none() && !m.tags.is_empty()) {
+        note(parsed, text, meaning, None);
+    }
+    Some(value.clone())
 }
 
 /// An entry such as `--pid=host` is about that value alone.
@@ -219,7 +235,7 @@ fn note_with_value(
 }
 
 /// GNU programs take any unambiguous beginning of a long option.
-fn full_name(levels: &[Arc<Spec>], name: &str) -> String {
+pub(super) fn full_name(levels: &[Arc<Spec>], name: &str) -> String {
     if find(levels, name).is_some() || !name.starts_with("--") || name.len() < 4 {
         return name.to_owned();
     }
@@ -247,7 +263,7 @@ fn short_options<'v>(
         && let Some(meaning) = find(levels, &whole)
     {
         let value = if meaning.takes_word() {
-            rest.next().cloned()
+            value_from(parsed, levels, rest)
         } else {
             None
         };
@@ -273,7 +289,7 @@ fn short_options<'v>(
             continue;
         }
         let value = if attached.is_empty() {
-            rest.next().cloned()
+            value_from(parsed, levels, rest)
         } else {
             Some(word.map(attached.strip_prefix('=').unwrap_or(attached)))
         };

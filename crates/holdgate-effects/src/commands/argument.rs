@@ -4,7 +4,7 @@ use super::args::Parsed;
 use super::role::Role;
 use super::scripts::{patch, script};
 use super::units::Run;
-use super::{Gathered, git, network, packages, processes, special, sql, units, values};
+use super::{Gathered, git, network, packages, processes, reference, special, sql, units, values};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
@@ -174,6 +174,10 @@ impl Gathered {
             | Role::Move
             | Role::Mode => self.file(scene, actor, role, value)?,
             Role::Fetch => self.urls.push(value.clone()),
+            Role::RunsReference => match reference::address(value) {
+                Some(address) => reference::runs(scene, actor, &address)?,
+                None => self.file(scene, actor, Role::Read, value)?,
+            },
             Role::Send | Role::SendNamed => {
                 let named = (role == Role::SendNamed).then(|| network::named(value));
                 let data = named.as_ref().unwrap_or(value);

@@ -2,7 +2,6 @@
 //! `0.0.0.0/0` lets everybody in, and an expiration without a prefix deletes everything.
 
 use super::args::Parsed;
-use super::handler::Handler;
 use super::units::Run;
 use crate::effect::Kind;
 use crate::scene::{Fueled, Scene};
@@ -81,26 +80,35 @@ const NOTHING_KEPT: [&str; 8] = [
     "--no-deletion-protection",
 ];
 
-/// Fields of a request that show a project to everybody.
-const SHOWS: [&str; 9] = [
-    "-fprivate=false",
-    "fieldprivate=false",
-    "field=private=false",
-    "-fvisibility=public",
-    "fieldvisibility=public",
-    "field=visibility=public",
-    "{private:false",
-    ",private:false",
-    "visibility:public",
+/// Sub-commands and options that leave less of what is logged about an account.
+const LOGS_LESS: [&str; 12] = [
+    "put-event-selectors",
+    "put-insight-selectors",
+    "--no-is-multi-region-trail",
+    "--no-include-global-service-events",
+    "--no-enable-log-file-validation",
+    "--no-is-organization-trail",
+    "update-detector--no-enable",
+    "--bucket-logging-status{}",
+    "stop-configuration-recorder",
+    "--logging-configuration{}",
+    "--no-log-http",
+    "--enable-logging=false",
 ];
-/// Fields that switch what protects a project.
-const PROTECTION: [&str; 5] = [
-    "secret_scanning",
-    "vulnerability_alerts",
-    "enforce_admins",
-    "push_protection",
-    "required_signatures",
+/// Beginnings of names of machines that cost as much as a house within a month.
+const COSTLY: [&str; 9] = [
+    "-typep4",
+    "-typep5",
+    "-typep6",
+    "-typeg6e.48",
+    "-typetrn",
+    "-typeu-",
+    "-typex2",
+    "a3-mega",
+    "a3-ultra",
 ];
+/// More machines at once than a test needs.
+const MANY: u32 = 10;
 
 /// Notes what the values of a command do that its entry in the table may not say.
 pub(super) fn values(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
@@ -121,41 +129,6 @@ pub(super) fn values(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         effect = effect.tagged(tag);
     }
     scene.emit(effect.about(&Value::join(words, " ").text))
-}
-
-/// A request to a host of code, whichever program makes it: it may show a project to everybody, or switch
-/// off what protects it.
-pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
-    let words = run.call.words.get(1..).unwrap_or(&[]);
-    let method = run.parsed.value_of(&["-X", "--request", "--method"]);
-    let method = method.map(|m| m.text.to_ascii_uppercase());
-    let is_curl = run.parsed.handlers.contains(&Handler::Curl);
-    let changes = method.as_ref().map_or(!is_curl, |m| m != "GET");
-    if !changes || is_curl && !words.iter().any(is_code_host) {
-        return Ok(());
-    }
-    let bytes: usize = words.iter().map(|word| word.text.len()).sum();
-    scene.fuel.spend_on(4 * bytes)?;
-    let text = compact(scene, words);
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let off = has(&PROTECTION) && has(&["=disabled", ":disabled", "=false", ":false"]);
-    let tag = match () {
-        () if has(&SHOWS) => Tag::Public,
-        () if off || has(&["status]=disabled", "status:disabled"]) => Tag::SecurityOff,
-        () => return Ok(()),
-    };
-    let effect = run.actor.does(Kind::Remote).tagged(tag);
-    scene.emit(effect.about(&Value::join(words, " ").text))
-}
-
-/// `https://api.github.com/repos/…`, `https://git.example/api/v4/projects/…`
-fn is_code_host(word: &Value) -> bool {
-    let paths = [
-        "api.github.com/repos/",
-        "/api/v3/repos/",
-        "/api/v4/projects/",
-    ];
-    word.text.contains("://") && paths.iter().any(|path| word.text.contains(path))
 }
 
 fn first_part(verb: &str) -> &str {
@@ -203,7 +176,7 @@ fn opens_by_deleting(words: &[Value]) -> bool {
 }
 
 /// All words, with what is known of files that they name, in lower case without blanks and quotes.
-fn compact(scene: &Scene<'_>, words: &[Value]) -> String {
+pub(super) fn compact(scene: &Scene<'_>, words: &[Value]) -> String {
     let mut out = String::new();
     let mut push = |text: &str| {
         let kept = text
@@ -249,7 +222,24 @@ fn by_values(text: &str) -> Vec<Tag> {
     if expires || has(&NOTHING_KEPT) {
         tags.push(Tag::Delete);
     }
+    if has(&LOGS_LESS) {
+        tags.push(Tag::SecurityOff);
+    }
+    let starts = has(&["run-instances", "instancescreate", "request-spot-"]);
+    if starts && (has(&COSTLY) || count(text) >= MANY) {
+        tags.push(Tag::Payment);
+    }
     tags
+}
+
+/// How many machines are asked for.
+fn count(text: &str) -> u32 {
+    let after = text.split("-count").nth(1).unwrap_or("");
+    let after = after.trim_start_matches(['=', ':']);
+    let end = after
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(after.len());
+    after.get(..end).and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// Whether a rule speaks of some objects only.

@@ -2,6 +2,7 @@
 
 use super::args::Parsed;
 use super::network::last_part;
+use super::setters::is_usual;
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
 use crate::language::programs;
@@ -38,6 +39,11 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     {
         tags.push(Tag::Worktree);
     }
+    // `git diff | git apply -R`
+    if parsed.is_sub(&["apply"]) && parsed.operands.is_empty() && parsed.given(&["-R", "--reverse"])
+    {
+        tags.push(Tag::Discards);
+    }
     // `git clean -fd src/generated`: only what is named.
     if is(Tag::Clean) && !parsed.operands.is_empty() && parsed.operands.iter().all(is_below) {
         tags.push(Tag::Filtered);
@@ -51,6 +57,16 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
         parsed.given(&["-f", "--force"]) || parsed.operands.iter().any(|o| o.text.starts_with('+'));
     if is(Tag::Push) && parsed.given(&["--force-with-lease"]) && !regardless {
         tags.push(Tag::Lease);
+    }
+    let forced = |o: &&Value| o.text.starts_with('+') || is(Tag::Force);
+    let onto_branch = |o: &&Value| {
+        let target = o.text.split_once(':').map_or("", |(_, target)| target);
+        let plain = !target.starts_with("refs/") && !target.is_empty();
+        !o.text.contains('@') && (target.starts_with("refs/heads/") || plain)
+    };
+    if parsed.is_sub(&["fetch", "pull"]) {
+        let mut refs = parsed.operands.iter().skip(1).filter(forced);
+        tags.extend(refs.any(|o| onto_branch(&o)).then_some(Tag::DropsHistory));
     }
     let mut refs = parsed.operands.iter().skip(1);
     if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
@@ -242,39 +258,8 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     };
     if alias || programs::git_setting_runs(&lower) {
         let program = command.text.split_whitespace().next().unwrap_or("");
-        // Names of tools that people set: they are looked for on the search path.
-        let usual = [
-            "less",
-            "more",
-            "cat",
-            "vim",
-            "vi",
-            "nvim",
-            "nano",
-            "emacs",
-            "code",
-            "delta",
-            "true",
-            "false",
-            "store",
-            "cache",
-            "osxkeychain",
-            "manager",
-            "manager-core",
-            "libsecret",
-            "gh",
-            "ssh",
-            "gpg",
-            "gpg2",
-            "git-lfs",
-            "diff-so-fancy",
-            "meld",
-            "input",
-            "none",
-        ];
-        let name = program.rsplit('/').next().unwrap_or("");
         let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
-        if alias || !(usual.contains(&name) || own_hooks) {
+        if alias || !(is_usual(&command.text) || own_hooks) {
             note(Tag::RunsProgram, scene)?;
         }
         scene.shell(actor, &command)?;
@@ -343,6 +328,14 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
             scene.emit(effect.with(host).about(&content.text))?;
         }
         scene.remotes.insert(remote.to_owned(), content.clone());
+    }
+    if let Some(setting) = lower.strip_prefix("remote.") {
+        let forces = setting.ends_with(".push") && content.text.starts_with('+');
+        let mirrors = setting.ends_with(".mirror") && content.text == "true";
+        if forces || mirrors {
+            let effect = actor.does(Kind::Vcs).tagged(Tag::Push).tagged(Tag::Force);
+            scene.emit(effect.about(&format!("{key}={}", content.text)))?;
+        }
     }
     if lower == "core.hookspath" || lower == "init.templatedir" {
         hooks_from(scene, actor, content)?;

@@ -2,6 +2,7 @@
 
 mod args;
 mod argument;
+mod arity;
 mod cloud;
 mod find;
 mod folder;
@@ -16,12 +17,16 @@ mod packages;
 mod printed;
 mod processes;
 mod reads;
+mod reference;
+mod requests;
 mod scripts;
+mod setters;
 mod special;
 pub(crate) mod sql;
 mod target;
 mod transfer;
 mod units;
+mod unsettled;
 mod values;
 mod work_tree;
 
@@ -71,7 +76,14 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
     let (output, passes) = match spec {
-        Some(Ok(spec)) => run_spec(scene, spec, call, actor)?,
+        Some(Ok(spec)) => {
+            let run = run_spec(scene, spec, call, actor)?;
+            if let Some(words) = arity::attached(spec, call.words) {
+                let words = &words[..];
+                run_spec(scene, spec, &Call { words, ..*call }, actor)?;
+            }
+            run
+        }
         Some(Err(error)) => {
             scene.emit(actor.does(Kind::Unreadable).about(error))?;
             (unknown(scene, call, actor)?, false)
@@ -93,6 +105,9 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     let mut output = Value::unknown(Origins::OUTPUT);
     if let Some(stdin) = call.stdin {
         output.taint(stdin);
+    }
+    if let Some(secret) = unsettled::unlisted(scene, call, actor)? {
+        output.push(&secret);
     }
     // Many programs are wrappers: a known program among the arguments is taken as run.
     special::wrapped(scene, call, actor)?;
@@ -182,6 +197,8 @@ fn run_spec(
         actor: &actor,
     };
     does(scene, run)?;
+    unsettled::settles(scene, run)?;
+    setters::sets(scene, run)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();
     scene.marks.extend(parsed.inside);
@@ -262,14 +279,26 @@ fn does(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         Some(spec) if !spec.does.is_empty() => &spec.does,
         _ => &run.parsed.spec.does,
     };
-    let words = run.call.words.iter().skip(1).map(|w| w.text.as_str());
+    let text = Value::join(run.call.words.get(1..).unwrap_or(&[]), " ").text;
+    let subs: Vec<&str> = run.parsed.subs.iter().map(String::as_str).collect();
+    let deletes = scene.know.verbs.deletes(&subs);
     for (kind, tags) in does {
         let mut effect = run.actor.does(*kind);
         for tag in tags {
             effect = effect.tagged(*tag);
         }
-        let text = words.clone().collect::<Vec<_>>().join(" ");
+        if *kind == Kind::Remote && deletes {
+            effect = effect.tagged(Tag::Delete);
+        }
         scene.emit(effect.about(&text))?;
+    }
+    // `helmfile destroy`: without a name, all of it.
+    let all = matches!(
+        run.parsed.spec.operands.first(),
+        Some((Role::About(Kind::Remote), _))
+    );
+    if all && deletes && run.parsed.operands.is_empty() && does.is_empty() {
+        scene.emit(run.actor.does(Kind::Remote).about(&text))?;
     }
     Ok(())
 }

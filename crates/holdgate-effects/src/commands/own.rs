@@ -126,6 +126,9 @@ pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) 
     let is_digit = |c: char| c.is_ascii_digit();
     let (acts, tag) = match handler {
         Handler::AppleScript if says(&["keystroke", "key code"]) => (true, Tag::DesktopKeys),
+        Handler::AppleScript if says(&["the clipboard"]) => {
+            (!says(&["set the clipboard"]), Tag::Observes)
+        }
         Handler::AppleScript => (says(&["do script", "write text"]), Tag::OtherTree),
         Handler::Attach => (words().any(|w| w.contains(is_digit)), Tag::TakesOver),
         Handler::Dbus => {
@@ -153,6 +156,14 @@ pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) 
         }
         _ => return Ok(()),
     };
+    if handler == Handler::AppleScript && says(&["with administrator privileges"]) {
+        scene.emit(run.actor.does(Kind::Elevate).about(&run.actor.evidence))?;
+    }
+    let ends = [" to quit", "\nquit", "tell me to quit", "kill application"];
+    if handler == Handler::AppleScript && says(&ends) {
+        let effect = run.actor.does(Kind::Kill).tagged(Tag::ByName);
+        scene.emit(effect.about(&run.actor.evidence))?;
+    }
     if !acts {
         return Ok(());
     }

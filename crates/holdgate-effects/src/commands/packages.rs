@@ -5,6 +5,7 @@ mod publisher;
 use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
+use super::{Call, unsettled};
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
 use crate::knowledge::publishers::Registry;
@@ -127,10 +128,19 @@ pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>, words: &[Value]) -> Fuel
         words.extend_from_slice(arguments);
         return scene.argv(&words, run.call.stdin).map(Some);
     }
+    let words: Vec<Value> = std::iter::once(package.map(name))
+        .chain(arguments.iter().cloned())
+        .collect();
+    let call = Call {
+        program: name,
+        words: &words,
+        stdin: run.call.stdin,
+    };
+    let printed = unsettled::unlisted(scene, &call, run.actor)?;
     for word in arguments {
         scene.touches(run.actor, word)?;
     }
-    Ok(None)
+    Ok(printed)
 }
 
 /// `go run host/module@version`, `go install …`, `go get …`: modules are fetched and built from the host

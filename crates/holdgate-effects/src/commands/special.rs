@@ -87,7 +87,9 @@ pub(super) fn links(handler: Handler, scene: &mut Scene<'_>, parsed: &Parsed) {
         if handler == Handler::Move {
             scene.note_moved(target, &link);
         }
-        if matches!(handler, Handler::Link | Handler::Mount) || copies || moved {
+        if handler == Handler::Link && parsed.given(&["-s", "--symbolic"]) {
+            scene.symbolic_link(target, &link);
+        } else if matches!(handler, Handler::Link | Handler::Mount) || copies || moved {
             scene.link(target, &link);
         }
     }

@@ -10,7 +10,7 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::spec::Spec;
 use super::{Call, Gathered, cloud, find, folder, git, images, keys, network, own, packages};
-use super::{processes, reads, special, sql, transfer, values, work_tree};
+use super::{processes, reads, requests, special, sql, transfer, values, work_tree};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -90,7 +90,7 @@ pub(super) fn before(
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
         Handler::Cloud => cloud::values(scene, run).map(|()| None),
-        Handler::Curl | Handler::Forge => cloud::requests(scene, run).map(|()| None),
+        Handler::Curl | Handler::Forge => requests::requests(scene, run).map(|()| None),
         Handler::Mongo => sql::mongo(scene, run).map(|()| None),
         Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
         Handler::Redis => sql::redis(scene, run).map(|()| None),

@@ -53,6 +53,8 @@ worded! {
         Login = "login": "A token is taken out of a store, to log in with.",
         Service = "service": "A function of a library for a cloud, a database or keys, as A says: its name tells what it does.",
         Kill = "kill": "A process is stopped.",
+        KillListed = "kill-listed": "Processes are stopped that were picked from a list of all of them.",
+        Observe = "observe": "The clipboard, the screen, the microphone, the camera or the keyboard is observed.",
         SetVariable = "set-variable": "The variable A of the environment is set to B.",
         Variable = "variable": "The variable A of the environment.",
         Environment = "environment": "The whole environment.",

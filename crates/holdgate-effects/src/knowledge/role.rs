@@ -35,6 +35,8 @@ pub(crate) enum Role {
     /// The mode itself: `777`, `u+s`.
     ModeBits,
     Fetch,
+    /// What runs, is built or applied: a file or folder here, or an address that it is fetched from.
+    RunsReference,
     /// Data to send; `@file` means the file's content.
     Send,
     /// The same, and `name@file` as well.

@@ -45,7 +45,11 @@ impl PathTable {
                     None => (pattern, true),
                 };
                 if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
-                    samples.push((pattern.replace("**", "x").replace('*', "x"), class));
+                    let sample = |pattern: &str| pattern.replace("**", "x").replace('*', "x");
+                    samples.push((sample(&pattern), class));
+                    // A folder of secrets below a home, as a whole.
+                    let folder = pattern.strip_suffix("/**").filter(|f| f.starts_with("~/."));
+                    samples.extend(folder.map(|folder| (sample(folder), class)));
                 }
                 globs.push(pattern);
                 classes.push((class, is));
@@ -131,7 +135,9 @@ impl PathTable {
         let spelt = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
         // `~/.*gnupg/*`: the folder tells.
         let parent = folder.rsplit('/').next().unwrap_or("");
-        let by_folder = parent.contains(['?', '[', '*']) && spelt(parent) > 2;
+        let below_home = folder.strip_prefix("~/") == Some(parent) && parent.starts_with('.');
+        let by_folder = parent.contains(['?', '[', '*'])
+            && (spelt(parent) > 2 || below_home && spelt(parent) > 0);
         if spelt(name) < 2 && !name.contains('?') && !name.starts_with('.') && !by_folder {
             return;
         }

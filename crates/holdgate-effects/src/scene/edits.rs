@@ -154,6 +154,21 @@ impl Scene<'_> {
         done
     }
 
+    /// `link` is a symbolic link: a relative target starts from the folder that holds the link.
+    pub(crate) fn symbolic_link(&mut self, target: &Value, link: &Value) {
+        let name = self.place(link).text;
+        let is_folder = link.text.ends_with('/') || matches!(link.text.as_str(), "." | "..");
+        let folder = match name.rsplit_once('/') {
+            Some((folder, _)) if !is_folder => folder,
+            _ => name.trim_end_matches('/'),
+        };
+        if target.text.starts_with(['/', '~', HOLE]) || target.text.contains("://") {
+            return self.link(target, link);
+        }
+        let target = target.map(format!("{folder}/{}", target.text));
+        self.link(&target, link);
+    }
+
     /// A file or folder is somewhere else from here on.
     pub(crate) fn note_moved(&mut self, from: &Value, to: &Value) {
         let place = self.place(from);

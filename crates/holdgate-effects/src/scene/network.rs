@@ -13,6 +13,8 @@ use crate::value::{Origins, Value};
 const MAX_SEARCHED: usize = 64 << 10;
 /// A shorter part of an address holds no encoded key.
 const MIN_ENCODED: usize = 24;
+/// A shorter part of an address is a name or a number.
+const MIN_PAYLOAD: usize = 80;
 /// Words that are decoded.
 const MAX_WORDS: usize = 16;
 
@@ -58,6 +60,15 @@ fn hides(word: &str) -> bool {
         || tells(&word.chars().rev().collect::<String>())
 }
 
+/// Whether an address carries a long text that is encoded.
+fn carries_payload(url: &str) -> bool {
+    let parts = url.split(['/', '?', '&', '=', '#']).skip(3);
+    let mut long = parts
+        .filter(|part| part.len() >= MIN_PAYLOAD)
+        .take(MAX_WORDS);
+    long.any(|part| encoded_text(part).is_some_and(|text| text.len() >= MIN_PAYLOAD / 2))
+}
+
 impl Scene<'_> {
     /// Something is asked of a host. What the URL itself carries is data that leaves.
     pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Fueled<Value> {
@@ -92,6 +103,10 @@ impl Scene<'_> {
                 .of(url);
             let effect = self.tag_by_source(effect, url);
             self.emit(effect)?;
+        }
+        if !self.written && self.know.hosts.is_unheard_of(&host) && carries_payload(&url.text) {
+            let effect = actor.does(Kind::Send).tagged(Tag::Payload);
+            self.emit(effect.with(host.clone()).about(&url.text).of(url))?;
         }
         self.emit(actor.does(Kind::Fetch).with(host).about(&url.text))?;
         Ok(answer)

@@ -11,6 +11,8 @@ use crate::value::Value;
 
 /// Options in options.
 const MAX_DEPTH: u32 = 5;
+/// Bytes of a command that are kept.
+const MAX_EVIDENCE: usize = 8 << 10;
 /// Options of one call that are looked at.
 const MAX_OPTIONS: usize = 64;
 
@@ -44,6 +46,21 @@ impl Reader<'_, '_, '_> {
         };
         let effect = call.actor.does(Kind::System).tagged(Tag::Keystrokes);
         self.scene.emit(effect.about(&keys.text))?;
+        Ok(AbstractValue::Nothing)
+    }
+
+    pub(super) fn observes(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let effect = call.actor.does(Kind::System).tagged(Tag::Observes);
+        self.scene.emit(effect.about(&call.actor.program))?;
+        Ok(AbstractValue::Nothing)
+    }
+
+    pub(super) fn kills_listed(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let effect = call.actor.does(Kind::Kill).tagged(Tag::ByName);
+        let mut effect = effect.tagged(Tag::FromList).about(&call.actor.program);
+        // The code names the processes that it is after somewhere.
+        effect.evidence = crate::text::beginning(&self.scene.command, MAX_EVIDENCE).into();
+        self.scene.emit(effect)?;
         Ok(AbstractValue::Nothing)
     }
 

@@ -122,7 +122,7 @@ impl Reader<'_, '_, '_> {
             let place = self.scene.place(&link);
             let effect = actor.does(Kind::Write).at(place).about(&target.text);
             self.scene.emit(effect.of(&target))?;
-            self.scene.link(&target, &link);
+            self.scene.symbolic_link(&target, &link);
         }
         Ok(AbstractValue::Nothing)
     }

@@ -1,0 +1,127 @@
+//! Sub-commands that no entry settles. Their words say whether something goes away or a secret shows, and
+//! the options beside a place whether it is emptied.
+
+use super::Call;
+use super::handler::Handler;
+use super::units::Run;
+use crate::effect::{Actor, Kind};
+use crate::path::PathClass;
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::{Origins, Value};
+
+/// Words that may be sub-commands.
+const MAX_SUB: usize = 3;
+/// A longer word is no sub-command.
+const MAX_LENGTH: usize = 40;
+/// Where programs are that are not the project's own scripts.
+const INSTALLED: [&str; 6] = [
+    "/usr/",
+    "/bin/",
+    "/opt/",
+    "/snap/",
+    "node_modules/.bin/",
+    "venv/bin/",
+];
+
+/// A program that no entry knows. Returns what it prints, if that is a secret.
+pub(super) fn unlisted(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Fueled<Option<Value>> {
+    empties(scene, call, actor)?;
+    let written = call.words.first().map_or("", |word| word.text.as_str());
+    let own = written.contains('/') && !INSTALLED.iter().any(|part| written.contains(part));
+    if own {
+        // It is judged by what it holds.
+        return Ok(None);
+    }
+    let words = call.words.get(1..).unwrap_or(&[]);
+    by_words(scene, actor, call.program, &sub_commands(words), words)
+}
+
+/// A program whose entry does not know this sub-command.
+pub(super) fn settles(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let parsed = run.parsed;
+    let open = !parsed.spec.sub.is_empty() && parsed.spec.builds.is_empty();
+    // What a cloud's program deletes is told by `cloud`.
+    if !open || parsed.operands.is_empty() || parsed.handlers.contains(&Handler::Cloud) {
+        return Ok(());
+    }
+    let known = parsed.subs.iter().map(String::as_str);
+    let said: Vec<&str> = known.chain(sub_commands(&parsed.operands)).collect();
+    let words = run.call.words.get(1..).unwrap_or(&[]);
+    by_words(scene, run.actor, "", &said, words).map(drop)
+}
+
+/// The words at the start that look like sub-commands.
+fn sub_commands(words: &[Value]) -> Vec<&str> {
+    let is_verb = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.len() <= MAX_LENGTH
+            && text
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c))
+    };
+    let texts = words.iter().map(|word| word.text.as_str());
+    let plain = texts.filter(|text| !text.starts_with('-'));
+    plain
+        .take_while(|text| is_verb(text))
+        .take(MAX_SUB)
+        .collect()
+}
+
+fn by_words(
+    scene: &mut Scene<'_>,
+    actor: &Actor,
+    program: &str,
+    said: &[&str],
+    words: &[Value],
+) -> Fueled<Option<Value>> {
+    let know = scene.know;
+    if said.is_empty() {
+        return Ok(None);
+    }
+    scene.fuel.spend(8 * said.len() as u64)?;
+    let targets = &know.hosts.targets;
+    let confirmed = |word: &Value| know.verbs.confirms(&word.text);
+    let production = |word: &Value| targets.is_production(&word.text);
+    if know.verbs.takes_back(said) && words.iter().any(|w| confirmed(w) || production(w)) {
+        let mut effect = actor.does(Kind::Remote).tagged(Tag::Delete);
+        if words.iter().any(|word| targets.is_test(&word.text)) {
+            effect = effect.tagged(Tag::TestTarget);
+        }
+        scene.emit(effect.about(&Value::join(words, " ").text))?;
+    }
+    if know.verbs.shows_secret(program, said) {
+        scene.emit(actor.does(Kind::Read).tagged(Tag::SecretStore))?;
+        let secret = Value::unknown(Origins::SECRET).with_source(&actor.program);
+        return Ok(Some(secret));
+    }
+    Ok(None)
+}
+
+/// A place outside of the project is named beside an option that empties or overwrites it.
+fn empties(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
+    let words = call.words.get(1..).unwrap_or(&[]);
+    if !words
+        .iter()
+        .any(|word| scene.know.verbs.overwrites(&word.text))
+    {
+        return Ok(());
+    }
+    for word in words {
+        let path = match word.text.split_once('=') {
+            Some((option, path)) if option.starts_with('-') => word.map(path),
+            _ => word.clone(),
+        };
+        let elsewhere = path.text.starts_with(['/', '~']) || path.text.starts_with("..");
+        let place = scene.place(&path);
+        let kept = [PathClass::Home, PathClass::HomeRoot, PathClass::System];
+        if elsewhere && !place.is_harmless() && kept.iter().any(|class| place.is(*class)) {
+            scene.touch(actor, Kind::Write, &path)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `verbs.yaml`: what words say that no other table settles.
+
+use super::tools::words;
+use crate::tag::Tag;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// `verbs.yaml`, ready to look up.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerbTable {
+    deletes: Vec<String>,
+    undoes: Vec<String>,
+    light: Vec<String>,
+    confirms: Vec<String>,
+    shows: Vec<String>,
+    secrets: Vec<String>,
+    tokens: Vec<String>,
+    overwrites: Vec<String>,
+    requests: BTreeMap<Tag, Vec<String>>,
+    services: Vec<String>,
+}
+
+impl VerbTable {
+    /// Reads the table.
+    pub fn read(yaml: &str) -> Result<Self, String> {
+        serde_saphyr::from_str(yaml).map_err(|e| format!("verbs.yaml: {e}"))
+    }
+
+    /// Whether a sub-command takes something away that weighs.
+    pub(crate) fn deletes(&self, sub_commands: &[&str]) -> bool {
+        says(sub_commands, &self.deletes) && !says(sub_commands, &self.light)
+    }
+
+    /// The same, or whether it undoes something.
+    pub(crate) fn takes_back(&self, sub_commands: &[&str]) -> bool {
+        let undoes = says(sub_commands, &self.undoes) && !says(sub_commands, &self.light);
+        undoes || self.deletes(sub_commands)
+    }
+
+    /// Whether an option answers the question whether it shall be done.
+    pub(crate) fn confirms(&self, option: &str) -> bool {
+        let name = option.split('=').next().unwrap_or("");
+        self.confirms.iter().any(|known| known == name)
+    }
+
+    /// Whether a program shows something that must not be shown, by its sub-commands, or by one of them
+    /// and its own name.
+    pub(crate) fn shows_secret(&self, program: &str, sub_commands: &[&str]) -> bool {
+        let said: Vec<String> = sub_commands.iter().flat_map(|sub| words(sub)).collect();
+        let pairs: Vec<String> = said.windows(2).map(<[String]>::concat).collect();
+        let is = |list: &[String], word: &String| list.contains(word);
+        let shows = said.iter().any(|word| is(&self.shows, word));
+        let named = words(program).iter().any(|word| is(&self.secrets, word));
+        let mut nouns = said.iter().chain(&pairs);
+        shows && (named || nouns.any(|word| is(&self.secrets, word) || is(&self.tokens, word)))
+    }
+
+    /// Whether an option empties or overwrites the place beside it.
+    pub(crate) fn overwrites(&self, option: &str) -> bool {
+        let name = option.split('=').next().unwrap_or("");
+        self.overwrites
+            .iter()
+            .any(|known| match known.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => known == name,
+            })
+    }
+
+    /// What a request changes, by the parts of its path.
+    pub(crate) fn request(&self, path: &str) -> Option<Tag> {
+        let path = path
+            .split(['?', '#'])
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
+        let parts: Vec<&str> = path.split(['/', ':']).collect();
+        let has = |names: &&Vec<String>| names.iter().any(|name| parts.contains(&name.as_str()));
+        let mut found = self.requests.iter().filter(|(_, names)| has(names));
+        found.next().map(|(tag, _)| *tag)
+    }
+
+    /// Whether an address belongs to the API of a service.
+    pub(crate) fn is_service(&self, address: &str) -> bool {
+        let lower = address.to_ascii_lowercase();
+        self.services
+            .iter()
+            .any(|part| lower.contains(part.as_str()))
+    }
+
+    /// What a mutation deletes, if it does: `deleteRef`, `removeCollaborator`.
+    pub(crate) fn mutation_deletes(&self, name: &str) -> bool {
+        let said = words(name);
+        let verb = said.first().is_some_and(|word| {
+            matches!(
+                word.as_str(),
+                "delete" | "destroy" | "purge" | "remove" | "transfer"
+            )
+        });
+        verb && !said.iter().any(|word| self.light.contains(word))
+    }
+}
+
+/// Whether one of the words in these sub-commands is in a list.
+fn says(sub_commands: &[&str], list: &[String]) -> bool {
+    let mut all = sub_commands.iter().flat_map(|sub| words(sub));
+    all.any(|word| list.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_commands_and_requests_do() {
+        let table = VerbTable::read(include_str!("../verbs.yaml")).unwrap();
+        assert!(table.deletes(&["backup", "delete"]));
+        assert!(table.deletes(&["apps:destroy"]));
+        assert!(!table.deletes(&["cache", "delete"]));
+        assert!(!table.deletes(&["list"]) && !table.deletes(&["reset"]));
+        assert!(table.takes_back(&["db", "reset"]));
+        assert!(table.shows_secret("docker-credential-desktop", &["get"]));
+        assert!(table.shows_secret("frob", &["auth", "print-access-token"]));
+        assert!(!table.shows_secret("frob", &["auth", "login"]));
+        assert!(!table.shows_secret("token-counter", &["show"]));
+        assert!(table.confirms("--yes") && table.confirms("--force=true"));
+        assert!(table.overwrites("--emptyOutDir") && table.overwrites("--delete-after"));
+        assert!(!table.overwrites("--cleanup"));
+        assert_eq!(table.request("repos/o/r/collaborators/x"), Some(Tag::User));
+        assert_eq!(table.request("repos/o/r/keys?x=1"), Some(Tag::Key));
+        assert_eq!(table.request("repos/o/r/issues/1/comments"), None);
+        assert!(table.mutation_deletes("deleteRef") && !table.mutation_deletes("addComment"));
+        assert!(!table.mutation_deletes("removeLabelsFromLabelable"));
+    }
+}
