@@ -219,7 +219,8 @@ impl Lexicon {
 
     /// The words of the table in `text`, which is in lower case where it is not ASCII.
     pub(super) fn find(&self, text: &str) -> Hits {
-        self.find_in(text, &[0..text.len()])
+        let all = 0..text.len();
+        self.find_in(text, std::slice::from_ref(&all))
     }
 
     /// The words of the table in these parts of `text`.
