@@ -108,8 +108,9 @@ impl Scene<'_> {
     /// The text of a file in this folder or in that of the project, as it was before this call.
     fn own_text(&self, file: &str) -> Option<String> {
         let project = self.world.project.as_deref()?;
-        let folders = [self.cwd.as_str(), project];
-        let count = if self.cwd == project { 1 } else { 2 };
+        let here = self.folder();
+        let folders = [here, project];
+        let count = if here == project { 1 } else { 2 };
         let mut paths = folders
             .iter()
             .take(count)
