@@ -230,6 +230,38 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_does_not_depend_on_the_folder_is_the_same_from_each() {
+        let from = |path: &str, cwd: &str| absolute(path, cwd, "/home/dev");
+        let paths = [
+            "/a/b",
+            "~",
+            "~/x",
+            "~user/x",
+            "a",
+            "./a",
+            "../a",
+            "",
+            "/proc/self/cwd/x",
+            "/proc/1/fd",
+            "https://a.b/c",
+            "file:x",
+            "file:///x",
+            "git@host:x",
+            r"C:\a",
+            r"\\?\C:\a",
+            "a:b",
+            "C:a",
+            "\u{FFFC}/x",
+        ];
+        for path in paths {
+            let same = from(path, "/home/dev/a") == from(path, "/srv/b");
+            assert!(same || depends_on_folder(path), "{path}");
+        }
+        assert!(depends_on_folder("a/b"));
+        assert!(!depends_on_folder("/a/b"));
+    }
+
+    #[test]
     fn a_drive_of_windows_has_one_form() {
         let seen = |path: &str| without_detours(&absolute(path, "/d/app", "/c/Users/me"));
         assert_eq!(seen(r"D:\app\src\main.rs"), "/d/app/src/main.rs");

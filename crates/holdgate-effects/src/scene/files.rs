@@ -53,21 +53,6 @@ impl Scene<'_> {
         }
     }
 
-    /// The path of this machine that a container's path leads to.
-    fn outside(&self, path: &Value) -> Option<Value> {
-        if self.mounts.is_empty() {
-            return None;
-        }
-        let inner = path::absolute(&path.text, self.folder_for(&path.text), "/root");
-        let below = self
-            .mounts
-            .iter()
-            .filter(|(name, _)| path::is_under(&inner, name));
-        let (name, folder) = below.max_by_key(|(name, _)| name.len())?;
-        let rest = inner.get(name.len()..).unwrap_or("");
-        Some(path.map(format!("{}{rest}", folder.trim_end_matches('/'))))
-    }
-
     /// Where `path` leads by a link that the call made.
     pub(crate) fn linked(&self, path: &str) -> Option<String> {
         let (link, target) = self

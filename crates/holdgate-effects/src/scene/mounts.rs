@@ -26,4 +26,19 @@ impl Scene<'_> {
         }
         self.emit(effect.at(place).about(text))
     }
+
+    /// The path of this machine that a container's path leads to.
+    pub(super) fn outside(&self, path: &Value) -> Option<Value> {
+        if self.mounts.is_empty() {
+            return None;
+        }
+        let inner = path::absolute(&path.text, self.folder_for(&path.text), "/root");
+        let below = self
+            .mounts
+            .iter()
+            .filter(|(name, _)| path::is_under(&inner, name));
+        let (name, folder) = below.max_by_key(|(name, _)| name.len())?;
+        let rest = inner.get(name.len()..).unwrap_or("");
+        Some(path.map(format!("{}{rest}", folder.trim_end_matches('/'))))
+    }
 }

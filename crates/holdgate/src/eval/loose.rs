@@ -93,8 +93,9 @@ pub fn same(sent: &[u8], came: &[u8]) -> bool {
     for (sent, came) in sent.iter_mut().zip(&came) {
         let calls = came["calls"].as_array().into_iter().flatten();
         for (at, call) in calls.enumerate() {
-            if call["id"] == "" {
-                sent["calls"][at]["id"] = "".into();
+            let other = sent.get_mut("calls").and_then(|calls| calls.get_mut(at));
+            if let Some(other) = other.filter(|_| call["id"] == "") {
+                other["id"] = "".into();
             }
         }
     }

@@ -33,7 +33,7 @@ enum Brings {
     All,
 }
 
-impl<'t> Doors<'t> {
+impl Doors<'_> {
     /// Commands and code that a request brings.
     pub(super) fn run_requests(&self, found: &mut Vec<Effect>) {
         let mut held: Vec<Held<'_>> = Vec::new();
