@@ -16,7 +16,7 @@ worded! {
     pub(crate) enum Registry as "registry" {
         Npm = "npm": "npm, by package and scope.",
         Pypi = "pypi": "The Python Package Index, by project.",
-        Gem = "gem": "RubyGems, by gem.",
+        Gem = "gem": "`RubyGems`, by gem.",
         Go = "go": "Modules of Go, by owner or host.",
         Crates = "crates": "crates.io, by crate.",
         Packagist = "packagist": "Packagist, by vendor.",

@@ -60,19 +60,32 @@ pub(super) fn mentions(registry: Registry, text: &str, name: &str) -> bool {
         return false;
     }
     let mut text = text.to_ascii_lowercase();
-    match registry {
-        Registry::Pypi => text = text.replace(['_', '.'], "-"),
-        Registry::Crates => text = text.replace('_', "-"),
-        _ => {}
+    if registry == Registry::Pypi {
+        text = text.replace(['_', '.'], "-");
+    } else if registry == Registry::Crates {
+        text = text.replace('_', "-");
     }
-    let owner = match registry {
-        Registry::Npm => name.split_once('/').map(|(scope, _)| scope),
-        Registry::Go => name
-            .match_indices('/')
-            .nth(1)
-            .and_then(|(at, _)| name.get(..at)),
-        _ => None,
+    let parts = match registry {
+        Registry::Npm if name.starts_with('@') => 1,
+        Registry::Go => 2,
+        Registry::Npm
+        | Registry::Pypi
+        | Registry::Gem
+        | Registry::Crates
+        | Registry::Packagist
+        | Registry::Jsr
+        | Registry::Extension
+        | Registry::Tap
+        | Registry::Forge
+        | Registry::Image
+        | Registry::Chart
+        | Registry::Terraform
+        | Registry::Galaxy => 0,
     };
+    let slash = name.match_indices('/').nth(usize::max(parts, 1) - 1);
+    let owner = slash
+        .filter(|_| parts > 0)
+        .and_then(|(at, _)| name.get(..at));
     let ends = |rest: &str, whole: bool| {
         let next = rest.chars().next();
         let part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

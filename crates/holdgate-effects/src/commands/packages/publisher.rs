@@ -57,21 +57,29 @@ pub(super) fn of(scene: &Scene<'_>, run: Run<'_>, value: &Value) -> Vec<Tag> {
     if local || elsewhere {
         return Vec::new();
     }
+    let first = text.split('/').next().unwrap_or("");
+    // Folders, parts of the standard library and of the language have no publisher.
+    let no_package = match registry {
+        Registry::Pypi => text.contains('/'),
+        Registry::Go => !first.contains('.'),
+        Registry::Packagist => !text.contains('/'),
+        Registry::Extension | Registry::Galaxy => !text.contains('.'),
+        Registry::Npm
+        | Registry::Gem
+        | Registry::Crates
+        | Registry::Jsr
+        | Registry::Tap
+        | Registry::Forge
+        | Registry::Image
+        | Registry::Chart
+        | Registry::Terraform => false,
+    };
     match registry {
+        _ if no_package => Vec::new(),
         Registry::Npm => npm(scene, run, text),
-        Registry::Pypi if text.contains('/') => Vec::new(),
-        Registry::Go
-            if !text
-                .split('/')
-                .next()
-                .is_some_and(|host| host.contains('.')) =>
-        {
-            Vec::new()
+        Registry::Crates if text.contains('/') || parsed.is_sub(&["generate"]) => {
+            owner(scene, Registry::Forge, text)
         }
-        Registry::Crates if parsed.is_sub(&["generate"]) => owner(scene, Registry::Forge, text),
-        Registry::Crates if text.contains('/') => Vec::new(),
-        Registry::Packagist if !text.contains('/') => Vec::new(),
-        Registry::Extension | Registry::Galaxy if !text.contains('.') => Vec::new(),
         Registry::Tap | Registry::Forge => owner(scene, registry, text),
         Registry::Pypi
         | Registry::Gem

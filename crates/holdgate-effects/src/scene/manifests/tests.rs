@@ -4,8 +4,10 @@ fn names(folder: &str, file: &str, text: &'static str) -> Vec<&'static str> {
     let read = reader(folder, file).unwrap();
     let found = read(text).into_iter();
     let text = |(named, _)| match named {
-        Named::Package(_, text) => text,
-        Named::Address(text) | Named::Charts(text) | Named::Image(text) => text,
+        Named::Package(_, text)
+        | Named::Address(text)
+        | Named::Charts(text)
+        | Named::Image(text) => text,
     };
     found.map(text).collect()
 }

@@ -1,7 +1,7 @@
 //! Manifests in TOML, line by line: sections, keys, and lists that go on over lines.
 
 use super::{Found, Named};
-use crate::knowledge::publishers::Registry;
+use crate::knowledge::publishers::{Registry, name_of};
 
 /// Keys in sections of dependencies that name no package, and keys of a package's own section.
 const OTHER_KEYS: [&str; 12] = [
@@ -68,7 +68,7 @@ pub(super) fn python(text: &str) -> Found<'_> {
     found
         .into_iter()
         .filter(|(name, _)| !name.contains("://") && !name.contains('/'))
-        .filter(|(name, _)| !local.iter().any(|own| name.starts_with(own)))
+        .filter(|(name, _)| !name_of(Registry::Pypi, name).is_some_and(|n| local.contains(&n)))
         .map(|(name, line)| (Named::Package(Registry::Pypi, name), line))
         .collect()
 }
@@ -172,12 +172,11 @@ fn strings(code: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Names that are those of folders of the project.
-fn local_names(text: &str) -> Vec<&str> {
+fn local_names(text: &str) -> Vec<String> {
     let here = |line: &&str| line.contains("workspace = true") || line.contains("path =");
     let lines = text.lines().filter(here);
-    let names = lines.filter_map(|line| {
-        line.split_once('=')
-            .map(|(key, _)| key.trim().trim_matches('"'))
-    });
-    names.filter(|name| !name.is_empty()).collect()
+    let names = lines.filter_map(|line| line.split_once('=').map(|(key, _)| key.trim()));
+    names
+        .filter_map(|name| name_of(Registry::Pypi, name))
+        .collect()
 }
