@@ -8,10 +8,13 @@ mod client;
 #[path = "../../crates/holdgate/src/eval/readers.rs"]
 #[allow(dead_code, reason = "only a part of it is needed")]
 mod readers;
+#[path = "../../crates/holdgate/src/eval/responses.rs"]
+#[allow(dead_code, reason = "only a part of it is needed")]
+mod responses;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
+use holdgate_core::{ANTHROPIC, RESPONSES, Protocol, Action, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +25,11 @@ impl Clock for Stopped {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Which protocol the flags select.
+fn protocol(flags: u8) -> &'static dyn Protocol {
+    if flags & 4 == 0 { ANTHROPIC } else { RESPONSES }
 }
 
 fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
@@ -48,7 +56,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         max_calls: 16,
     };
     let judge = ResponseContext {
-        protocol: ANTHROPIC,
+        protocol: protocol(flags),
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(
@@ -99,8 +107,12 @@ struct Sent {
     cleared: Vec<(String, String, serde_json::Value)>,
 }
 
-fn check(sent: &Sent) {
-    for (reading, calls) in client::all_calls(&sent.bytes) {
+fn check(sent: &Sent, flags: u8) {
+    let all_calls = match protocol(flags).name() {
+        "responses" => responses::all_calls,
+        _ => client::all_calls,
+    };
+    for (reading, calls) in all_calls(&sent.bytes) {
         let mut cleared = sent.cleared.clone();
         if reading.folds_keys {
             for (_, _, input) in &mut cleared {
@@ -130,5 +142,5 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let cut = run(stream, usize::from(*size), *flags);
     assert_eq!(cut, run(stream, stream.len(), *flags));
-    check(&cut);
+    check(&cut, *flags);
 });

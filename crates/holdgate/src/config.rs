@@ -153,6 +153,7 @@ impl Config {
         if let Some(upstream) = &flags.upstream {
             config.upstream =
                 upstream_url(upstream).map_err(|e| ConfigError(format!("--upstream: {e}")))?;
+            config.openai = config.upstream.clone();
         }
         Ok(config)
     }

@@ -9,6 +9,7 @@ mod json;
 mod judge;
 pub mod readers;
 mod report;
+pub mod responses;
 mod setup;
 mod stats;
 mod tally;

@@ -125,14 +125,18 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let config = load(&flags)?;
     // Codes and the PIN pass through here: no other program of the user may look.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    let (upstream, open) = (
+    let (upstream, openai, open) = (
         config.upstream.clone(),
+        config.openai.clone(),
         !config.proxy.listen.ip().is_loopback(),
     );
     let proxy = Proxy::start(config)?;
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));
+    if openai != upstream {
+        log::info(&format!("upstream {openai} for OpenAI Responses"));
+    }
     proxy.probe_upstream();
     if open {
         log::warn("other machines can reach this address and send requests through this proxy");

@@ -7,7 +7,7 @@ use super::sections::{
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
-use holdgate_core::{GuardSettings, JudgeLimits, RateLimits};
+use holdgate_core::{GuardSettings, JudgeLimits, Protocol, RateLimits};
 use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
@@ -33,6 +33,8 @@ pub struct Config {
     pub proxy: ProxySettings,
     /// Where requests go.
     pub upstream: Uri,
+    /// Where requests in OpenAI's protocols go.
+    pub openai: Uri,
     /// How responses are guarded.
     pub guard: GuardSettings,
     /// The clients that go on after a call that fails, by the start of their `User-Agent`.
@@ -79,6 +81,16 @@ worded! {
     pub enum Unreadable as "value" {
         Refuse = "refuse": "The request is refused.",
         Pass = "pass": "The request is forwarded as it came, and recorded.",
+    }
+}
+
+impl Config {
+    /// Where requests in this protocol go.
+    pub fn upstream_of(&self, protocol: &dyn Protocol) -> &Uri {
+        match protocol.name() {
+            "responses" => &self.openai,
+            _ => &self.upstream,
+        }
     }
 }
 

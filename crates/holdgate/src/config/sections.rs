@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Clients that were seen to check a call against its schema before they run it, and to report the
-/// error to the model: Claude Code and opencode.
-const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
+/// error to the model: Claude Code, opencode and Codex.
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/", "codex"];
 
 /// How a setting is written: in a form of its own, or as its type is.
 macro_rules! form {
@@ -101,7 +101,8 @@ section!(ProxyFile =>
     }
 );
 section!(UpstreamFile {
-    anthropic: UpstreamUrl
+    anthropic: UpstreamUrl,
+    openai: UpstreamUrl
 });
 section!(GuardFile =>
     /// How calls are held and judged.
@@ -250,6 +251,7 @@ impl ConfigFile {
     pub(super) fn settle(self, state_dir: PathBuf) -> Result<Config, ConfigError> {
         let (ask, guard, gate) = (self.ask.settle(), self.guard.settle(), self.gate.settle());
         let vendor = || Uri::from_static("https://api.anthropic.com");
+        let openai = || Uri::from_static("https://api.openai.com");
         Ok(Config {
             file: None,
             ignored: Vec::new(),
@@ -259,6 +261,7 @@ impl ConfigFile {
             home: None,
             proxy: self.proxy.settle(),
             upstream: self.upstream.anthropic.map_or_else(vendor, |url| url.0),
+            openai: self.upstream.openai.map_or_else(openai, |url| url.0),
             continue_clients: guard.continue_clients,
             guard: GuardSettings {
                 on_block: guard.on_block,

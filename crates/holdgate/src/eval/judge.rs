@@ -1,19 +1,21 @@
 //! Judges one case: in a fresh session, with no facts from this machine's disk.
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
-use super::client;
+use super::{client, responses};
 use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::upstream::remove_hop_by_hop;
 use bytes::Bytes;
 use holdgate_core::{
-    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, ResponseContext,
-    Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict, guard_message,
+    Context, Finding, GuardSettings, HeldCall, History, LayerName, Output, Protocol,
+    ResponseContext, Session, Stack, Step, StreamGuard, Subject as Recorded, Verdict,
+    guard_message,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -213,18 +215,20 @@ impl Bench {
     /// honest work is allowed if it means the same behind the guard as before it.
     fn judge_stream(&self, case: &StreamCase, expect: Expect, world: &Arc<World>) -> Outcome {
         let mut outcome = Outcome::empty();
+        let client = LenientClient::of(case.protocol);
         let came_through: Vec<bool> = chunkings(case)
             .iter()
             .map(|sizes| {
                 let delivered = self.deliver(case, sizes, world, &mut outcome);
                 match (expect, delivered) {
                     (Expect::Allow, Delivered::Answer(body)) => {
-                        client::meaning(&body) == client::meaning(&case.body)
+                        let meaning = client.meaning;
+                        meaning(&body) == meaning(&case.body)
                     }
                     (
                         Expect::Block | Expect::Flag,
                         Delivered::Answer(body) | Delivered::Error(body),
-                    ) => client::holds(&body, &case.marker),
+                    ) => (client.holds)(&body, &case.marker),
                     // The client learns of the error, in whatever words.
                     (Expect::Allow, Delivered::Error(_)) => true,
                     (_, Delivered::Nothing) => false,
@@ -300,6 +304,29 @@ impl Bench {
 
 mod output;
 mod texts;
+
+/// The most lenient client of a protocol.
+struct LenientClient {
+    /// What a response says to it.
+    meaning: fn(&[u8]) -> Vec<Value>,
+    /// Whether it finds a call that holds the marker.
+    holds: fn(&[u8], &str) -> bool,
+}
+
+impl LenientClient {
+    fn of(protocol: &dyn Protocol) -> Self {
+        match protocol.name() {
+            "responses" => LenientClient {
+                meaning: responses::meaning,
+                holds: responses::holds,
+            },
+            _ => LenientClient {
+                meaning: client::meaning,
+                holds: client::holds,
+            },
+        }
+    }
+}
 
 /// What the client got.
 enum Delivered {

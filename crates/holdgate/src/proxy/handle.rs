@@ -71,7 +71,11 @@ async fn answer(
     host::check(&request, &app.config.proxy)?;
     let mut share = app.share(REQUEST_BYTES)?;
     let (given_session, path) = split_session(&request);
-    let url = upstream::url(&app.config.upstream, &path)
+    let upstream = match Route::of(request.method(), path.split('?').next().unwrap_or_default()) {
+        Route::Guarded(protocol) => app.config.upstream_of(protocol),
+        Route::Unguarded | Route::Other => &app.config.upstream,
+    };
+    let url = upstream::url(upstream, &path)
         .map_err(|_| Refused::plain(StatusCode::BAD_REQUEST, "the path cannot be forwarded"))?;
     let route = Route::of(request.method(), url.path());
     let asks_for_expert = crate::expert::is_asked_for(request.headers());

@@ -10,7 +10,6 @@ use sha2::{Digest as _, Sha256};
 const UNGUARDED: &[&str] = &[
     "/chat/completions",
     "/completions",
-    "/responses",
     "/api/chat",
     "/api/generate",
     "/complete",
@@ -126,6 +125,7 @@ pub(super) fn asks_for_upgrade(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holdgate_core::RESPONSES;
     use hyper::header::HeaderValue;
 
     #[test]
@@ -142,7 +142,21 @@ mod tests {
             let route = Route::of(&Method::POST, path);
             assert_eq!(route, Route::Guarded(ANTHROPIC), "{path}");
         }
-        for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
+        for path in [
+            "/v1/responses",
+            "/responses",
+            "/x//V1/%52esponses/",
+            "/openai/responses",
+        ] {
+            let route = Route::of(&Method::POST, path);
+            assert_eq!(route, Route::Guarded(RESPONSES), "{path}");
+        }
+        for path in [
+            "/v1/messages/count_tokens",
+            "/v1/models",
+            "/v1/responses/compact",
+            "/",
+        ] {
             assert_eq!(Route::of(&Method::POST, path), Route::Other, "{path}");
         }
     }
@@ -151,7 +165,6 @@ mod tests {
     fn protocols_that_are_not_guarded_are_refused() {
         for path in [
             "/v1/chat/completions",
-            "/v1/responses",
             "/api/chat",
             "/v1beta/models/g:streamGenerateContent",
             "/model/x/invoke-with-response-stream",
