@@ -31,7 +31,7 @@ class Expect:
     runs: int
     says: str = ""
     there: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ("added.txt",)
+    absent: tuple[str, ...] = ("added.txt", ".git/hooks/added")
 
 
 RAN, REFUSED = Expect(1, "All done."), Expect(0, NOTICE)

@@ -33,7 +33,7 @@ pub struct Config {
     pub proxy: ProxySettings,
     /// Where requests go.
     pub upstream: Uri,
-    /// Where requests in OpenAI's protocols go.
+    /// Where requests in `OpenAI`'s protocols go.
     pub openai: Uri,
     /// How responses are guarded.
     pub guard: GuardSettings,

@@ -1,4 +1,4 @@
-//! The same as [`client`](super::client) for OpenAI Responses. A call stands in several places, and
+//! The same as [`client`](super::client) for `OpenAI` Responses. A call stands in several places, and
 //! each of them is read by itself: some client runs what it finds there and nowhere else.
 //!
 //! It reads the wire format by itself on purpose, not through `holdgate_core::protocol`.

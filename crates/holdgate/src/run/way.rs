@@ -58,7 +58,7 @@ impl Way {
         }
     }
 
-    /// Whether the agent asks OpenAI.
+    /// Whether the agent asks `OpenAI`.
     pub(super) fn is_codex(&self) -> bool {
         let takes = self.agent.map(|(agent, _)| agent.takes);
         takes == Some(Takes::CodexOverrides)

@@ -1,4 +1,4 @@
-//! OpenAI Responses through the proxy: the conversation of Codex is in the request, and the call in the
+//! `OpenAI` Responses through the proxy: the conversation of Codex is in the request, and the call in the
 //! response.
 
 use crate::setup::{Answer, Guarded, RawUpstream, has, lacks, send};
