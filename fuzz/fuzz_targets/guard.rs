@@ -11,10 +11,13 @@ mod loose;
 #[path = "../../crates/holdgate/src/eval/readers.rs"]
 #[allow(dead_code, reason = "only a part of it is needed")]
 mod readers;
+#[path = "../../crates/holdgate/src/eval/responses.rs"]
+#[allow(dead_code, reason = "only a part of it is needed")]
+mod responses;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CHAT, OLLAMA, Protocol, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
+use holdgate_core::{ANTHROPIC, Action, CHAT, OLLAMA, Protocol, RESPONSES, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +35,7 @@ fn protocol(flags: u8) -> &'static dyn Protocol {
     match flags >> 2 & 3 {
         1 => CHAT,
         2 => OLLAMA,
+        3 => RESPONSES,
         _ => ANTHROPIC,
     }
 }
@@ -120,9 +124,10 @@ fn same_input(known: &serde_json::Value, found: &serde_json::Value) -> bool {
 
 fn check(sent: &Sent, flags: u8) {
     let is_first = protocol(flags) == ANTHROPIC;
-    let readings = match is_first {
-        true => client::all_calls(&sent.bytes),
-        false => loose::all_calls(&sent.bytes),
+    let readings = match protocol(flags).name() {
+        "anthropic" => client::all_calls(&sent.bytes),
+        "responses" => responses::all_calls(&sent.bytes),
+        _ => loose::all_calls(&sent.bytes),
     };
     for (reading, calls) in readings {
         let mut cleared = sent.cleared.clone();

@@ -10,6 +10,7 @@ mod judge;
 pub mod loose;
 pub mod readers;
 mod report;
+pub mod responses;
 mod setup;
 mod stats;
 mod tally;

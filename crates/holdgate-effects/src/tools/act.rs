@@ -124,10 +124,14 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
         ToolKind::Git => run::git(scene, call),
         ToolKind::Database => shape::queries(scene, call),
         ToolKind::Computer => {
-            let keys = call.fields.text(Role::Typed).unwrap_or_default();
+            let mut typed = call.fields.texts(Role::Typed);
+            for item in call.fields.items() {
+                typed.extend(Fields::of(scene, item)?.texts(Role::Typed));
+            }
+            let keys = typed.join("\n");
             // A terminal may have the focus.
             scene.touches(&call.actor, &Value::known(keys.trim()))?;
-            done(scene, run.tagged(Tag::Computer).about(keys))
+            done(scene, run.tagged(Tag::Computer).about(&keys))
         }
         ToolKind::Elevate => done(scene, call.actor.does(Kind::Elevate).tagged(Tag::Sandbox)),
         ToolKind::Inert => done(scene, run.tagged(Tag::Inert)),

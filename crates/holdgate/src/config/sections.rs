@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Clients that were seen to check a call against its schema before they run it, and to report the
-/// error to the model: Claude Code and opencode.
-const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/"];
+/// error to the model: Claude Code, opencode and Codex.
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/", "codex"];
 
 /// How a setting is written: in a form of its own, or as its type is.
 macro_rules! form {

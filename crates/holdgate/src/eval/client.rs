@@ -214,7 +214,7 @@ impl Building {
 }
 
 /// Whether a text in `value`, or a key, holds `marker`.
-fn mentions(value: &Value, marker: &str) -> bool {
+pub(crate) fn mentions(value: &Value, marker: &str) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
         Value::Number(number) => number.to_string().contains(marker),

@@ -1,7 +1,7 @@
 //! Judges one case: in a fresh session, with no facts from this machine's disk.
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
-use super::{client, loose};
+use super::{client, loose, responses};
 use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::upstream::remove_hop_by_hop;
@@ -15,6 +15,7 @@ use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -306,6 +307,7 @@ mod texts;
 fn means_the_same(protocol: &dyn Protocol, sent: &[u8], came: &[u8]) -> bool {
     match protocol.name() {
         "chat" | "ollama" => loose::same(sent, came),
+        "responses" => responses::meaning(sent) == responses::meaning(came),
         _ => client::meaning(sent) == client::meaning(came),
     }
 }
@@ -314,6 +316,7 @@ fn means_the_same(protocol: &dyn Protocol, sent: &[u8], came: &[u8]) -> bool {
 fn holds(protocol: &dyn Protocol, sent: &[u8], marker: &str) -> bool {
     match protocol.name() {
         "chat" | "ollama" => loose::holds(sent, marker),
+        "responses" => responses::holds(sent, marker),
         _ => client::holds(sent, marker),
     }
 }

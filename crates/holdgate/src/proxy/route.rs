@@ -9,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 /// APIs that carry tool calls and are not guarded: refused, never passed on unread.
 const UNGUARDED: &[&str] = &[
     "/completions",
-    "/responses",
     "/api/generate",
     "/complete",
     "/invoke",
@@ -146,6 +145,7 @@ pub(super) fn asks_for_upgrade(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holdgate_core::RESPONSES;
     use hyper::header::HeaderValue;
 
     #[test]
@@ -162,7 +162,21 @@ mod tests {
             let route = Route::of(&Method::POST, path);
             assert_eq!(route, Route::Guarded(ANTHROPIC), "{path}");
         }
-        for path in ["/v1/messages/count_tokens", "/v1/models", "/"] {
+        for path in [
+            "/v1/responses",
+            "/responses",
+            "/x//V1/%52esponses/",
+            "/openai/responses",
+        ] {
+            let route = Route::of(&Method::POST, path);
+            assert_eq!(route, Route::Guarded(RESPONSES), "{path}");
+        }
+        for path in [
+            "/v1/messages/count_tokens",
+            "/v1/models",
+            "/v1/responses/compact",
+            "/",
+        ] {
             assert_eq!(Route::of(&Method::POST, path), Route::Other, "{path}");
         }
     }
@@ -173,6 +187,7 @@ mod tests {
             ("/v1/messages?beta=true", "anthropic", Vendor::Anthropic),
             ("/v1/chat/completions", "chat", Vendor::OpenAi),
             ("/openai/v1/Chat%2fcompletions", "chat", Vendor::OpenAi),
+            ("/v1/responses", "responses", Vendor::OpenAi),
             ("/api/chat", "ollama", Vendor::Ollama),
             ("/api/oauth/profile", "", Vendor::Anthropic),
             ("/v1/models", "", Vendor::Anthropic),
@@ -191,7 +206,6 @@ mod tests {
     fn protocols_that_are_not_guarded_are_refused() {
         for path in [
             "/v1/completions",
-            "/v1/responses",
             "/api/generate",
             "/v1beta/models/g:streamGenerateContent",
             "/model/x/invoke-with-response-stream",

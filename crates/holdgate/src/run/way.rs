@@ -3,7 +3,7 @@
 
 use super::settings::{self, Found, Here, Leads, Watch};
 use super::started::Started;
-use crate::agents::{Agent, Whose};
+use crate::agents::{Agent, Takes, Whose};
 use crate::args::WrongUse;
 use crate::ledger::Ledger;
 use crate::log;
@@ -56,6 +56,12 @@ impl Way {
             Some(why) => Err(WrongUse(why)),
             None => Ok(way),
         }
+    }
+
+    /// Whether the agent asks `OpenAI`.
+    pub(super) fn is_codex(&self) -> bool {
+        let takes = self.agent.map(|(agent, _)| agent.takes);
+        takes == Some(Takes::CodexOverrides)
     }
 
     /// Why the agent is not started.

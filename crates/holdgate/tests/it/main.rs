@@ -39,6 +39,7 @@ mod proxy_slow;
 mod random;
 mod reload;
 mod removal;
+mod responses_api;
 mod rulebook;
 mod run;
 mod run_screen;

@@ -174,17 +174,13 @@ fn call(kind: &str, item: &Json<'_>) -> (HeldCall, String) {
         let held = HeldCall::new(Executor::AtClient, id.clone(), name.clone(), input);
         held.with_envelope(envelope.clone())
     };
-    match input(payload, item) {
-        Some(input) => {
-            let written = as_deltas(kind, payload, item, &input);
-            (held(Some(input)), written)
-        }
-        None => {
-            let mut held = held(None);
-            held.fail(Fault::NotAnObject);
-            (held, String::new())
-        }
+    if let Some(input) = input(payload, item) {
+        let written = as_deltas(kind, payload, item, &input);
+        return (held(Some(input)), written);
     }
+    let mut held = held(None);
+    held.fail(Fault::NotAnObject);
+    (held, String::new())
 }
 
 /// The input of an item's call as a JSON object, in text; `None` if the item has none.

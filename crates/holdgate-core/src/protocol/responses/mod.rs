@@ -1,4 +1,4 @@
-//! OpenAI Responses, streamed and whole: what Codex speaks.
+//! `OpenAI` Responses, streamed and whole: what Codex speaks.
 //!
 //! The same call stands in up to four places of a stream: in deltas, in the event that ends them, in
 //! the item that is done, and in the final response. Clients differ in which of them they run. So all
@@ -20,7 +20,7 @@ use crate::request::Request;
 use bytes::Bytes;
 use holdgate_effects::json::JsonError;
 
-/// OpenAI Responses.
+/// `OpenAI` Responses.
 pub const RESPONSES: &dyn Protocol = &Responses;
 
 /// Depth of an event: a call's own depth is bounded when the call is read.

@@ -1,16 +1,22 @@
 //! Cleared calls and refusals to frames, and inert frames to their new place.
 
+mod frame;
+mod own;
+
+pub(super) use frame::single;
+pub(super) use own::{error_body, error_event, inert_call, message};
+
 use super::super::Writer;
-use super::MAX_DEPTH;
 use super::item::{Payload, compact, id, judged};
 use super::output::wrapped_call;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};
 use crate::mask::Masked;
 use crate::notice;
-use crate::sse;
 use crate::stack::{Cleared, Refusal};
-use holdgate_effects::json::{Json, LoneSurrogates, write_string};
+use frame::{number, rewrite, with_numbers};
+use holdgate_effects::json::{Json, write_string};
+use own::{Head, head, text_part};
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;
@@ -31,24 +37,6 @@ pub(super) struct EventWriter {
     open: Vec<(Block, Block)>,
     /// What has left, in order.
     left: Vec<Left>,
-}
-
-/// What a response says about itself.
-#[derive(Debug)]
-struct Head {
-    id: String,
-    model: String,
-    created_at: String,
-}
-
-impl Default for Head {
-    fn default() -> Self {
-        Head {
-            id: "resp_holdgate".to_owned(),
-            model: "none".to_owned(),
-            created_at: "0".to_owned(),
-        }
-    }
 }
 
 /// An item that has left.
@@ -135,7 +123,7 @@ impl Writer for EventWriter {
         let mut out = Frames::default();
         if self.head.is_none() {
             self.head = Some(Head::default());
-            let response = self.response("in_progress", Json::Null);
+            let response = Head::default().response("in_progress", Json::Null);
             self.push("response.created", vec![("response", response)], &mut out);
         }
         let item = self.message(&message);
@@ -144,7 +132,12 @@ impl Writer for EventWriter {
             ("code", "invalid_prompt".into()),
             ("message", message.into()),
         ]);
-        let response = self.response("failed", error);
+        let none = Head::default();
+        let response = self
+            .head
+            .as_ref()
+            .unwrap_or(&none)
+            .response("failed", error);
         self.push("response.failed", vec![("response", response)], &mut out);
         out.finish()
     }
@@ -173,7 +166,7 @@ impl EventWriter {
         let event = |more: Vec<(&'static str, Json<'static>)>| [at.to_vec(), more].concat();
         let added = |begun| vec![("output_index", index.into()), ("item", begun)];
         match Payload::of(&kind) {
-            Some(Payload::Arguments | Payload::Text) => {
+            Some(Payload::Arguments | Payload::Text) if kind != "mcp_approval_request" => {
                 let (key, events) = match kind.as_str() {
                     "custom_tool_call" => ("input", "response.custom_tool_call_input"),
                     _ => ("arguments", "response.function_call_arguments"),
@@ -188,7 +181,7 @@ impl EventWriter {
                 }
                 self.push(&format!("{events}.done"), done, out);
             }
-            Some(Payload::Members(_)) => {
+            Some(_) => {
                 self.push("response.output_item.added", added(begun), out);
             }
             None => {
@@ -257,30 +250,6 @@ impl EventWriter {
         message(&id, text)
     }
 
-    /// A response of ours, with what is known about it.
-    fn response(&self, status: &'static str, error: Json<'static>) -> Json<'static> {
-        let none = Head::default();
-        let head = self.head.as_ref().unwrap_or(&none);
-        Json::object([
-            ("id", head.id.clone().into()),
-            ("object", "response".into()),
-            ("created_at", Json::Number(head.created_at.clone().into())),
-            ("status", status.into()),
-            ("error", error),
-            ("incomplete_details", Json::Null),
-            ("instructions", Json::Null),
-            ("metadata", Json::Object(Vec::new())),
-            ("model", head.model.clone().into()),
-            ("output", Json::Array(Vec::new())),
-            ("parallel_tool_calls", Json::Bool(true)),
-            ("temperature", Json::Null),
-            ("tool_choice", "auto".into()),
-            ("tools", Json::Array(Vec::new())),
-            ("top_p", Json::Null),
-            ("usage", Json::Null),
-        ])
-    }
-
     /// The last event, with the output that has really left; `None` if that is what it has. The
     /// reader has checked that its calls are those that came as items.
     fn end_of(&self, json: &Json<'_>) -> Option<Json<'static>> {
@@ -336,143 +305,4 @@ impl EventWriter {
         wanted.extend(index.map(|(_, to)| ("output_index", to)));
         rewrite(&raw, |text, json| with_numbers(text, json, &wanted))
     }
-}
-
-/// The number of an event. The first key of this name is the event's own in all that servers write.
-fn number(raw: &[u8]) -> Option<u64> {
-    const KEY: &[u8] = b"\"sequence_number\":";
-    let at = memchr::memmem::find(raw, KEY)? + KEY.len();
-    let rest = raw.get(at..)?.trim_ascii_start();
-    let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    std::str::from_utf8(rest.get(..length)?).ok()?.parse().ok()
-}
-
-/// The text of an object with other numbers in these members.
-fn with_numbers(text: &str, json: &Json<'_>, wanted: &[(&str, u64)]) -> String {
-    let mut places: Vec<(usize, usize, u64)> = wanted
-        .iter()
-        .filter_map(|(key, to)| {
-            let Some(Json::Number(old)) = json.get(key) else {
-                return None;
-            };
-            // The number borrows from the text, so its place is known.
-            let at = old.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-            Some((at, old.len(), *to))
-        })
-        .collect();
-    places.sort_unstable();
-    let mut changed = String::with_capacity(text.len() + 16);
-    let mut from = 0;
-    for (at, length, to) in places {
-        changed.push_str(text.get(from..at).unwrap_or_default());
-        changed.push_str(&to.to_string());
-        from = at + length;
-    }
-    changed.push_str(text.get(from..).unwrap_or_default());
-    changed
-}
-
-/// The frame with other data. The frame was read before, so it is readable; one that is not would
-/// not leave.
-fn rewrite(raw: &Canonical, change: impl FnOnce(&str, &Json<'_>) -> String) -> Canonical {
-    let changed = || {
-        let fields = sse::fields(raw, false).ok()?;
-        let data = fields.data?;
-        let text = std::str::from_utf8(&data).ok()?;
-        // The reader wraps calls, one level deeper than they came.
-        let json = Json::read(&data, MAX_DEPTH + 2, LoneSurrogates::Replace).ok()?;
-        Some(single(fields.event?, &change(text, &json)))
-    };
-    changed().unwrap_or_default()
-}
-
-/// One frame.
-pub(super) fn single(event: &str, data: &str) -> Canonical {
-    let mut out = Frames::default();
-    out.push(Some(event), data);
-    out.finish()
-}
-
-fn head(frame: &Canonical) -> Head {
-    let read = || {
-        let data = sse::fields(frame, false).ok()?.data?;
-        let json = Json::read(&data, MAX_DEPTH, LoneSurrogates::Replace).ok()?;
-        let response = json.get("response")?;
-        let text = |key| response.get_str(key).map(str::to_owned);
-        let none = Head::default();
-        Some(Head {
-            id: text("id").unwrap_or(none.id),
-            model: text("model").unwrap_or(none.model),
-            created_at: match response.get("created_at") {
-                Some(Json::Number(at)) => at.clone().into_owned(),
-                _ => none.created_at,
-            },
-        })
-    };
-    read().unwrap_or_default()
-}
-
-fn text_part(text: String) -> Json<'static> {
-    Json::object([
-        ("type", "output_text".into()),
-        ("text", text.into()),
-        ("annotations", Json::Array(Vec::new())),
-        ("logprobs", Json::Array(Vec::new())),
-    ])
-}
-
-/// An item that holds a text of ours.
-pub(super) fn message(id: &str, text: &str) -> Json<'static> {
-    Json::object([
-        ("id", id.to_owned().into()),
-        ("type", "message".into()),
-        ("status", "completed".into()),
-        ("role", "assistant".into()),
-        ("content", Json::Array(vec![text_part(text.to_owned())])),
-    ])
-}
-
-/// The item of a call that cannot run.
-pub(super) fn inert_call(refusal: &Refusal, id: &str) -> Json<'static> {
-    Json::object([
-        ("id", id.replacen("toolu_", "fc_", 1).into()),
-        ("type", "function_call".into()),
-        ("status", "completed".into()),
-        ("call_id", id.to_owned().into()),
-        ("name", refusal.tool().unwrap_or_default().to_owned().into()),
-        ("arguments", "{}".into()),
-    ])
-}
-
-/// An `error` event, after which nothing follows. Clients read its members in both places.
-pub(super) fn error_event(message: &str) -> Canonical {
-    let message = Masked::of(message).into_string();
-    let error = Json::object([
-        ("type", "error".into()),
-        ("sequence_number", 0.into()),
-        ("code", "server_error".into()),
-        ("message", message.clone().into()),
-        ("param", Json::Null),
-        ("error", error("server_error", message)),
-    ]);
-    single("error", &error.text())
-}
-
-/// An error as a whole body.
-pub(super) fn error_body(status: u16, message: &str) -> Canonical {
-    let kind = match status {
-        400..500 => "invalid_request_error",
-        _ => "server_error",
-    };
-    let error = error(kind, Masked::of(message).into_string());
-    Canonical::of_value(&Json::object([("error", error)]).text())
-}
-
-fn error(kind: &'static str, message: String) -> Json<'static> {
-    Json::object([
-        ("message", message.into()),
-        ("type", kind.into()),
-        ("param", Json::Null),
-        ("code", kind.into()),
-    ])
 }
