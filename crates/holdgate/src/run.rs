@@ -66,14 +66,14 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     std::thread::spawn(upstream::tls);
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
-    if way.is_codex() && config.upstream.host() == Some(VENDOR) {
-        // All that it asks for is there.
-        config.upstream = config.openai.clone();
-    }
-    choose_upstream(&mut config.upstream, &way)?;
     if let Some(others) = &mut config.other_upstreams {
         go_on_to_openai(&mut others.openai);
+        if way.is_codex() && config.upstream.host() == Some(VENDOR) {
+            // All that it asks for is there.
+            config.upstream = others.openai.clone();
+        }
     }
+    choose_upstream(&mut config.upstream, &way)?;
     // The folder may have been removed; the agent can be started anyway.
     let here = std::env::current_dir().ok();
     let here = here.as_deref().and_then(Path::to_str);

@@ -48,7 +48,7 @@ fn defaults_need_no_file() {
     assert_eq!(config.proxy.listen.to_string(), "127.0.0.1:8787");
     assert_eq!(config.upstream, "https://api.anthropic.com/");
     assert_eq!(
-        config.upstream_of(holdgate_core::RESPONSES),
+        config.upstream_of(holdgate_core::RESPONSES.vendor()),
         "https://api.openai.com/"
     );
     assert_eq!(

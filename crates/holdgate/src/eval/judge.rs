@@ -15,7 +15,6 @@ use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
