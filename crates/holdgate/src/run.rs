@@ -46,7 +46,7 @@ use way::{Told, Way};
 
 /// Where requests go that nobody has said anything about.
 const VENDOR: &str = "api.anthropic.com";
-/// Where OpenAI's API is.
+/// Where `OpenAI`'s API is.
 const OPENAI: &str = "api.openai.com";
 
 /// The exit code after SIGKILL.
@@ -206,7 +206,7 @@ fn go_on_to(upstream: &mut Uri, way: &Way) -> Result<(), WrongUse> {
     Ok(())
 }
 
-/// The same for servers that speak OpenAI's protocols. Agents add what follows `/v1` themselves.
+/// The same for servers that speak `OpenAI`'s protocols. Agents add what follows `/v1` themselves.
 fn go_on_to_openai(upstream: &mut Uri) {
     if upstream.host() != Some(OPENAI) {
         return;

@@ -79,7 +79,7 @@ pub trait Protocol: Debug + Sync {
 pub enum Vendor {
     /// Anthropic.
     Anthropic,
-    /// OpenAI, and the many servers that speak its protocols.
+    /// `OpenAI`, and the many servers that speak its protocols.
     OpenAi,
     /// Ollama, which runs on the same machine as a rule.
     Ollama,

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions under guard: what leaves, when, and in which form.
+//! `OpenAI` Chat Completions under guard: what leaves, when, and in which form.
 
 use crate::guarding::{Play, Seen, judge, settings};
 use crate::loose;

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Where the requests to other providers than Anthropic go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherUpstreams {
-    /// Those of OpenAI's protocols.
+    /// Those of `OpenAI`'s protocols.
     pub openai: Uri,
     /// Those of Ollama's own.
     pub ollama: Uri,

@@ -1,4 +1,4 @@
-//! The most lenient client imaginable of the protocols that put calls into `tool_calls`: OpenAI Chat
+//! The most lenient client imaginable of the protocols that put calls into `tool_calls`: `OpenAI` Chat
 //! Completions and Ollama. It joins fragments by number, by id and by neither, takes the first name
 //! or the last, ignores case in keys, and finds arguments at any position.
 //!

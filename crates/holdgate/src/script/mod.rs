@@ -1,4 +1,4 @@
-//! A scripted model: answers what `scenarios.json` says, in the Anthropic Messages format, as OpenAI
+//! A scripted model: answers what `scenarios.json` says, in the Anthropic Messages format, as `OpenAI`
 //! Chat Completions or as Ollama, by the path of the request.
 //!
 //! For the demo and for tests, honest answers as well as every way in which a stream can be odd,

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions and Ollama through the proxy, with the scripted model.
+//! `OpenAI` Chat Completions and Ollama through the proxy, with the scripted model.
 
 use crate::setup::{Guarded, RawUpstream, has, lacks, post};
 use holdgate::config::OtherUpstreams;

@@ -62,9 +62,9 @@ fn made<'m>(id: &'m str, tool: &'m str, input: Option<String>) -> Mention<'m> {
 
 /// The arguments as JSON text.
 fn input(arguments: Option<&Json<'_>>) -> Option<String> {
-    arguments.map(|arguments| match arguments {
-        Json::String(text) => text.to_string(),
-        other => other.text(),
+    arguments.map(|arguments| {
+        let text = arguments.as_str().map(str::to_owned);
+        text.unwrap_or_else(|| arguments.text())
     })
 }
 

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, streamed and whole.
+//! `OpenAI` Chat Completions, streamed and whole.
 
 mod choice;
 mod chunk;
@@ -21,7 +21,7 @@ pub(super) use chunk::{check_members, hides_call, no_lone_surrogates, read_json,
 pub(super) use history::{mentions, results};
 pub(super) use request::{SYSTEM_ROLES, take_fact};
 
-/// OpenAI Chat Completions.
+/// `OpenAI` Chat Completions.
 pub const CHAT: &dyn Protocol = &Chat;
 
 #[derive(Debug)]

@@ -91,9 +91,9 @@ fn held_call(call: &Json<'_>, names: &mut HashMap<String, usize>) -> Result<Held
         str::to_owned,
     );
     // Some gateways write the arguments as text.
-    let input = function.get("arguments").map(|arguments| match arguments {
-        Json::String(text) => text.to_string(),
-        other => other.text(),
+    let input = function.get("arguments").map(|arguments| {
+        let text = arguments.as_str().map(str::to_owned);
+        text.unwrap_or_else(|| arguments.text())
     });
     let name = name.map(str::to_owned);
     let mut held = HeldCall::new(runs, Some(id), name, input).with_envelope(envelope);

@@ -1,4 +1,4 @@
-//! A turn in the formats of OpenAI Chat Completions and of Ollama. What only the Messages format has
+//! A turn in the formats of `OpenAI` Chat Completions and of Ollama. What only the Messages format has
 //! (blocks that stand whole, event names, doubled starts and stops) is left out.
 
 use super::shape::{call_id, quoted};
@@ -7,7 +7,7 @@ use super::{Block, Call, Cut, Turn};
 use bytes::Bytes;
 use std::ops::ControlFlow::{self, Break, Continue};
 
-/// The stream of a turn as OpenAI Chat Completions.
+/// The stream of a turn as `OpenAI` Chat Completions.
 pub fn chat_stream(turn: &Turn, model: &str, n: u32, options: &StreamOptions) -> Vec<Step> {
     let mut writer = Chunks {
         steps: Vec::new(),
@@ -133,7 +133,7 @@ fn data(data: &str) -> Step {
     Step::Send(Bytes::from(format!("data: {data}\n\n")))
 }
 
-/// The body of a turn that is not streamed, as OpenAI Chat Completions.
+/// The body of a turn that is not streamed, as `OpenAI` Chat Completions.
 pub fn chat_message(turn: &Turn, model: &str, n: u32) -> String {
     let message = message(turn, n, |arguments| quoted(&arguments));
     let (model, reason) = (quoted(model), quoted(finish_reason(turn)));
