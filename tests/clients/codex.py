@@ -81,7 +81,9 @@ def run(name, command, base, folder, config=""):
         place.mkdir(parents=True)
     (home / ".codex/config.toml").write_text(config)
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(home), "OPENAI_BASE_URL": f"{base}/v1", "OPENAI_API_KEY": "fake",
+        "PATH": os.environ["PATH"], "HOME": str(home), "OPENAI_BASE_URL": f"{base}/v1",
+        # A key of its own: key and first message are what tells one agent from another.
+        "OPENAI_API_KEY": f"fake-{name}",
         "FAKE_KEY": "fake", "CODEX_API_KEY": "fake", "XDG_STATE_HOME": str(home / "state"),
     }
     with open(home / "output.txt", "wb") as output, open(home / "errors.txt", "wb") as errors:
