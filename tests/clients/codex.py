@@ -41,6 +41,7 @@ TABLE = {
     "text": Expect(0, "Hello."),
     "tool": RAN,
     "blocked": REFUSED,
+    "slow": RAN,
     "parallel": Expect(2, "All done."),
     "parallel_blocked": Expect(1, "All done."),
     "done_differs": REFUSED,
@@ -149,7 +150,8 @@ def main():
     options.work.mkdir(parents=True)
     model = responses_model.serve()
     proxy = [options.binary, "proxy", "--listen", "127.0.0.1:0", "--upstream", f"http://{model}",
-             "--state-dir", options.work / "state"]
+             "--state-dir", options.work / "state", "--config", options.work / "settings.toml"]
+    (options.work / "settings.toml").write_text('[guard]\nkeep_alive = "1s"\n')
     passed = failed = 0
     with clients.server(proxy, options.work / "proxy.log") as (_, address):
         door = model if options.no_proxy else address

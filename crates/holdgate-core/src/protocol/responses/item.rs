@@ -275,12 +275,11 @@ pub(super) fn digest(item: &Json<'_>, keys: &RandomState) -> u64 {
     let members = item.as_object().unwrap_or_default().iter();
     let told = members.filter(|(key, _)| key != "id" && key != "status");
     // Some servers spell the arguments anew in the final response.
-    let plain = |key: &str, value: &Json<'_>| match value {
-        Json::String(text) if key == "arguments" => {
-            let read = Json::read(text.as_bytes(), super::MAX_DEPTH, LoneSurrogates::Refuse);
-            read.map_or_else(|_| value.text(), |json| json.text())
-        }
-        value => value.text(),
+    let plain = |key: &str, value: &Json<'_>| {
+        let text = value.as_str().filter(|_| key == "arguments");
+        let text = text.unwrap_or_default().as_bytes();
+        let read = Json::read(text, super::MAX_DEPTH, LoneSurrogates::Refuse);
+        read.map_or_else(|_| value.text(), |json| json.text())
     };
     let told = told.map(|(key, value)| (&**key, plain(key, value)));
     let mut told: Vec<(&str, String)> = told.collect();
