@@ -41,6 +41,7 @@ TABLE = {
     "text": Expect(0, "Hello."),
     "tool": RAN,
     "blocked": REFUSED,
+    "slow": RAN,
     "parallel": Expect(2, "All done."),
     "parallel_blocked": Expect(1, "All done."),
     "done_differs": REFUSED,
@@ -81,7 +82,9 @@ def run(name, command, base, folder, config=""):
         place.mkdir(parents=True)
     (home / ".codex/config.toml").write_text(config)
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(home), "OPENAI_BASE_URL": f"{base}/v1", "OPENAI_API_KEY": "fake",
+        "PATH": os.environ["PATH"], "HOME": str(home), "OPENAI_BASE_URL": f"{base}/v1",
+        # A key of its own: key and first message are what tells one agent from another.
+        "OPENAI_API_KEY": f"fake-{name}",
         "FAKE_KEY": "fake", "CODEX_API_KEY": "fake", "XDG_STATE_HOME": str(home / "state"),
     }
     with open(home / "output.txt", "wb") as output, open(home / "errors.txt", "wb") as errors:
@@ -147,7 +150,8 @@ def main():
     options.work.mkdir(parents=True)
     model = responses_model.serve()
     proxy = [options.binary, "proxy", "--listen", "127.0.0.1:0", "--upstream", f"http://{model}",
-             "--state-dir", options.work / "state"]
+             "--state-dir", options.work / "state", "--config", options.work / "settings.toml"]
+    (options.work / "settings.toml").write_text('[guard]\nkeep_alive = "1s"\n')
     passed = failed = 0
     with clients.server(proxy, options.work / "proxy.log") as (_, address):
         door = model if options.no_proxy else address

@@ -30,7 +30,11 @@ def main():
     client = openai.OpenAI(max_retries=0)
     given, said = [{"role": "user", "content": "please run the command"}], []
     for _ in range(4):
-        items = turn(client, how, given)
+        try:
+            items = turn(client, how, given)
+        except (RuntimeError, openai.OpenAIError) as error:
+            print(json.dumps({"text": "\n".join(said), "error": str(error)}))
+            sys.exit(1)
         results = []
         for item in items:
             if item.type == "message":

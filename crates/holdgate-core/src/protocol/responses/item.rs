@@ -2,7 +2,7 @@
 
 use super::super::{Declared, is_call};
 use crate::call::{Executor, Fault, HeldCall, ToolCall};
-use holdgate_effects::json::{Json, fold, shorten, write_string};
+use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten, write_string};
 use std::hash::{BuildHasher as _, RandomState};
 
 /// Items that can cause no action, whatever the request declares: the model's words.
@@ -262,7 +262,7 @@ pub(super) fn compact(item: &Json<'_>) -> Json<'static> {
         let read = Json::read(
             arguments.as_bytes(),
             super::MAX_DEPTH,
-            holdgate_effects::json::LoneSurrogates::Refuse,
+            LoneSurrogates::Refuse,
         );
         let text = read.map_or_else(|_| "{}".to_owned(), |json| json.text());
         item.set("arguments", text.into());
@@ -274,7 +274,15 @@ pub(super) fn compact(item: &Json<'_>) -> Json<'static> {
 pub(super) fn digest(item: &Json<'_>, keys: &RandomState) -> u64 {
     let members = item.as_object().unwrap_or_default().iter();
     let told = members.filter(|(key, _)| key != "id" && key != "status");
-    let mut told: Vec<(&str, String)> = told.map(|(key, value)| (&**key, value.text())).collect();
+    // Some servers spell the arguments anew in the final response.
+    let plain = |key: &str, value: &Json<'_>| {
+        let text = value.as_str().filter(|_| key == "arguments");
+        let text = text.unwrap_or_default().as_bytes();
+        let read = Json::read(text, super::MAX_DEPTH, LoneSurrogates::Refuse);
+        read.map_or_else(|_| value.text(), |json| json.text())
+    };
+    let told = told.map(|(key, value)| (&**key, plain(key, value)));
+    let mut told: Vec<(&str, String)> = told.collect();
     told.sort_unstable();
     keys.hash_one(told)
 }
