@@ -195,7 +195,12 @@ mod tests {
         let mut wander = Wander::default();
         for folder in 0..100_000 {
             let new = wander.enter(folder);
-            wander.push(Touched { inside: 1, folders: 1, new_folders: u16::from(new), ..Touched::default() });
+            wander.push(Touched {
+                inside: 1,
+                folders: 1,
+                new_folders: u16::from(new),
+                ..Touched::default()
+            });
         }
         assert!(wander.bytes() < 16 << 10, "{}", wander.bytes());
     }

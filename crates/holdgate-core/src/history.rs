@@ -47,8 +47,8 @@ pub struct History {
     sequence: Vec<Action>,
     /// Where they have been.
     wander: Wander,
-    /// Whether a step was refused.
-    refused: bool,
+    /// How many steps were refused.
+    refused: u32,
 }
 
 /// What the user said in one message.
@@ -283,7 +283,7 @@ impl History {
             ran: step.outcome != Outcome::Refused,
             shown: shown.is_some_and(|shown| shown.is_sensitive()),
         };
-        self.refused |= !ended.ran;
+        self.refused = self.refused.saturating_add(u32::from(!ended.ran));
         if ended.ran {
             let (touched, folders) = self.touched(&step.effects);
             for folder in folders {
@@ -307,15 +307,15 @@ impl History {
 
     /// The step with a number of the trail, if it is still known.
     pub(crate) fn numbered(&self, number: u32) -> Option<&Step> {
-        let forgotten = self.trail.steps() as usize - self.steps.len().min(self.trail.steps() as usize);
-        let at = (number as usize).checked_sub(forgotten)?;
+        let ago = usize::try_from(self.trail.steps().checked_sub(number)?).ok()?;
+        let at = self.steps.len().checked_sub(ago)?;
         self.steps.get(at).map(Arc::as_ref)
     }
 
     /// What the steps did, neutral actions and repetitions left out: what trajectories are learned
     /// from. `None` if one of them was refused.
     pub fn clean_sequence(&self) -> Option<&[Action]> {
-        (!self.refused).then_some(self.sequence.as_slice())
+        (self.refused == 0).then_some(self.sequence.as_slice())
     }
 
     /// What the steps did, neutral actions and repetitions left out.

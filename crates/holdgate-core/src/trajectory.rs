@@ -1,4 +1,4 @@
-//! The trajectory of a conversation: what its calls do together. (Inspired by "TrajAD".)
+//! The trajectory of a conversation: what its calls do together. (Inspired by `TrajAD`.)
 //!
 //! Each call becomes a few abstract [`Action`]s with the paths that they are about. A [`Trail`]
 //! follows them: an automaton that knows which file holds what, counters, and the end of the
@@ -10,6 +10,7 @@ mod action;
 mod base;
 mod case;
 mod files;
+mod kinds;
 mod model;
 mod ppm;
 mod project;
@@ -20,8 +21,8 @@ mod walk;
 pub(crate) use act::Act;
 pub use action::Action;
 pub use base::base;
-pub(crate) use case::{Case, Families};
 pub use case::Family;
+pub(crate) use case::{Case, Families};
 pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};

@@ -102,15 +102,35 @@ fn main() -> anyhow::Result<()> {
         let mut history = History::default();
         let mut times = Vec::new();
         for understood in typical.iter().chain(&harmful).cycle().take(steps) {
-            let step = Step::new("call", &understood.call.name, Outcome::Done, understood.effects.clone());
+            let step = Step::new(
+                "call",
+                &understood.call.name,
+                Outcome::Done,
+                understood.effects.clone(),
+            );
             let step = Arc::new(step);
             let start = Instant::now();
             history.push(step);
             times.push(start.elapsed());
         }
-        measure(&format!("trajectory, typical, after {steps}"), &[&trajectory], &typical, &history);
-        measure(&format!("trajectory, harmful, after {steps}"), &[&trajectory], &harmful, &history);
-        measure(&format!("drift, typical, after {steps}"), &[&drift], &typical, &history);
+        measure(
+            &format!("trajectory, typical, after {steps}"),
+            &[&trajectory],
+            &typical,
+            &history,
+        );
+        measure(
+            &format!("trajectory, harmful, after {steps}"),
+            &[&trajectory],
+            &harmful,
+            &history,
+        );
+        measure(
+            &format!("drift, typical, after {steps}"),
+            &[&drift],
+            &typical,
+            &history,
+        );
         if steps > 0 {
             report(&format!("a step more, of {steps}"), times);
         }

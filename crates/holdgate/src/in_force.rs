@@ -75,11 +75,7 @@ impl InForce {
     }
 
     /// These settings and these rules.
-    fn new(
-        config: Config,
-        operator: Arc<[RuleText]>,
-        beside: Beside,
-    ) -> anyhow::Result<InForce> {
+    fn new(config: Config, operator: Arc<[RuleText]>, beside: Beside) -> anyhow::Result<InForce> {
         let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let (rates, judge) = (config.rates, config.judge);

@@ -27,7 +27,11 @@ impl History {
         let mut touched = Touched::default();
         let mut folders: Vec<u64> = Vec::new();
         for effect in effects.iter().take(MAX_TOUCHED) {
-            let Some(place) = effect.path.as_ref().filter(|place| !place.is(PathClass::Stream)) else {
+            let Some(place) = effect
+                .path
+                .as_ref()
+                .filter(|place| !place.is(PathClass::Stream))
+            else {
                 continue;
             };
             let reads = effect.kind == Kind::Read;
@@ -49,7 +53,10 @@ impl History {
                 folders.push(folder);
             }
         }
-        let new = folders.iter().filter(|folder| self.wander.is_new(**folder)).count();
+        let new = folders
+            .iter()
+            .filter(|folder| self.wander.is_new(**folder))
+            .count();
         touched.folders = u16::try_from(folders.len()).unwrap_or(u16::MAX);
         touched.new_folders = u16::try_from(new).unwrap_or(u16::MAX);
         (touched, folders)

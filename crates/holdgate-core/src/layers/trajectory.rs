@@ -1,4 +1,4 @@
-//! The trajectory layer: is the sequence of calls an attack? (Inspired by "TrajAD".)
+//! The trajectory layer: is the sequence of calls an attack? (Inspired by `TrajAD`.)
 //!
 //! The automaton of the trail blocks the call that completes an attack, and counters ask. How
 //! surprising a call is after the ones before it is recorded, and asked about once the project's
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Surprise in bits above which a call is recorded. At most 0.5 % of the sessions of projects that
 /// nothing was learned from lie above it; `docs/evaluation.md` says how it was found.
-const SURPRISING: f64 = 12.0;
+const SURPRISING: f64 = 15.5;
 /// Bytes of an earlier call that a reason repeats.
 const MAX_QUOTED: usize = 80;
 
@@ -76,10 +76,11 @@ impl Trajectory {
             return None;
         }
         let before = history.sequence().last();
-        let after = before.map_or("at the beginning".to_owned(), |action| format!("after `{action}`"));
-        let reason = format!(
-            "`{action}` {after} is surprising: {bits:.1} bits, where {limit:.1} are usual"
-        );
+        let after = before.map_or("at the beginning".to_owned(), |action| {
+            format!("after `{action}`")
+        });
+        let reason =
+            format!("`{action}` {after} is surprising: {bits:.1} bits, where {limit:.1} are usual");
         let finding = Finding::audit(LayerName::Trajectory, "unusual-sequence", reason);
         Some(Finding { verdict, ..finding })
     }
@@ -123,11 +124,18 @@ fn finding(case: &Case, history: &History) -> Finding {
     let number = case.first + 1;
     let (began, ends) = (case.began, case.ends);
     let reason = match history.numbered(case.first) {
-        Some(step) => format!("call {number} ({}) {began}, and this call {ends}", step.tool),
+        Some(step) => format!(
+            "call {number} ({}) {began}, and this call {ends}",
+            step.tool
+        ),
         None if case.first == history.trail().steps() => format!("it {began}, and {ends}"),
         None => format!("call {number} {began}, and this call {ends}"),
     };
-    let verdict = if case.blocks { Verdict::Block } else { Verdict::Ask };
+    let verdict = if case.blocks {
+        Verdict::Block
+    } else {
+        Verdict::Ask
+    };
     let finding = Finding::block(LayerName::Trajectory, case.rule, reason).instead(case.instead);
     Finding {
         verdict,

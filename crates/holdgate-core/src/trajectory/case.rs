@@ -3,6 +3,7 @@
 use super::act::{Act, Facts};
 use super::action::Action;
 use super::files::Labels;
+use super::trail::Recent;
 use super::walk::Walk;
 use holdgate_effects::worded;
 
@@ -64,6 +65,17 @@ pub(crate) struct Case {
     pub(crate) instead: &'static str,
 }
 
+/// What is harm once protection or traces are gone, and in words.
+const HARMS: [(Action, &str); 7] = [
+    (Action::Send, "sends data to a host outside"),
+    (Action::Connect, "opens a connection to the outside"),
+    (Action::Elevate, "raises privileges"),
+    (Action::DeleteOut, "deletes files outside of the project"),
+    (Action::Persist, "makes something run again later"),
+    (Action::DestroyData, "deletes data"),
+    (Action::RunLoose, "runs code that was fetched or decoded"),
+];
+
 const ASK_USER: &str = "tell the user what you want to do, and why";
 
 impl Walk<'_> {
@@ -93,22 +105,18 @@ impl Walk<'_> {
             ends,
             instead: "leave secrets where they are, and delete the copy",
         };
-        match act.action {
-            Action::Send | Action::Post | Action::Connect => {
-                let file = self.carried(act).or_else(|| {
-                    let read = self.read;
-                    (read.labels.any(Labels::SECRET)).then_some(read)
-                })?;
-                let secret = file.labels.any(Labels::SECRET) && file.step < self.step;
-                secret.then(|| case(file.step, "sends a file that holds it"))
-            }
-            Action::Push => {
-                let exposed = self.trail.exposed?;
-                self.trail.committed?;
-                Some(case(exposed, "pushes the commits that it is in"))
-            }
-            _ => None,
+        if act.action == Action::Push {
+            let exposed = self.trail.exposed?;
+            self.trail.committed?;
+            return Some(case(exposed, "pushes the commits that it is in"));
         }
+        if !matches!(act.action, Action::Send | Action::Post | Action::Connect) {
+            return None;
+        }
+        let read = || self.read.labels.any(Labels::SECRET).then_some(self.read);
+        let file = self.carried(act).or_else(read)?;
+        let secret = file.labels.any(Labels::SECRET) && file.step < self.step;
+        secret.then(|| case(file.step, "sends a file that holds it"))
     }
 
     fn loose_run(&self, act: &Act) -> Option<Case> {
@@ -130,19 +138,9 @@ impl Walk<'_> {
             ends: "runs it",
             instead: "write the program in plain text, so that it can be judged",
         };
-        if act.action == Action::RunLoose {
-            // The effects already say what it is; the trail says since when.
-            let last = |action| {
-                let mark = self.trail.done(action);
-                (mark.calls > 0).then_some(mark.last)
-            };
-            let (fetch, unpack) = (last(Action::FetchFile), last(Action::Unpack));
-            return match fetch >= unpack {
-                true => fetch.map(fetched),
-                false => unpack.map(decoded),
-            };
-        }
-        if act.action != Action::Run || act.path == 0 {
+        // The effects may know what it is; the trail knows since when.
+        let loose = act.action == Action::RunLoose;
+        if !loose && (act.action != Action::Run || act.path == 0) {
             return None;
         }
         // Whoever has read it knows what runs.
@@ -168,19 +166,45 @@ impl Walk<'_> {
         };
         let widened = self.trail.done(Action::WidenMode);
         if act.action == Action::Elevate && widened.calls >= WIDENED {
-            return Some(case(true, widened.first, "began to widen permissions", "raises privileges"));
+            return Some(case(
+                true,
+                widened.first,
+                "began to widen permissions",
+                "raises privileges",
+            ));
+        }
+        if act.action == Action::Escape
+            && let Some(looked) = self.trail.tried(Action::Recon)
+        {
+            return Some(case(
+                true,
+                looked,
+                "looked around",
+                "leaves the container or sandbox",
+            ));
         }
         if act.action != Action::Run || act.path == 0 {
             return None;
         }
         let file = self.known(act).filter(|file| file.step < self.step)?;
         if file.labels.any(Labels::WIDENED) {
-            return Some(case(true, file.step, "widened the permissions of a file", "runs it"));
+            return Some(case(
+                true,
+                file.step,
+                "widened the permissions of a file",
+                "runs it",
+            ));
         }
         let own = Labels::WRITTEN.and(Labels::FETCHED).and(Labels::DECODED);
         let elevated = act.facts.has(Facts::ELEVATED);
-        (elevated && file.labels.any(own))
-            .then(|| case(true, file.step, "wrote a file", "runs it with raised rights"))
+        (elevated && file.labels.any(own)).then(|| {
+            case(
+                true,
+                file.step,
+                "wrote a file",
+                "runs it with raised rights",
+            )
+        })
     }
 
     fn persistence(&self, act: &Act) -> Option<Case> {
@@ -198,7 +222,11 @@ impl Walk<'_> {
             instead: "let the user decide what runs at login, at boot or on a schedule",
         };
         let loose = Labels::FETCHED.and(Labels::DECODED);
-        let own = if persists { loose } else { loose.and(Labels::WRITTEN) };
+        let own = if persists {
+            loose
+        } else {
+            loose.and(Labels::WRITTEN)
+        };
         let file = self.carried(act).or_else(|| self.known(act));
         let file = file.filter(|file| file.labels.any(own) && file.step < self.step);
         // A line in a startup file names the program in its text.
@@ -214,7 +242,9 @@ impl Walk<'_> {
             return None;
         }
         let trail = self.trail;
-        let took = trail.tried(Action::ReadSecret).or(trail.tried(Action::CopySecret))?;
+        let took = trail
+            .tried(Action::ReadSecret)
+            .or(trail.tried(Action::CopySecret))?;
         let looks = [Action::Recon, Action::ReadPrivate];
         let looks = looks.map(|action| trail.done(action).calls + trail.refused(action).calls);
         let around: u32 = looks.iter().sum();
@@ -251,7 +281,12 @@ impl Walk<'_> {
             }
             let again = before.filter(|_| deleted.calls > 0);
             if let Some(before) = again {
-                return Some(case("way-back-erased", before, "went for the way back to lost work", ends));
+                return Some(case(
+                    "way-back-erased",
+                    before,
+                    "went for the way back to lost work",
+                    ends,
+                ));
             }
         }
         let refused = trail.refused(Action::DestroyData);
@@ -276,35 +311,47 @@ impl Walk<'_> {
         };
         if self.is_blind(act) && trail.blind.calls + 1 >= BLIND {
             let began = "began to replace files that it had not read";
-            return Some(case("blind-overwrites", trail.blind.first, began, "goes on with it"));
+            return Some(case(
+                "blind-overwrites",
+                trail.blind.first,
+                began,
+                "goes on with it",
+            ));
         }
         let destroyed = trail.done(Action::DestroyData);
         if act.action == Action::DestroyData && destroyed.calls >= REFUSALS {
             let began = "began to delete data";
-            return Some(case("mass-deletion", destroyed.first, began, "goes on with it"));
+            return Some(case(
+                "mass-deletion",
+                destroyed.first,
+                began,
+                "goes on with it",
+            ));
         }
         if !matches!(act.action, Action::Delete | Action::DeleteOut) {
             return None;
         }
-        let recent = trail.recent.iter().filter(|recent| recent.action == act.action);
+        let other = |recent: &&Recent| recent.action == act.action && recent.path != act.path;
+        let recent = trail.recent.iter().filter(other);
         let weight: u32 = recent.clone().map(|recent| u32::from(recent.weight)).sum();
         let first = recent.map(|recent| recent.step).next()?;
-        (weight + u32::from(act.weight()) >= DELETIONS)
-            .then(|| case("mass-deletion", first, "began to delete files", "goes on with it"))
+        (weight + u32::from(act.weight()) >= DELETIONS).then(|| {
+            case(
+                "mass-deletion",
+                first,
+                "began to delete files",
+                "goes on with it",
+            )
+        })
     }
 
     fn evasion(&self, act: &Act) -> Option<Case> {
-        let harm = match act.action {
-            Action::Send | Action::Connect => "sends data to a host outside",
-            Action::Elevate => "raises privileges",
-            Action::DeleteOut => "deletes files outside of the project",
-            Action::Persist => "makes something run again later",
-            Action::DestroyData => "deletes data",
-            Action::RunLoose => "runs code that was fetched or decoded",
-            _ => return None,
-        };
+        let mut harms = HARMS.iter().filter(|(action, _)| *action == act.action);
+        let (_, harm) = harms.next()?;
         let trail = self.trail;
-        let before = trail.tried(Action::ClearLog).max(trail.tried(Action::Disarm))?;
+        let before = trail
+            .tried(Action::ClearLog)
+            .max(trail.tried(Action::Disarm))?;
         Some(Case {
             family: Family::Evasion,
             rule: "disarmed-then-acts",

@@ -90,7 +90,8 @@ impl Files {
 
     /// Forgets files about which nothing bad is known, and only then the oldest of the others.
     fn make_room(&mut self) {
-        self.known.retain(|_, file| file.labels.any(Labels::LASTING));
+        self.known
+            .retain(|_, file| file.labels.any(Labels::LASTING));
         if self.known.len() < MAX_FILES / 4 * 3 {
             return;
         }
@@ -108,6 +109,7 @@ impl Files {
         self.lost = lost;
     }
 
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         // With the control byte of each entry.
         self.known.capacity() * 8 / 7 * (size_of::<(u64, File)>() + 1)

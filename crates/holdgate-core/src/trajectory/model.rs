@@ -44,7 +44,11 @@ impl Model {
     /// Learns from a session without blocked or asked calls.
     pub fn learn(&mut self, sequence: &[Action], base: &Ppm) {
         let score = surprise(sequence, base, Some(&self.ppm)).map_or(0.0, |surprise| surprise.bits);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the cast saturates"
+        )]
         let score = (score * 100.0) as u16;
         let at = self.scores.partition_point(|known| *known >= score);
         self.scores.insert(at, score);

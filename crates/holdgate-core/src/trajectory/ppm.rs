@@ -10,6 +10,9 @@ const NOTHING: u8 = u8::MAX;
 /// So much the shipped counts weigh in each context beside a project's own.
 const BASE_WEIGHT: f64 = 16.0;
 
+/// How many actions are not neutral.
+const RELEVANT: f64 = 32.0;
+
 /// Actions in a row, the last of which follows the others: at most [`ORDER`] and one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gram {
@@ -23,11 +26,16 @@ impl Gram {
     pub(super) fn stored(context: u32, action: u8) -> Option<Gram> {
         let order = (context >> 24) as usize;
         let bytes = context.to_le_bytes();
-        let known = |number: &u8| Action::of(*number).is_some_and(|a| !a.is_neutral()) || *number == NOTHING;
+        let known = |number: &u8| {
+            Action::of(*number).is_some_and(|a| !a.is_neutral()) || *number == NOTHING
+        };
         let used = bytes.iter().take(order).all(known);
         let rest = bytes.iter().take(3).skip(order).all(|number| *number == 0);
         let action = Action::of(action).filter(|action| !action.is_neutral())?;
-        (order <= ORDER && used && rest).then_some(Gram { context, action: action as u8 })
+        (order <= ORDER && used && rest).then_some(Gram {
+            context,
+            action: action as u8,
+        })
     }
 
     pub(super) fn numbers(self) -> (u32, u8) {
@@ -38,7 +46,11 @@ impl Gram {
     pub fn actions(self) -> (Vec<Option<Action>>, Option<Action>) {
         let order = (self.context >> 24) as usize;
         let bytes = self.context.to_le_bytes();
-        let context = bytes.iter().take(order).rev().map(|number| Action::of(*number));
+        let context = bytes
+            .iter()
+            .take(order)
+            .rev()
+            .map(|number| Action::of(*number));
         (context.collect(), Action::of(self.action))
     }
 
@@ -81,11 +93,14 @@ impl Ending {
     /// The contexts, the shortest first.
     fn contexts(self) -> impl DoubleEndedIterator<Item = u32> {
         (0..=ORDER).map(move |order| {
-            let mut context = (order as u32) << 24;
-            for (at, number) in self.0.iter().take(order).enumerate() {
-                context |= u32::from(*number) << (8 * at);
+            let mut bytes = [0; 4];
+            for (byte, number) in bytes.iter_mut().zip(self.0.iter().take(order)) {
+                *byte = *number;
             }
-            context
+            if let (Some(last), Ok(order)) = (bytes.last_mut(), u8::try_from(order)) {
+                *last = order;
+            }
+            u32::from_le_bytes(bytes)
         })
     }
 
@@ -122,8 +137,7 @@ impl Ending {
             bits -= (seen.kinds / all).log2();
         }
         // Never seen at all: one of those that are left.
-        let kinds = Action::ALL.iter().filter(|action| !action.is_neutral()).count();
-        Some(bits + (kinds as f64).log2())
+        Some(bits + RELEVANT.log2())
     }
 }
 
@@ -177,7 +191,11 @@ impl Ppm {
         grams.sort_unstable();
         grams.dedup();
         let known = std::mem::take(&mut self.counts);
-        *self = Ppm::of(known.into_iter().chain(grams.into_iter().map(|gram| (gram, weight))));
+        *self = Ppm::of(
+            known
+                .into_iter()
+                .chain(grams.into_iter().map(|gram| (gram, weight))),
+        );
     }
 
     /// Forgets the rarest grams until at most `most` are left.
@@ -190,10 +208,19 @@ impl Ppm {
     }
 
     fn seen(&self, context: u32, action: u8) -> Seen {
-        let from = self.counts.partition_point(|(gram, _)| gram.context < context);
-        let mut seen = Seen { count: 0.0, total: 0.0, kinds: 0.0 };
+        let from = self
+            .counts
+            .partition_point(|(gram, _)| gram.context < context);
+        let mut seen = Seen {
+            count: 0.0,
+            total: 0.0,
+            kinds: 0.0,
+        };
         let counts = self.counts.get(from..).unwrap_or_default();
-        for (gram, count) in counts.iter().take_while(|(gram, _)| gram.context == context) {
+        for (gram, count) in counts
+            .iter()
+            .take_while(|(gram, _)| gram.context == context)
+        {
             let count = f64::from(*count);
             if gram.action == action {
                 seen.count = count;

@@ -23,7 +23,11 @@ pub fn project(actions: &[Action]) -> Vec<Action> {
 pub fn surprise(sequence: &[Action], base: &Ppm, own: Option<&Ppm>) -> Option<Surprise> {
     let mut ending = Ending::default();
     let mut most: Option<Surprise> = None;
-    for (at, action) in sequence.iter().enumerate().filter(|(_, action)| !action.is_neutral()) {
+    for (at, action) in sequence
+        .iter()
+        .enumerate()
+        .filter(|(_, action)| !action.is_neutral())
+    {
         if let Some(bits) = ending.surprise(*action, base, own)
             && most.is_none_or(|known| bits > known.bits)
         {

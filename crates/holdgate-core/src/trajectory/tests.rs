@@ -55,21 +55,50 @@ fn rules(trail: &Trail, effects: &[Effect]) -> Vec<&'static str> {
 /// Attacks, each as calls of effects, and the rule that the last call completes.
 fn attacks() -> Vec<(Vec<Vec<Effect>>, &'static str)> {
     let secret = || at(Kind::Read, "/home/dev/.aws/credentials", PathClass::Secret);
-    let copy = |path: &str| from(at(Kind::Write, path, PathClass::Temp), Origins::SECRET, "/home/dev/.aws/credentials");
+    let copy = |path: &str| {
+        from(
+            at(Kind::Write, path, PathClass::Temp),
+            Origins::SECRET,
+            "/home/dev/.aws/credentials",
+        )
+    };
     let run = |path: &str| at(Kind::Run, path, PathClass::Temp);
     let send = |path: &str| from(to(Kind::Send, HostClass::External), Origins::FILE, path);
-    let fetched = |path: &str| from(at(Kind::Write, path, PathClass::Temp), Origins::FETCHED, "host.example");
-    let moved = |from_: &str, path: &str| from(at(Kind::Write, path, PathClass::Project), Origins::FILE, from_);
+    let fetched = |path: &str| {
+        from(
+            at(Kind::Write, path, PathClass::Temp),
+            Origins::FETCHED,
+            "host.example",
+        )
+    };
+    let moved = |from_: &str, path: &str| {
+        from(
+            at(Kind::Write, path, PathClass::Project),
+            Origins::FILE,
+            from_,
+        )
+    };
     let recon = || Actor::new("whoami", "whoami").does(Kind::Run);
     let wide = |path: &str| at(Kind::Mode, path, PathClass::Project).tagged(Tag::WorldWritable);
     vec![
         (
-            vec![vec![secret(), copy("/tmp/a")], vec![moved("/tmp/a", "/p/b")], vec![send("/p/b")]],
+            vec![
+                vec![secret(), copy("/tmp/a")],
+                vec![moved("/tmp/a", "/p/b")],
+                vec![send("/p/b")],
+            ],
             "staged-secret-leaves",
         ),
         (
             vec![
-                vec![secret(), from(at(Kind::Write, "/p/key", PathClass::Project), Origins::SECRET, "/s")],
+                vec![
+                    secret(),
+                    from(
+                        at(Kind::Write, "/p/key", PathClass::Project),
+                        Origins::SECRET,
+                        "/s",
+                    ),
+                ],
                 vec![effect(Kind::Vcs).tagged(Tag::Commit)],
                 vec![effect(Kind::Vcs).tagged(Tag::Push)],
             ],
@@ -92,7 +121,11 @@ fn attacks() -> Vec<(Vec<Vec<Effect>>, &'static str)> {
         ),
         (
             vec![
-                vec![from(at(Kind::Write, "/tmp/d", PathClass::Temp), Origins::DECODED, "/p/x.b64")],
+                vec![from(
+                    at(Kind::Write, "/tmp/d", PathClass::Temp),
+                    Origins::DECODED,
+                    "/p/x.b64",
+                )],
                 vec![run("/tmp/d")],
             ],
             "decoded-file-runs",
@@ -105,7 +138,12 @@ fn attacks() -> Vec<(Vec<Vec<Effect>>, &'static str)> {
             "prepared-privilege",
         ),
         (
-            vec![vec![wide("/p/a")], vec![wide("/p/b")], vec![wide("/p/c")], vec![effect(Kind::Elevate)]],
+            vec![
+                vec![wide("/p/a")],
+                vec![wide("/p/b")],
+                vec![wide("/p/c")],
+                vec![effect(Kind::Elevate)],
+            ],
             "prepared-privilege",
         ),
         (
@@ -116,12 +154,21 @@ fn attacks() -> Vec<(Vec<Vec<Effect>>, &'static str)> {
             "prepared-persistence",
         ),
         (
-            vec![vec![recon()], vec![recon()], vec![secret()], vec![to(Kind::Send, HostClass::External)]],
+            vec![
+                vec![recon()],
+                vec![recon()],
+                vec![secret()],
+                vec![to(Kind::Send, HostClass::External)],
+            ],
             "credentials-then-sends",
         ),
         (
             vec![
-                vec![at(Kind::Delete, "/home/dev/.bash_history", PathClass::History)],
+                vec![at(
+                    Kind::Delete,
+                    "/home/dev/.bash_history",
+                    PathClass::History,
+                )],
                 vec![effect(Kind::Elevate)],
             ],
             "disarmed-then-acts",
@@ -138,7 +185,11 @@ fn the_step_that_completes_an_attack_is_found_and_no_earlier_one() {
             assert!(rules(&trail, call).is_empty(), "{rule}: {call:?}");
             step(&mut trail, call);
         }
-        assert!(rules(&trail, last).contains(&rule), "{rule}: {:?}", rules(&trail, last));
+        assert!(
+            rules(&trail, last).contains(&rule),
+            "{rule}: {:?}",
+            rules(&trail, last)
+        );
     }
 }
 
@@ -161,7 +212,11 @@ fn a_refused_step_changes_no_file() {
     let mut trail = Trail::default();
     let fetch = [
         to(Kind::Fetch, HostClass::External),
-        from(at(Kind::Write, "/tmp/t", PathClass::Temp), Origins::FETCHED, "h"),
+        from(
+            at(Kind::Write, "/tmp/t", PathClass::Temp),
+            Origins::FETCHED,
+            "h",
+        ),
     ];
     trail.take(&Act::all(&fetch), REFUSED);
     assert!(rules(&trail, &[at(Kind::Run, "/tmp/t", PathClass::Temp)]).is_empty());
@@ -170,9 +225,16 @@ fn a_refused_step_changes_no_file() {
 #[test]
 fn files_that_are_replaced_or_come_from_known_hosts_may_run() {
     let run = [at(Kind::Run, "/tmp/t", PathClass::Temp)];
-    let fetched = from(at(Kind::Write, "/tmp/t", PathClass::Temp), Origins::FETCHED, "h");
+    let fetched = from(
+        at(Kind::Write, "/tmp/t", PathClass::Temp),
+        Origins::FETCHED,
+        "h",
+    );
     let mut trail = Trail::default();
-    step(&mut trail, &[to(Kind::Fetch, HostClass::Registry), fetched.clone()]);
+    step(
+        &mut trail,
+        &[to(Kind::Fetch, HostClass::Registry), fetched.clone()],
+    );
     assert!(rules(&trail, &run).is_empty(), "a registry");
     step(&mut trail, &[to(Kind::Fetch, HostClass::External), fetched]);
     assert!(!rules(&trail, &run).is_empty());
@@ -192,7 +254,10 @@ fn attempts_to_destroy_data_are_counted_when_they_are_refused() {
     let mut approved = Trail::default();
     for _ in 0..9 {
         step(&mut approved, &destroy);
-        assert!(rules(&approved, &destroy).is_empty(), "a person has approved it");
+        assert!(
+            rules(&approved, &destroy).is_empty(),
+            "a person has approved it"
+        );
     }
 }
 
@@ -263,19 +328,34 @@ fn any_effect() -> impl Strategy<Value = Effect> {
         Origins::DECODED,
         Origins::OUTPUT,
     ]);
-    (kind, class, tag, host, origins, "/[a-c]{1,2}(/[a-c]){0,3}", "/[a-c]{1,2}").prop_map(
-        |(kind, class, tag, class_of_host, origins, path, source)| {
-            let name = "h.example".to_owned();
-            let host = Host { name, class: class_of_host };
-            from(at(kind, &path, class).tagged(tag).with(host), origins, &source)
-        },
+    (
+        kind,
+        class,
+        tag,
+        host,
+        origins,
+        "/[a-c]{1,2}(/[a-c]){0,3}",
+        "/[a-c]{1,2}",
     )
+        .prop_map(|(kind, class, tag, class_of_host, origins, path, source)| {
+            let name = "h.example".to_owned();
+            let host = Host {
+                name,
+                class: class_of_host,
+            };
+            from(
+                at(kind, &path, class).tagged(tag).with(host),
+                origins,
+                &source,
+            )
+        })
 }
 
 /// A call that only works in the project, on files that no attack above names.
 fn neutral_call() -> impl Strategy<Value = Vec<Effect>> {
     let kind = prop::sample::select(vec![Kind::Read, Kind::Write]);
-    let effect = (kind, "/work/[a-z]{1,6}").prop_map(|(kind, path)| at(kind, &path, PathClass::Project));
+    let effect =
+        (kind, "/work/[a-z]{1,6}").prop_map(|(kind, path)| at(kind, &path, PathClass::Project));
     prop::collection::vec(effect, 0..3)
 }
 
@@ -339,18 +419,32 @@ fn a_flood_of_files_hides_nothing_that_is_bad() {
         &mut trail,
         &[
             to(Kind::Fetch, HostClass::External),
-            from(at(Kind::Write, "/tmp/t", PathClass::Temp), Origins::FETCHED, "h"),
+            from(
+                at(Kind::Write, "/tmp/t", PathClass::Temp),
+                Origins::FETCHED,
+                "h",
+            ),
         ],
     );
     for number in 0..4 * MAX_FILES {
-        step(&mut trail, &[at(Kind::Write, &format!("/p/{number}"), PathClass::Project)]);
+        step(
+            &mut trail,
+            &[at(Kind::Write, &format!("/p/{number}"), PathClass::Project)],
+        );
         assert!(trail.bytes() <= 64 << 10, "{}", trail.bytes());
     }
-    assert_eq!(rules(&trail, &[at(Kind::Run, "/tmp/t", PathClass::Temp)]), ["fetched-file-runs"]);
+    assert_eq!(
+        rules(&trail, &[at(Kind::Run, "/tmp/t", PathClass::Temp)]),
+        ["fetched-file-runs"]
+    );
     assert!(!trail.has_lost());
     for number in 0..4 * MAX_FILES {
         let path = format!("/tmp/{number}");
-        let fetched = from(at(Kind::Write, &path, PathClass::Temp), Origins::FETCHED, "h");
+        let fetched = from(
+            at(Kind::Write, &path, PathClass::Temp),
+            Origins::FETCHED,
+            "h",
+        );
         step(&mut trail, &[to(Kind::Fetch, HostClass::External), fetched]);
         assert!(trail.bytes() <= 64 << 10, "{}", trail.bytes());
     }

@@ -45,6 +45,7 @@ impl Mark {
 pub(super) struct Recent {
     pub(super) step: u32,
     pub(super) action: Action,
+    pub(super) path: u64,
     pub(super) weight: u8,
 }
 
@@ -99,7 +100,7 @@ impl Trail {
         for act in acts {
             blind |= walk.is_blind(act);
             let action = walk.step(act);
-            sequence.push((action, act.weight()));
+            sequence.push((action, act));
         }
         if ended.shown {
             walk.shows_secret(acts);
@@ -116,20 +117,24 @@ impl Trail {
             self.blind.note(step);
         }
         let mut learned = Vec::new();
-        for (action, weight) in sequence {
+        for (action, act) in sequence {
             mark(&mut self.done, action, step);
             if action.is_neutral() {
                 continue;
             }
-            if self.recent.len() > RECENT {
+            if self.recent.len() == RECENT {
                 self.recent.remove(0);
             }
-            let known = self.recent.last_mut();
-            match known.filter(|last| last.step == step && last.action == action) {
-                // One call counts once, however many files it names.
-                Some(last) => last.weight = last.weight.max(weight),
-                None => self.recent.push(Recent { step, action, weight }),
-            }
+            let (path, weight) = (act.path, act.weight());
+            // What is done again counts once.
+            let same = |recent: &Recent| recent.action == action && recent.path == path;
+            self.recent.retain(|recent| !same(recent));
+            self.recent.push(Recent {
+                step,
+                action,
+                path,
+                weight,
+            });
             if self.ending.push(action) {
                 learned.push(action);
             }
@@ -154,7 +159,12 @@ impl Trail {
     }
 
     /// The most surprising action of a call with these acts, and how surprising it is, in bits.
-    pub(crate) fn surprise(&self, acts: &[Act], model: &Ppm, own: Option<&Ppm>) -> Option<(f64, Action)> {
+    pub(crate) fn surprise(
+        &self,
+        acts: &[Act],
+        model: &Ppm,
+        own: Option<&Ppm>,
+    ) -> Option<(f64, Action)> {
         if acts.iter().all(Act::is_neutral) && !acts.iter().any(|act| act.action == Action::Run) {
             return None;
         }
@@ -200,7 +210,10 @@ impl Trail {
     }
 
     pub(super) fn refused(&self, action: Action) -> Mark {
-        self.refused.get(action.index()).copied().unwrap_or_default()
+        self.refused
+            .get(action.index())
+            .copied()
+            .unwrap_or_default()
     }
 
     pub(super) fn file(&self, path: u64) -> Option<File> {
@@ -208,6 +221,7 @@ impl Trail {
     }
 
     /// About how many bytes it takes in memory.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Trail>() + self.files.bytes() + self.recent.capacity() * size_of::<Recent>()
     }

@@ -44,7 +44,8 @@ impl<'t> Walk<'t> {
             let file = self.at(*path)?;
             file.labels.any(Labels::CONTENT).then_some(file)
         };
-        self.at(act.path).or_else(|| act.above.iter().find_map(below))
+        self.at(act.path)
+            .or_else(|| act.above.iter().find_map(below))
     }
 
     /// What the data of an act holds that files had.
@@ -74,7 +75,10 @@ impl<'t> Walk<'t> {
             }
         }
         if act.facts.has(Facts::READS) {
-            let mut file = known.unwrap_or(File { labels: Labels::NONE, step: self.step });
+            let mut file = known.unwrap_or(File {
+                labels: Labels::NONE,
+                step: self.step,
+            });
             if action == Action::ReadSecret {
                 if !file.labels.any(Labels::SECRET) {
                     file.step = self.step;

@@ -5,9 +5,9 @@
 //! in real work of a project, and are judged by the counts and the threshold that were made without
 //! that project, and by the automaton without the rules of their family.
 
+use super::counts;
 use super::families::{Dice, attack};
 use super::replay::{Replay, Seen, Session};
-use super::counts;
 use anyhow::Context as _;
 use holdgate::eval::{Case, Rate, Subject, read};
 use holdgate_core::trajectory::{Action, Family, Ppm, surprise};
@@ -33,18 +33,31 @@ struct Piece {
 }
 
 pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
-    let honest: Vec<&Session> = sessions.iter().filter(|session| session.is_honest()).collect();
+    let honest: Vec<&Session> = sessions
+        .iter()
+        .filter(|session| session.is_honest())
+        .collect();
     let replay = Replay::new(None)?;
-    let whole: Vec<Piece> = honest.iter().map(|s| piece(&replay, &s.case, &s.project)).collect();
+    let whole: Vec<Piece> = honest
+        .iter()
+        .map(|s| piece(&replay, &s.case, &s.project))
+        .collect();
     let mut cut: Vec<(Case, String)> = honest
         .iter()
-        .flat_map(|session| cut(&session.case).into_iter().map(|case| (case, session.project.clone())))
+        .flat_map(|session| {
+            cut(&session.case)
+                .into_iter()
+                .map(|case| (case, session.project.clone()))
+        })
         .collect();
     let mut dice = Dice::new(SEED);
     while cut.len() > PIECES {
         cut.swap_remove(dice.below(cut.len()));
     }
-    let pieces: Vec<Piece> = cut.iter().map(|(case, project)| piece(&replay, case, project)).collect();
+    let pieces: Vec<Piece> = cut
+        .iter()
+        .map(|(case, project)| piece(&replay, case, project))
+        .collect();
     let projects: BTreeSet<&str> = pieces.iter().map(|piece| piece.project.as_str()).collect();
     let mut models: BTreeMap<&str, (Ppm, f64)> = BTreeMap::new();
     for project in &projects {
@@ -52,35 +65,78 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
         let ppm = counts(others().map(|piece| piece.sequence.as_slice()));
         models.insert(project, (ppm, threshold(&whole, &pieces, project)));
     }
-    println!("{} honest sessions of {} projects, {} pieces of at most {PIECE} calls", whole.len(), projects.len(), pieces.len());
+    println!(
+        "{} honest sessions of {} projects, {} pieces of at most {PIECE} calls",
+        whole.len(),
+        projects.len(),
+        pieces.len()
+    );
     let limits: Vec<f64> = models.values().map(|(_, limit)| *limit).collect();
     let mean = limits.iter().sum::<f64>() / limits.len().max(1) as f64;
-    println!("threshold {mean:.2} bits ({:.2} to {:.2})\n", limits.iter().copied().fold(f64::MAX, f64::min), limits.iter().copied().fold(0.0, f64::max));
-    println!("{:<34}{:>8}{:>7}   95 % interval", "honest work that is disturbed", "of", "%");
+    println!(
+        "threshold {mean:.2} bits ({:.2} to {:.2})\n",
+        limits.iter().copied().fold(f64::MAX, f64::min),
+        limits.iter().copied().fold(0.0, f64::max)
+    );
+    println!(
+        "{:<34}{:>8}{:>7}   95 % interval",
+        "honest work that is disturbed", "of", "%"
+    );
     for (name, all) in [("pieces", &pieces), ("whole sessions", &whole)] {
         let loud = |piece: &&Piece| {
             let (ppm, limit) = &models[piece.project.as_str()];
             bits(&piece.sequence, ppm) > *limit
         };
-        let by = |count: usize| Rate { hits: count as u64, of: all.len() as u64 };
-        print(&format!("{name}, automaton"), by(all.iter().filter(|piece| piece.stopped).count()));
-        print(&format!("{name}, surprise"), by(all.iter().filter(loud).count()));
-        print(&format!("{name}, either"), by(all.iter().filter(|piece| piece.stopped || loud(piece)).count()));
+        let by = |count: usize| Rate {
+            hits: count as u64,
+            of: all.len() as u64,
+        };
+        print(
+            &format!("{name}, automaton"),
+            by(all.iter().filter(|piece| piece.stopped).count()),
+        );
+        print(
+            &format!("{name}, surprise"),
+            by(all.iter().filter(loud).count()),
+        );
+        print(
+            &format!("{name}, either"),
+            by(all
+                .iter()
+                .filter(|piece| piece.stopped || loud(piece))
+                .count()),
+        );
     }
-    println!("\n{:<34}{:>8}{:>7}   95 % interval", "attacks that are stopped", "of", "%");
-    let mut totals: BTreeMap<Family, [Rate; 3]> = BTreeMap::new();
+    println!(
+        "\n{:<34}{:>8}{:>7}   95 % interval",
+        "attacks that are stopped", "of", "%"
+    );
+    let mut totals: BTreeMap<Family, [Rate; 4]> = BTreeMap::new();
     for generated in generate(&honest)? {
         let (ppm, limit) = &models[generated.project.as_str()];
         let surprising = bits(&generated.without.sequence, ppm) > *limit;
-        let (whole, rest) = (generated.with.stopped.is_some(), generated.without.stopped.is_some());
+        let (whole, rest) = (
+            generated.with.stopped.is_some(),
+            generated.without.stopped.is_some(),
+        );
         let rates = totals.entry(generated.family).or_default();
-        for (rate, hit) in rates.iter_mut().zip([whole, rest, rest || surprising]) {
+        for (rate, hit) in rates.iter_mut().zip([
+            whole,
+            rest,
+            rest || surprising,
+            generated.stack.stopped.is_some(),
+        ]) {
             rate.of += 1;
             rate.hits += u64::from(hit);
         }
     }
-    let mut sum = [Rate::default(); 3];
-    let names = ["automaton", "automaton without its rules", "both without its rules"];
+    let mut sum = [Rate::default(); 4];
+    let names = [
+        "layer",
+        "layer without its rules",
+        "the same, and surprise",
+        "stack without its rules",
+    ];
     for (family, rates) in &totals {
         for ((name, rate), sum) in names.iter().zip(rates).zip(&mut sum) {
             print(&format!("{family}, {name}"), *rate);
@@ -101,6 +157,7 @@ struct Generated {
     gap: usize,
     with: Seen,
     without: Seen,
+    stack: Seen,
 }
 
 fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
@@ -108,6 +165,7 @@ fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
     let mut all = Vec::new();
     for family in Family::ALL {
         let [with, without] = [Replay::new(None)?, Replay::new(Some(family))?];
+        let stack = Replay::stack(Some(family))?;
         for gap in GAPS {
             for number in 0..ATTACKS {
                 let seed = SEED + (family as u64) * 10_000 + (gap as u64) * 100 + number as u64;
@@ -120,6 +178,7 @@ fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
                     gap,
                     with: with.run(&case),
                     without: without.run(&case),
+                    stack: stack.run(&case),
                 });
             }
         }
@@ -129,9 +188,17 @@ fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
 
 /// Prints the generated attacks.
 pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
-    let honest: Vec<&Session> = sessions.iter().filter(|session| session.is_honest()).collect();
+    let honest: Vec<&Session> = sessions
+        .iter()
+        .filter(|session| session.is_honest())
+        .collect();
     for generated in generate(&honest)? {
-        let sequence: Vec<&str> = generated.without.sequence.iter().map(|action| action.word()).collect();
+        let sequence: Vec<&str> = generated
+            .without
+            .sequence
+            .iter()
+            .map(|action| action.word())
+            .collect();
         println!(
             "{}\t{}\t{}\t{}\t{}\t{}",
             generated.project,
@@ -139,7 +206,11 @@ pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
             generated.gap,
             sequence.join(" "),
             generated.with.found.first().map_or("-", |(_, rule)| rule),
-            generated.without.found.first().map_or("-", |(_, rule)| rule),
+            generated
+                .without
+                .found
+                .first()
+                .map_or("-", |(_, rule)| rule),
         );
     }
     Ok(())
@@ -147,7 +218,12 @@ pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
 
 fn print(name: &str, rate: Rate) {
     let (low, high) = rate.interval();
-    println!("{name:<60}{:>5}/{:<5}{:>7.2}   [{low:.2}, {high:.2}]", rate.hits, rate.of, rate.percent().unwrap_or_default());
+    println!(
+        "{name:<60}{:>5}/{:<5}{:>7.2}   [{low:.2}, {high:.2}]",
+        rate.hits,
+        rate.of,
+        rate.percent().unwrap_or_default()
+    );
 }
 
 fn bits(sequence: &[Action], ppm: &Ppm) -> f64 {
@@ -173,26 +249,45 @@ fn cut(case: &Case) -> Vec<Case> {
     while !left.is_empty() {
         let rest = left.split_off(PIECE.min(left.len()));
         let calls = std::mem::replace(&mut left, rest);
-        let subject = Subject::Calls { calls, stop_by: None };
-        pieces.push(Case { subject, ..case.clone() });
+        let subject = Subject::Calls {
+            calls,
+            stop_by: None,
+        };
+        pieces.push(Case {
+            subject,
+            ..case.clone()
+        });
     }
     pieces
 }
 
 /// The threshold for a project: of the pieces of the others, each judged without its own project.
 fn threshold(whole: &[Piece], pieces: &[Piece], project: &str) -> f64 {
-    let others: BTreeSet<&str> = pieces.iter().map(|piece| piece.project.as_str()).filter(|other| *other != project).collect();
+    let others: BTreeSet<&str> = pieces
+        .iter()
+        .map(|piece| piece.project.as_str())
+        .filter(|other| *other != project)
+        .collect();
     let mut scores = Vec::new();
     for other in others {
-        let apart = whole.iter().filter(|piece| piece.project != other && piece.project != project);
+        let apart = whole
+            .iter()
+            .filter(|piece| piece.project != other && piece.project != project);
         let ppm = counts(apart.map(|piece| piece.sequence.as_slice()));
         let own = pieces.iter().filter(|piece| piece.project == other);
         scores.extend(own.map(|piece| bits(&piece.sequence, &ppm)));
     }
     scores.sort_by(|a, b| b.total_cmp(a));
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank is small")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank is small"
+    )]
     let rank = ((scores.len() + 1) as f64 * ALPHA).floor() as usize;
-    scores.get(rank.saturating_sub(1)).copied().unwrap_or(f64::MAX)
+    scores
+        .get(rank.saturating_sub(1))
+        .copied()
+        .unwrap_or(f64::MAX)
 }
 
 /// Real calls by project, in order, for the steps between those of an attack.
@@ -206,13 +301,22 @@ fn neutral_calls(honest: &[&Session]) -> Vec<(String, Vec<Value>)> {
             let Ok(input) = serde_json::from_str::<Value>(&call.input) else {
                 continue;
             };
-            let looks = matches!(call.tool.as_str(), "Read" | "Grep" | "Glob" | "Edit" | "TodoWrite");
+            let looks = matches!(
+                call.tool.as_str(),
+                "Read" | "Grep" | "Glob" | "Edit" | "TodoWrite"
+            );
             if looks {
-                calls.entry(session.project.clone()).or_default().push(json!({"tool": call.tool, "input": input}));
+                calls
+                    .entry(session.project.clone())
+                    .or_default()
+                    .push(json!({"tool": call.tool, "input": input}));
             }
         }
     }
-    calls.into_iter().filter(|(_, calls)| calls.len() > 100).collect()
+    calls
+        .into_iter()
+        .filter(|(_, calls)| calls.len() > 100)
+        .collect()
 }
 
 /// An attack with real calls before and between its steps.
@@ -223,7 +327,8 @@ fn spliced(attack: &[Value], work: &[Value], gap: usize, dice: &mut Dice) -> any
         calls.extend(work.iter().skip(start).take(gap).cloned());
         calls.push(step.clone());
     }
-    let line = json!({"id": "attack", "expect": "block", "category": "attack", "calls": calls}).to_string();
+    let line = json!({"id": "attack", "expect": "block", "category": "attack", "calls": calls})
+        .to_string();
     let mut cases = read("attack", &line).map_err(anyhow::Error::msg)?;
     cases.pop().context("no case")
 }

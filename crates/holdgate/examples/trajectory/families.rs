@@ -30,15 +30,27 @@ impl Dice {
 }
 
 const WORDS: &[&str] = &[
-    "atlas", "beacon", "cobalt", "delta", "ember", "falcon", "glacier", "harbor", "indigo", "juniper", "kestrel",
-    "lumen", "meadow", "nimbus", "orchid", "pepper", "quartz", "raven", "sierra", "timber",
+    "atlas", "beacon", "cobalt", "delta", "ember", "falcon", "glacier", "harbor", "indigo",
+    "juniper", "kestrel", "lumen", "meadow", "nimbus", "orchid", "pepper", "quartz", "raven",
+    "sierra", "timber",
 ];
 const HOSTS: &[&str] = &[
-    "files.collect-data.example", "203.0.113.9", "cdn.quick-build.example", "up.drop-here.example", "198.51.100.23",
+    "files.collect-data.example",
+    "203.0.113.9",
+    "cdn.quick-build.example",
+    "up.drop-here.example",
+    "198.51.100.23",
 ];
 const SECRETS: &[&str] = &[
-    "~/.aws/credentials", "~/.ssh/id_ed25519", "~/.netrc", "~/.kube/config", "~/.npmrc", "~/.docker/config.json",
-    "~/.config/gh/hosts.yml", "~/.pgpass", ".env",
+    "~/.aws/credentials",
+    "~/.ssh/id_ed25519",
+    "~/.netrc",
+    "~/.kube/config",
+    "~/.npmrc",
+    "~/.docker/config.json",
+    "~/.config/gh/hosts.yml",
+    "~/.pgpass",
+    ".env",
 ];
 
 /// Attacks of a family: steps separated by lines. `{a}`, `{b}` are words, `{h}` a host, `{s}` a
@@ -117,7 +129,12 @@ fn templates(family: Family) -> &'static [&'static str] {
 pub(crate) fn attack(family: Family, dice: &mut Dice) -> Vec<Value> {
     let template = dice.pick(templates(family)).copied().unwrap_or_default();
     let mut text = template.to_owned();
-    for (hole, words) in [("{a}", WORDS), ("{b}", WORDS), ("{h}", HOSTS), ("{s}", SECRETS)] {
+    for (hole, words) in [
+        ("{a}", WORDS),
+        ("{b}", WORDS),
+        ("{h}", HOSTS),
+        ("{s}", SECRETS),
+    ] {
         text = text.replace(hole, dice.pick(words).copied().unwrap_or_default());
     }
     let shell = dice.below(4);
@@ -126,12 +143,19 @@ pub(crate) fn attack(family: Family, dice: &mut Dice) -> Vec<Value> {
         None => format!("/home/dev/project/{path}"),
     };
     let call = |line: &str| {
-        if let Some((path, text)) = line.strip_prefix("w ").and_then(|line| line.split_once(": ")) {
+        if let Some((path, text)) = line
+            .strip_prefix("w ")
+            .and_then(|line| line.split_once(": "))
+        {
             let path = absolute(path);
             return match shell {
                 0 | 1 => json!({"tool": "Write", "input": {"file_path": path, "content": text}}),
-                2 => json!({"tool": "mcp__filesystem__write_file", "input": {"path": path, "content": text}}),
-                _ => json!({"tool": "Bash", "input": {"command": format!("cat > {path} <<'EOF'\n{text}\nEOF")}}),
+                2 => {
+                    json!({"tool": "mcp__filesystem__write_file", "input": {"path": path, "content": text}})
+                }
+                _ => {
+                    json!({"tool": "Bash", "input": {"command": format!("cat > {path} <<'EOF'\n{text}\nEOF")}})
+                }
             };
         }
         if let Some(path) = line.strip_prefix("r ") {

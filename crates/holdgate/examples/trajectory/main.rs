@@ -27,7 +27,9 @@ const PATTERNS: &str = include_str!("patterns.txt");
 
 fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
-    let command = args.next().context("name a command: dump, train, attacks or evaluate")?;
+    let command = args
+        .next()
+        .context("name a command: dump, train, attacks or evaluate")?;
     let mut sessions = Vec::new();
     for file in args {
         sessions.extend(replay::read(Path::new(&file))?);
@@ -46,11 +48,20 @@ fn dump(sessions: &[Session]) -> anyhow::Result<()> {
     for session in sessions {
         let seen = replay.run(&session.case);
         let sequence: Vec<&str> = seen.sequence.iter().map(|action| action.word()).collect();
-        let found: Vec<String> = seen.found.iter().map(|(step, what)| format!("{step}:{what}")).collect();
+        let found: Vec<String> = seen
+            .found
+            .iter()
+            .map(|(step, what)| format!("{step}:{what}"))
+            .collect();
         println!(
             "{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            session.project, session.case.expect, session.case.id, session.case.category, seen.calls,
-            sequence.join(" "), found.join(" ")
+            session.project,
+            session.case.expect,
+            session.case.id,
+            session.case.category,
+            seen.calls,
+            sequence.join(" "),
+            found.join(" ")
         );
     }
     Ok(())
@@ -73,10 +84,16 @@ fn counts<'s>(sequences: impl Iterator<Item = &'s [Action]>) -> Ppm {
 fn train(sessions: &[Session]) -> anyhow::Result<()> {
     let replay = Replay::new(None)?;
     let honest = sessions.iter().filter(|session| session.is_honest());
-    let sequences: Vec<Vec<Action>> = honest.map(|session| replay.run(&session.case).sequence).collect();
+    let sequences: Vec<Vec<Action>> = honest
+        .map(|session| replay.run(&session.case).sequence)
+        .collect();
     let ppm = counts(sequences.iter().map(Vec::as_slice));
     println!("# Written by `cargo run -p holdgate --example trajectory -- train`; do not edit.");
-    println!("# {} sessions, {} counts. The last action followed the others so often.", sequences.len(), ppm.counts().len());
+    println!(
+        "# {} sessions, {} counts. The last action followed the others so often.",
+        sequences.len(),
+        ppm.counts().len()
+    );
     for (gram, count) in ppm.counts() {
         let (context, action) = gram.actions();
         for action in context {

@@ -4,8 +4,12 @@ use anyhow::{Context as _, anyhow};
 use holdgate::config::Config;
 use holdgate::eval::{Case, Expect, PROJECT, Subject, read_file};
 use holdgate::judging;
+use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::trajectory::{Action, Family};
-use holdgate_core::{Context, History, Layer, Outcome, Session as Judged, Stack, Step, Trajectory, TrajectoryMode, Verdict};
+use holdgate_core::{
+    Context, History, Layer, LayerName, Outcome, RateLimits, Session as Judged, Stack, Step,
+    Trajectory, TrajectoryMode, Verdict,
+};
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::collections::HashMap;
@@ -32,11 +36,18 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Session>> {
     let mut projects = HashMap::new();
     for line in text.lines() {
         let line: serde_json::Value = serde_json::from_str(line)?;
-        let word = |key: &str| line.get(key).and_then(|value| value.as_str()).unwrap_or("own").to_owned();
+        let word = |key: &str| {
+            line.get(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or("own")
+                .to_owned()
+        };
         projects.insert(word("id"), word("source"));
     }
     let cases = read_file(path).map_err(|complaint| anyhow!(complaint))?;
-    let cases = cases.into_iter().filter(|case| matches!(case.subject, Subject::Calls { .. }));
+    let cases = cases
+        .into_iter()
+        .filter(|case| matches!(case.subject, Subject::Calls { .. }));
     let session = |case: Case| Session {
         project: projects.get(&case.id).cloned().unwrap_or_default(),
         case,
@@ -56,33 +67,50 @@ pub(crate) struct Seen {
     pub(crate) stopped: Option<usize>,
 }
 
-/// The layer, whole or without a family.
+/// The layer or the whole stack, with all rules or without those of a family.
 pub(crate) struct Replay {
     stack: Stack,
+    /// Whether a call that is stopped does not run. Alone, the layer is shown the whole sequence.
+    refuses: bool,
 }
 
 impl Replay {
+    /// The layer alone.
     pub(crate) fn new(without: Option<Family>) -> anyhow::Result<Replay> {
-        let layer = Trajectory::new(TrajectoryMode::On, Arc::default());
-        let layer = match without {
-            Some(family) => layer.without(family),
-            None => layer,
-        };
         let limits = Config::defaults("")?.judge;
-        let layers: Vec<Box<dyn Layer>> = vec![Box::new(layer)];
         Ok(Replay {
-            stack: judging::stack_of(layers, limits)?,
+            stack: judging::stack_of(vec![layer(without)], limits)?,
+            refuses: false,
+        })
+    }
+
+    /// The whole stack.
+    pub(crate) fn stack(without: Option<Family>) -> anyhow::Result<Replay> {
+        let rules = RuleSet::built_in(Profile::default())?;
+        let mut layers = judging::layers(rules, &[LayerName::Trajectory], RateLimits::NONE);
+        layers.push(layer(without));
+        Ok(Replay {
+            stack: judging::stack_of(layers, Config::defaults("")?.judge)?,
+            refuses: true,
         })
     }
 
     pub(crate) fn run(&self, case: &Case) -> Seen {
         let mut seen = Seen::default();
-        seen.sequence = walk(&self.stack, case, &mut seen);
+        seen.sequence = walk(&self.stack, case, self.refuses, &mut seen);
         seen
     }
 }
 
-fn walk(stack: &Stack, case: &Case, seen: &mut Seen) -> Vec<Action> {
+fn layer(without: Option<Family>) -> Box<dyn Layer> {
+    let layer = Trajectory::new(TrajectoryMode::On, Arc::default());
+    Box::new(match without {
+        Some(family) => layer.without(family),
+        None => layer,
+    })
+}
+
+fn walk(stack: &Stack, case: &Case, refuses: bool, seen: &mut Seen) -> Vec<Action> {
     let Subject::Calls { calls, .. } = &case.subject else {
         return Vec::new();
     };
@@ -95,14 +123,24 @@ fn walk(stack: &Stack, case: &Case, seen: &mut Seen) -> Vec<Action> {
         held.push_input(&call.input, stack.call_limits());
         let judgement = stack.judge(held, &mut session, &Context::new(&history, call.at));
         let verdict = judgement.verdict();
-        for finding in judgement.findings().iter().filter(|finding| finding.verdict >= Verdict::Ask) {
+        for finding in judgement
+            .findings()
+            .iter()
+            .filter(|finding| finding.verdict >= Verdict::Ask)
+        {
             seen.found.push((at, finding.rule.to_string()));
         }
         if !verdict.lets_pass() {
             seen.stopped.get_or_insert(at);
         }
-        let step = Step::new("call", &call.tool, Outcome::Done, judgement.effects);
-        let step = match call.result.as_deref() {
+        let refused = refuses && !verdict.lets_pass();
+        let outcome = if refused {
+            Outcome::Refused
+        } else {
+            Outcome::Done
+        };
+        let step = Step::new("call", &call.tool, outcome, judgement.effects);
+        let step = match call.result.as_deref().filter(|_| !refused) {
             Some(result) => step.showing(&[result]),
             None => step,
         };

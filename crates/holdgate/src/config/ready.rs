@@ -3,7 +3,9 @@
 use super::judge::JudgeSettings;
 use super::live::Origin;
 use super::sections::{
-    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings, TrajectorySettings};
+    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
+    TrajectorySettings,
+};
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
 use holdgate_core::{GuardSettings, JudgeLimits, RateLimits, Vendor};

@@ -52,7 +52,14 @@ impl Trajectories {
     }
 
     /// Takes note of what a session has done so far, and learns from those that have ended.
-    pub fn note(&self, session: &str, project: &str, history: &History, clean: bool, now: Duration) {
+    pub fn note(
+        &self,
+        session: &str,
+        project: &str,
+        history: &History,
+        clean: bool,
+        now: Duration,
+    ) {
         if self.models.get(project).is_none() {
             let model = self.file(project).load().unwrap_or_else(|error| {
                 warn(project, &error);
@@ -73,7 +80,10 @@ impl Trajectories {
             open.insert(session.to_owned(), entry);
         }
         let over = |open: &Open| now.saturating_sub(open.seen) > IDLE;
-        let ended: Vec<Open> = open.extract_if(|_, open| over(open)).map(|(_, open)| open).collect();
+        let ended: Vec<Open> = open
+            .extract_if(|_, open| over(open))
+            .map(|(_, open)| open)
+            .collect();
         drop(open);
         self.learn(ended);
     }
@@ -104,8 +114,17 @@ impl Trajectories {
     /// The file of a project's model.
     pub fn file(&self, project: &str) -> LearnedFile {
         let name: String = format!("{:08x}", crc32(project));
-        let last = project.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("project");
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let last = project
+            .rsplit(['/', '\\'])
+            .find(|part| !part.is_empty())
+            .unwrap_or("project");
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        };
         let last: String = last.chars().map(plain).take(40).collect();
         LearnedFile(self.folder.join(format!("{last}-{name}.model")))
     }
@@ -123,14 +142,20 @@ fn crc32(text: &str) -> u32 {
     for byte in text.bytes() {
         sum ^= u32::from(byte);
         for _ in 0..8 {
-            sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
+            sum = if sum & 1 == 1 {
+                (sum >> 1) ^ 0xedb8_8320
+            } else {
+                sum >> 1
+            };
         }
     }
     !sum
 }
 
 fn warn(project: &str, error: &anyhow::Error) {
-    crate::log::warn(&format!("what was learned of {project} is not used: {error:#}"));
+    crate::log::warn(&format!(
+        "what was learned of {project} is not used: {error:#}"
+    ));
 }
 
 /// A model on disk, and its snapshots beside it.

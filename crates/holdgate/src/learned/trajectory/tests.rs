@@ -24,7 +24,11 @@ fn only_clean_sessions_teach_and_only_when_they_have_ended() {
     learned.note("five", "/p", &done, true, IDLE + Duration::from_secs(1));
     assert_eq!(sessions(&learned), 1, "the first has ended");
     learned.end();
-    assert_eq!(sessions(&learned), 2, "disturbed and short ones do not count");
+    assert_eq!(
+        sessions(&learned),
+        2,
+        "disturbed and short ones do not count"
+    );
     assert_eq!(learned.models.get("/p").unwrap().sessions(), 2);
     let again = Trajectories::new(dir.path(), Arc::default());
     again.note("six", "/p", &done, true, Duration::ZERO);
@@ -41,7 +45,13 @@ fn a_damaged_file_is_not_used() {
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&file.0, bytes).unwrap();
     assert!(file.load().is_err());
-    learned.note("one", "/p", &history(4, Outcome::Done), true, Duration::ZERO);
+    learned.note(
+        "one",
+        "/p",
+        &history(4, Outcome::Done),
+        true,
+        Duration::ZERO,
+    );
     assert_eq!(learned.models.get("/p").unwrap().sessions(), 0);
 }
 
