@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 macro_rules! files {
     ($($name:literal)*) => {
         /// All files that are built in.
-        const FILES: &[PatternFile<'static>] = &[$(PatternFile {
+        pub(super) const FILES: &[PatternFile<'static>] = &[$(PatternFile {
             name: concat!("rules/watch/", $name),
             text: include_str!(concat!("../../../../rules/watch/", $name)),
         },)*];

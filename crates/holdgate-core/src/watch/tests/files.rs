@@ -61,6 +61,13 @@ fn wrong(text: &str, message: &str) {
     assert!(errors.contains(message), "{errors}");
 }
 
+/// They are built on first use, so nothing else tries all of them.
+#[test]
+fn every_expression_that_is_built_in_can_be_built() {
+    let read = Patterns::read(crate::watch::patterns::FILES);
+    read.unwrap_or_else(|errors| panic!("{errors}"));
+}
+
 #[test]
 fn an_error_is_reported_with_its_place() {
     let good = "- id: a-b\n  family: f\n  severity: low\n  words: [abc]\n  regex: abc\n  because: x\n  \
