@@ -1,7 +1,7 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{PACKS, action, empties, is_outside};
+use super::kinds::{action, copies, empties, is_outside};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
@@ -26,6 +26,8 @@ pub(crate) struct Act {
     pub(super) facts: Facts,
     /// The path that it is about, as a hash; 0 for none.
     pub(super) path: u64,
+    /// The file that it was packed from, by its name; 0 for none.
+    pub(super) stem: u64,
     /// The two folders above it.
     pub(super) above: [u64; 2],
     /// The files that its data came from.
@@ -110,19 +112,21 @@ impl Act {
     fn new(action: Action, effect: &Effect, fetches: bool) -> Act {
         let place = effect.path.as_ref();
         let (path, above) = place.map_or((0, [0; 2]), |place| hashes(&place.text));
+        let stem = place.map_or(0, |place| packed_from(&place.text));
         let mut from = [0; 2];
         let files = effect
             .sources
             .iter()
             .filter(|source| source.starts_with('/'));
-        for (slot, source) in from.iter_mut().zip(files) {
-            *slot = hashes(source).0;
+        let files = files.flat_map(|source| [hashes(source).0, packed_from(source)]);
+        for (slot, file) in from.iter_mut().zip(files.filter(|file| *file != 0)) {
+            *slot = file;
         }
         let is = |class| place.is_some_and(|place| place.is(class));
         let mut facts = Facts::default();
         let origins = effect.origins;
         // Other programs make something new of what they read.
-        let copies = PACKS.contains(&effect.program.as_ref()) || effect.kind != Kind::Write;
+        let copies = copies(&effect.program) || effect.kind != Kind::Write;
         let data = origins.any(Origins::FILE) || origins.any(Origins::OUTPUT);
         facts.set(Facts::DATA, copies && data);
         facts.set(Facts::FETCHED, fetches && origins.any(Origins::FETCHED));
@@ -158,6 +162,7 @@ impl Act {
             action,
             facts,
             path,
+            stem,
             above,
             from,
         }
@@ -187,6 +192,15 @@ impl Act {
 
 fn happens(effect: &Effect) -> bool {
     effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag))
+}
+
+/// The hash of the path that a packed file was made from: `a.sql` of `a.sql.gz`.
+fn packed_from(path: &str) -> u64 {
+    const ENDS: [&str; 9] = [
+        ".gz", ".xz", ".bz2", ".zst", ".gpg", ".enc", ".b64", ".zip", ".age",
+    ];
+    let stem = ENDS.iter().find_map(|end| path.strip_suffix(end));
+    stem.map_or(0, |stem| hashes(stem).0)
 }
 
 /// Hashes of a path and of the two folders above it.

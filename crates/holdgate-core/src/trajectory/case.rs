@@ -2,7 +2,7 @@
 
 use super::act::{Act, Facts};
 use super::action::Action;
-use super::files::Labels;
+use super::files::{File, Labels};
 use super::trail::Recent;
 use super::walk::Walk;
 use holdgate_effects::worded;
@@ -227,8 +227,11 @@ impl Walk<'_> {
         } else {
             loose.and(Labels::WRITTEN)
         };
-        let file = self.carried(act).or_else(|| self.known(act));
-        let file = file.filter(|file| file.labels.any(own) && file.step < self.step);
+        let written = loose.and(Labels::WRITTEN);
+        let mut from = act.from.iter().filter_map(|path| self.at(*path));
+        let copied = from.find(|file| file.labels.any(written));
+        let file = self.known(act).filter(|file| file.labels.any(own));
+        let file = copied.or(file).filter(|file| file.step < self.step);
         // A line in a startup file names the program in its text.
         let ready = || {
             let made = self.trail.done(Action::MakeExecutable);
@@ -331,18 +334,23 @@ impl Walk<'_> {
         if !matches!(act.action, Action::Delete | Action::DeleteOut) {
             return None;
         }
+        let own = |file: File| file.labels.any(Labels::WRITTEN);
+        if self.at(act.path).is_some_and(own) {
+            return None;
+        }
         let other = |recent: &&Recent| recent.action == act.action && recent.path != act.path;
-        let recent = trail.recent.iter().filter(other);
-        let weight: u32 = recent.clone().map(|recent| u32::from(recent.weight)).sum();
-        let first = recent.map(|recent| recent.step).next()?;
-        (weight + u32::from(act.weight()) >= DELETIONS).then(|| {
-            case(
-                "mass-deletion",
-                first,
-                "began to delete files",
-                "goes on with it",
-            )
-        })
+        // One call counts once, however many files it names.
+        let (mut first, mut last, mut weight) = (None, None, 0);
+        for recent in trail.recent.iter().filter(other) {
+            first.get_or_insert(recent.step);
+            if last.replace(recent.step) != Some(recent.step) {
+                weight += u32::from(recent.weight);
+            }
+        }
+        let began = "began to delete files";
+        let case = |first| case("mass-deletion", first, began, "goes on with it");
+        let first = first.filter(|_| weight + u32::from(act.weight()) >= DELETIONS);
+        first.map(case)
     }
 
     fn evasion(&self, act: &Act) -> Option<Case> {

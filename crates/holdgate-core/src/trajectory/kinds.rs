@@ -37,7 +37,7 @@ const LOOKS_AROUND: &[&str] = &[
     "whoami",
 ];
 /// Programs that change the form of data, and those that undo it with a flag.
-pub(super) const PACKS: &[&str] = &[
+const PACKS: &[&str] = &[
     "7z", "7za", "age", "base32", "base64", "bzip2", "gpg", "gzip", "openssl", "rar", "tar",
     "uuencode", "xxd", "xz", "zip", "zstd",
 ];
@@ -391,7 +391,17 @@ fn vcs(effect: &Effect) -> Action {
     }
 }
 
+/// Whether what a program writes is what it reads.
+pub(super) fn copies(program: &str) -> bool {
+    PACKS.contains(&program)
+        || matches!(
+            program,
+            "cp" | "mv" | "install" | "rsync" | "dd" | "ln" | "tee"
+        )
+}
+
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
-    effect.kind == Kind::Write && matches!(effect.program.as_ref(), "truncate" | "shred")
+    let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
+    deletes && matches!(effect.program.as_ref(), "truncate" | "shred")
 }

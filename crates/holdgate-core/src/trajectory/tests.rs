@@ -254,11 +254,37 @@ fn attempts_to_destroy_data_are_counted_when_they_are_refused() {
     let mut approved = Trail::default();
     for _ in 0..9 {
         step(&mut approved, &destroy);
+        let cases = approved.cases(&Act::all(&destroy), Families::ALL);
         assert!(
-            rules(&approved, &destroy).is_empty(),
+            cases.iter().all(|case| !case.blocks),
             "a person has approved it"
         );
     }
+}
+
+#[test]
+fn deletions_are_counted_by_call_and_not_for_own_files() {
+    let delete = |number: u32| at(Kind::Delete, &format!("/p/{number}"), PathClass::Project);
+    let mut trail = Trail::default();
+    let many: Vec<Effect> = (0..20).map(delete).collect();
+    step(&mut trail, &many);
+    assert!(rules(&trail, &[delete(90)]).is_empty(), "one call");
+    let mut trail = Trail::default();
+    for number in 0..20 {
+        step(
+            &mut trail,
+            &[at(Kind::Write, &format!("/p/{number}"), PathClass::Project)],
+        );
+        assert!(rules(&trail, &[delete(number)]).is_empty(), "its own file");
+        step(&mut trail, &[delete(number)]);
+    }
+    assert!(rules(&trail, &[delete(90)]).is_empty());
+    let mut trail = Trail::default();
+    for number in 0..11 {
+        assert!(rules(&trail, &[delete(number)]).is_empty());
+        step(&mut trail, &[delete(number)]);
+    }
+    assert_eq!(rules(&trail, &[delete(90)]), ["mass-deletion"]);
 }
 
 #[test]
@@ -449,6 +475,31 @@ fn a_flood_of_files_hides_nothing_that_is_bad() {
         assert!(trail.bytes() <= 64 << 10, "{}", trail.bytes());
     }
     assert!(trail.has_lost());
+}
+
+#[test]
+fn a_packed_file_holds_what_it_was_made_from() {
+    let mut trail = Trail::default();
+    let secret = at(Kind::Read, "/home/dev/.kube/config", PathClass::Secret);
+    let copy = from(
+        at(Kind::Write, "/tmp/k", PathClass::Temp),
+        Origins::SECRET,
+        "/home/dev/.kube/config",
+    );
+    step(&mut trail, &[secret, copy]);
+    step(
+        &mut trail,
+        &[Actor::new("xz", "xz /tmp/k")
+            .does(Kind::Run)
+            .about("/tmp/k")],
+    );
+    let read = at(Kind::Read, "/tmp/k.xz", PathClass::Temp);
+    let send = from(
+        to(Kind::Send, HostClass::External),
+        Origins::FILE,
+        "/tmp/k.xz",
+    );
+    assert_eq!(rules(&trail, &[read, send]), ["staged-secret-leaves"]);
 }
 
 #[test]

@@ -44,8 +44,8 @@ impl<'t> Walk<'t> {
             let file = self.at(*path)?;
             file.labels.any(Labels::CONTENT).then_some(file)
         };
-        self.at(act.path)
-            .or_else(|| act.above.iter().find_map(below))
+        let mut near = act.above.iter().chain([&act.stem]);
+        self.at(act.path).or_else(|| near.find_map(below))
     }
 
     /// What the data of an act holds that files had.
@@ -73,6 +73,10 @@ impl<'t> Walk<'t> {
             } else if labels.any(Labels::WRITTEN) {
                 action = Action::RunWritten;
             }
+        }
+        if action == Action::Delete && labels.any(Labels::WRITTEN) {
+            // It takes back what the conversation has made.
+            action = Action::Edit;
         }
         if act.facts.has(Facts::READS) {
             let mut file = known.unwrap_or(File {
