@@ -390,7 +390,7 @@ fn while_a_call_is_held_empty_chunks_keep_the_client_waiting() {
     play.feed(&begin(0, "a", "{"));
     play.now = Duration::from_secs(11);
     play.seen = Seen::default();
-    play.act(|guard, now, out| guard.tick(now, out));
+    play.act(holdgate_core::StreamGuard::tick);
     let [alive] = &values(&play.seen)[..] else {
         panic!("{}", play.seen.text());
     };

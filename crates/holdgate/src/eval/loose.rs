@@ -254,7 +254,9 @@ fn add(calls: &mut Vec<Building>, key: String, id: &str, part: &Value) {
         match input {
             Value::Null => {}
             Value::String(text) => call.text.push_str(text),
-            other => call.object = Some(other.clone()),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                call.object = Some(input.clone());
+            }
         }
     }
 }
@@ -300,10 +302,10 @@ fn acting_texts(value: &Value, texts: &mut Vec<String>) {
         Value::Object(members) => {
             for (key, value) in members {
                 match key.to_lowercase().as_str() {
-                    "arguments" | "input" | "partial_json" => match value {
-                        Value::String(text) => texts.push(text.clone()),
-                        other => texts.push(other.to_string()),
-                    },
+                    "arguments" | "input" | "partial_json" => {
+                        let text = value.as_str().map(str::to_owned);
+                        texts.push(text.unwrap_or_else(|| value.to_string()));
+                    }
                     _ => acting_texts(value, texts),
                 }
             }
