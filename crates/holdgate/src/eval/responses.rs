@@ -276,7 +276,7 @@ impl Found {
 mod tests {
     use super::*;
 
-    fn event(value: Value) -> String {
+    fn event(value: &Value) -> String {
         format!(
             "event: {}\ndata: {value}\n\n",
             value["type"].as_str().unwrap()
@@ -286,9 +286,9 @@ mod tests {
     #[test]
     fn a_marker_is_found_in_every_place() {
         #[track_caller]
-        fn check(event_of: Value, held: bool) {
+        fn check(event_of: &Value, held: bool) {
             assert_eq!(
-                holds(event(event_of.clone()).as_bytes(), "EVIL"),
+                holds(event(event_of).as_bytes(), "EVIL"),
                 held,
                 "{event_of}"
             );
@@ -298,29 +298,32 @@ mod tests {
             json!({"type": "message", "content": [{"type": "output_text", "text": "EVIL"}]});
         for kind in ["added", "done"] {
             let kind = format!("response.output_item.{kind}");
-            check(json!({"type": kind, "output_index": 0, "item": call}), true);
             check(
-                json!({"type": kind, "output_index": 0, "item": message}),
+                &json!({"type": kind, "output_index": 0, "item": call}),
+                true,
+            );
+            check(
+                &json!({"type": kind, "output_index": 0, "item": message}),
                 false,
             );
             let odd = json!({"type": "odd", "x": "EVIL"});
-            check(json!({"type": kind, "output_index": 0, "item": odd}), true);
+            check(&json!({"type": kind, "output_index": 0, "item": odd}), true);
         }
         for output in [&call, &message] {
             let response = json!({"output": [output]});
             let held = output == &call;
             check(
-                json!({"type": "response.completed", "response": response}),
+                &json!({"type": "response.completed", "response": response}),
                 held,
             );
         }
-        check(json!({"type": "x", "deep": [{"call": call}]}), true);
+        check(&json!({"type": "x", "deep": [{"call": call}]}), true);
         check(
-            json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "EVIL"}),
+            &json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "EVIL"}),
             true,
         );
         check(
-            json!({"type": "response.output_text.delta", "output_index": 0, "delta": "EVIL"}),
+            &json!({"type": "response.output_text.delta", "output_index": 0, "delta": "EVIL"}),
             false,
         );
     }
@@ -331,7 +334,7 @@ mod tests {
             let (a, b) = "hello".split_at(cut);
             let delta = |text| {
                 event(
-                    json!({"type": "response.output_text.delta", "output_index": number, "delta": text}),
+                    &json!({"type": "response.output_text.delta", "output_index": number, "delta": text}),
                 )
             };
             delta(a) + &delta(b)

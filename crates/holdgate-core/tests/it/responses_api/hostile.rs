@@ -91,7 +91,7 @@ fn the_first_of_two_calls_with_one_id_is_the_only_one() {
     });
     let last = swapped.last_mut().unwrap();
     last["response"]["output"].as_array_mut().unwrap().reverse();
-    let stream: String = swapped.iter().map(|event| frame(event)).collect();
+    let stream: String = swapped.iter().map(frame).collect();
     let seen = guard(&stream);
     assert!(!client::holds(&seen.bytes, "EVIL"), "{}", seen.text());
 }

@@ -182,7 +182,7 @@ fn all_settings() -> impl Strategy<Value = GuardSettings> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn hostile_streams_pass_only_what_was_cleared(
