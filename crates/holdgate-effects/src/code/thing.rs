@@ -158,6 +158,8 @@ impl AbstractValue {
                 let items = items.iter().take(MAX_ALTERNATIVES);
                 AbstractValue::any(items.cloned().collect())
             }
+            // One of the processes that a list has.
+            AbstractValue::Object(object) if object.kind == "ListedProcess" => self.clone(),
             AbstractValue::Object(_) | AbstractValue::Text(_) => {
                 let value = crate::code::fold::plain(self);
                 AbstractValue::value(unknown_like(&value))

@@ -281,7 +281,8 @@ fn does(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     };
     let text = Value::join(run.call.words.get(1..).unwrap_or(&[]), " ").text;
     let subs: Vec<&str> = run.parsed.subs.iter().map(String::as_str).collect();
-    let deletes = scene.know.verbs.deletes(&subs);
+    let shows_help = run.parsed.given(&["--help"]);
+    let deletes = scene.know.verbs.deletes(&subs) && !shows_help;
     for (kind, tags) in does {
         let mut effect = run.actor.does(*kind);
         for tag in tags {

@@ -161,8 +161,10 @@ pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) 
     }
     let ends = [" to quit", "\nquit", "tell me to quit", "kill application"];
     if handler == Handler::AppleScript && says(&ends) {
+        let name = text.split("application \"").nth(1).unwrap_or("");
+        let name = name.split('"').next().unwrap_or("");
         let effect = run.actor.does(Kind::Kill).tagged(Tag::ByName);
-        scene.emit(effect.about(&run.actor.evidence))?;
+        scene.emit(effect.about(name))?;
     }
     if !acts {
         return Ok(());

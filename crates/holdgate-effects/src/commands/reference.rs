@@ -60,7 +60,12 @@ pub(super) fn runs(scene: &mut Scene<'_>, actor: &Actor, address: &Value) -> Fue
     if matches!(host.class, HostClass::Loopback | HostClass::Private) {
         return Ok(());
     }
-    let effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+    let mut effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+    let path = address.text.split("://").nth(1).unwrap_or("");
+    let owner = path.split('/').nth(1).unwrap_or("");
+    if !scene.know.hosts.is_known_owner(owner) {
+        effect = effect.tagged(Tag::Script);
+    }
     scene.emit(effect.with(host).about(&address.text))
 }
 

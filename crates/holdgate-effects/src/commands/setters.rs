@@ -78,11 +78,11 @@ pub(super) fn sets(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 /// Keys and values: `key value`, `key=value`, and options.
 fn pairs(run: Run<'_>, operands: &[Value]) -> Vec<(String, Value)> {
     let mut pairs = Vec::new();
-    let mut operands = operands.iter();
+    let mut operands = operands.iter().peekable();
     while let Some(operand) = operands.next() {
         if let Some((key, value)) = operand.text.split_once('=') {
             pairs.push((key.to_owned(), operand.map(value)));
-        } else if let Some(value) = operands.next() {
+        } else if let Some(value) = operands.next_if(|next| !is_pair(&next.text)) {
             pairs.push((operand.text.clone(), value.clone()));
         } else if operand.text.contains("://") {
             pairs.push((String::new(), operand.clone()));
@@ -103,6 +103,15 @@ fn pairs(run: Run<'_>, operands: &[Value]) -> Vec<(String, Value)> {
     }
     pairs.truncate(MAX_PAIRS);
     pairs
+}
+
+/// `host=tcp://…`, which is no value of the word before it.
+fn is_pair(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 fn set(scene: &mut Scene<'_>, run: Run<'_>, setter: &Setter, key: &str, value: &Value) -> Fueled {

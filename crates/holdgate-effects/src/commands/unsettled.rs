@@ -83,6 +83,9 @@ fn by_words(
     if said.is_empty() {
         return Ok(None);
     }
+    if words.iter().any(|word| word.text == "--help") {
+        return Ok(None);
+    }
     scene.fuel.spend(8 * said.len() as u64)?;
     let targets = &know.hosts.targets;
     let confirmed = |word: &Value| know.verbs.confirms(&word.text);
@@ -93,6 +96,20 @@ fn by_words(
             effect = effect.tagged(Tag::TestTarget);
         }
         scene.emit(effect.about(&Value::join(words, " ").text))?;
+    }
+    let stranger = words.iter().find(|word| {
+        let address = word
+            .text
+            .split_once('=')
+            .map_or(word.text.as_str(), |(_, value)| value);
+        address.contains("://")
+            && know
+                .hosts
+                .is_unheard_of(&know.hosts.host(&word.map(address)))
+    });
+    if let Some(address) = stranger.filter(|_| know.verbs.sends(said)) {
+        let files = Value::unknown(Origins::FILE);
+        scene.send(&actor.and(Tag::Transfer), address, &files)?;
     }
     if know.verbs.shows_secret(program, said) {
         scene.emit(actor.does(Kind::Read).tagged(Tag::SecretStore))?;

@@ -13,6 +13,7 @@ pub struct VerbTable {
     undoes: Vec<String>,
     light: Vec<String>,
     confirms: Vec<String>,
+    sends: Vec<String>,
     shows: Vec<String>,
     secrets: Vec<String>,
     tokens: Vec<String>,
@@ -36,6 +37,11 @@ impl VerbTable {
     pub(crate) fn takes_back(&self, sub_commands: &[&str]) -> bool {
         let undoes = says(sub_commands, &self.undoes) && !says(sub_commands, &self.light);
         undoes || self.deletes(sub_commands)
+    }
+
+    /// Whether a sub-command sends files.
+    pub(crate) fn sends(&self, sub_commands: &[&str]) -> bool {
+        says(sub_commands, &self.sends)
     }
 
     /// Whether an option answers the question whether it shall be done.
