@@ -4,8 +4,8 @@ use crate::clock::SystemClock;
 use crate::config::LIMITS;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits, Session,
-    SharedProjects, Stack,
+    Classification, Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits,
+    Session, SharedProjects, Stack,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -27,14 +27,19 @@ pub fn stack_with(
     stack_of(layers(rules, without, limits), judge)
 }
 
-/// A stack with all layers, which compares with these labelled projects.
+/// A stack with all layers, which compares with these labelled projects and what a project has
+/// learned. Without a classification, calls are not scored.
 pub(crate) fn stack_beside(
     labelled: Arc<SharedProjects>,
+    classification: Option<Classification>,
     rules: Arc<RuleSet>,
     limits: RateLimits,
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
-    let mut layers = layers(rules, &[], limits);
+    let mut layers = layers(rules, &[LayerName::Classifier], limits);
+    if let Some(classification) = classification {
+        layers.push(Box::new(classification));
+    }
     layers.push(Box::new(Projects::new(labelled)));
     stack_of(layers, judge)
 }

@@ -3,12 +3,14 @@
 //!
 //! [`LayerName`]: crate::LayerName
 
+mod classifier;
 mod divergence;
 mod gate;
 mod policy;
 mod projects;
 mod spillage;
 
+pub use classifier::Classification;
 pub use divergence::Divergence;
 pub use gate::{Gate, RateLimits};
 pub use policy::Policy;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
     vec![
         Box::new(Gate::new(limits, rules.clone())),
+        Box::<Classification>::default(),
         Box::new(Policy::new(rules)),
         Box::new(Spillage),
         Box::new(Divergence),

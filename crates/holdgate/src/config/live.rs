@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 4] = ["guard", "gate", "injection", "spillage"];
+const LIVE: [&str; 5] = ["guard", "gate", "classifier", "injection", "spillage"];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
 
@@ -76,6 +76,7 @@ impl Config {
             judge: new.judge,
             rates: new.rates,
             profile: new.profile,
+            classifier: new.classifier,
             injection: new.injection,
             spillage: new.spillage.clone(),
             origin: new.origin.clone(),
