@@ -1,6 +1,7 @@
 //! Decisions as they go into the ledger. The shell adds the time, the chain of hashes and the seal.
 
 use crate::answer::Answer;
+use crate::classifier::lesson::Lesson;
 use crate::mask::Masked;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -33,6 +34,8 @@ pub struct Record {
     pub expert: bool,
     /// What was answered, if a person had to decide, and after how long.
     pub answer: Option<(Answer, Duration)>,
+    /// What the classifier can learn from it, and whether its texts hold a secret that was shown.
+    pub lesson: Option<(Lesson, bool)>,
 }
 
 /// What a decision is about.
@@ -122,6 +125,10 @@ impl Record {
             action,
             expert: false,
             answer: None,
+            lesson: judgement
+                .lesson
+                .clone()
+                .map(|lesson| (lesson, judgement.carries_secret)),
         }
     }
 
@@ -137,6 +144,7 @@ impl Record {
             action: Action::ResponseEnded,
             expert: false,
             answer: None,
+            lesson: None,
         }
     }
 
@@ -158,6 +166,7 @@ impl Record {
             action,
             expert: false,
             answer: None,
+            lesson: None,
         }
     }
 
@@ -209,6 +218,13 @@ impl Record {
                 out.word("subject", "result");
                 out.names(tool.as_deref(), call.as_deref());
             }
+        }
+        if let Some((lesson, hides)) = self
+            .lesson
+            .as_ref()
+            .filter(|_| self.action != Action::Asked)
+        {
+            out.raw("lesson", &lesson.to_json(*hides).text());
         }
         let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
         if left_out > 0 {

@@ -4,6 +4,7 @@
 mod answer;
 mod call;
 mod canonical;
+pub mod classifier;
 mod conversation;
 pub mod divergence;
 mod drift;
@@ -49,8 +50,8 @@ pub use request::{Request, RequestFacts};
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
-    Divergence, Gate, GoalDrift, Labelled, LabelledProjects, Policy, Projects, RateLimits,
-    SharedProjects, Spillage, Trajectory, TrajectoryMode, layers,
+    Classification, Divergence, Gate, GoalDrift, Labelled, LabelledProjects, Policy, Projects,
+    RateLimits, SharedProjects, Spillage, Trajectory, TrajectoryMode, layers,
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,

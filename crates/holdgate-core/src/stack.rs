@@ -5,6 +5,8 @@
 //! answer.
 
 use crate::call::{CallLimits, Executor, HeldCall, ToolCall};
+use crate::classifier::base::Base;
+use crate::classifier::lesson::Lesson;
 use crate::history::History;
 use crate::mask::Masked;
 use crate::provenance;
@@ -110,6 +112,8 @@ pub struct Judgement {
     pub outcome: Result<Cleared, Refusal>,
     /// What the call does, as far as it could be read.
     pub effects: Vec<Effect>,
+    /// What the classifier can learn from it.
+    pub lesson: Option<Lesson>,
     /// Whether a secret is in it that an earlier call has shown: it is not written down.
     pub carries_secret: bool,
     /// Time spent judging.
@@ -138,6 +142,7 @@ impl Judgement {
         Judgement {
             outcome: Err(refusal),
             effects: Vec::new(),
+            lesson: None,
             carries_secret: false,
             took,
         }
@@ -258,8 +263,10 @@ impl Stack {
         } else {
             Err(Refusal::of(call, findings))
         };
+        let project = moment.world.project.as_deref();
         Judgement {
             outcome,
+            lesson: Some(Lesson::of(&effects, &Base::built_in(), project)),
             effects,
             carries_secret,
             took: took(),

@@ -3,10 +3,12 @@
 mod check;
 mod eval;
 mod rules;
+mod train;
 
 pub use check::CheckArgs;
 pub use eval::EvalArgs;
 pub use rules::{DiffArgs, RuleFiles, RulesCommand};
+pub use train::TrainArgs;
 
 use crate::config::Flags;
 use crate::expert;
@@ -63,6 +65,8 @@ pub enum Command {
     Config(ConfigCommand),
     /// Measure how many attacks are blocked, and how much honest work, on cases from files.
     Eval(EvalArgs),
+    /// Let the classifier learn from the ledger. A new model is used only if it passes all checks.
+    Train(TrainArgs),
     /// Serve the scripted model that `demo` and the tests use.
     #[command(hide = true)]
     Script(ScriptArgs),

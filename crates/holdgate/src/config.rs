@@ -11,7 +11,7 @@ mod values;
 use explain::{explain, explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
-pub use ready::{Config, Flags, Operator, OtherUpstreams, Unreadable};
+pub use ready::{ClassifierMode, Config, Flags, Operator, OtherUpstreams, Unreadable};
 pub use sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
     TrajectorySettings,

@@ -3,13 +3,14 @@
 //! A request takes one [`InForce`] when it begins and keeps it to its end, so it never sees half of
 //! a change. Whoever changes something makes a new one.
 
-use crate::config::Config;
+use crate::config::{ClassifierMode, Config};
 use crate::judging::{self, Beside};
 use crate::labelled;
+use crate::models::Models;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use crate::threads::lock;
 use holdgate_core::rules::RuleSet;
-use holdgate_core::{GuardSettings, OnBlock, Stack};
+use holdgate_core::{Classification, GuardSettings, OnBlock, Stack, Verdict};
 use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct InForce {
     know: Arc<Knowledge>,
     /// What calls are compared with.
     pub(crate) beside: Beside,
+    /// What the classifier has learned.
+    models: Arc<Models>,
     projects: Mutex<HashMap<String, Arc<Project>>>,
     /// Held while a project's rules are read, so that nobody reads them twice.
     reading: Mutex<()>,
@@ -71,16 +74,26 @@ impl InForce {
         let beside = Beside::default();
         let labelled = labelled::without_prints(&config.spillage);
         beside.labelled.set(labelled);
-        InForce::new(config, operator.into(), beside)
+        let models = Arc::new(match config.classifier.mode {
+            ClassifierMode::Off => Models::default(),
+            ClassifierMode::Audit | ClassifierMode::On => Models::load(&config.state_dir),
+        });
+        InForce::new(config, operator.into(), beside, models)
     }
 
     /// These settings and these rules.
-    fn new(config: Config, operator: Arc<[RuleText]>, beside: Beside) -> anyhow::Result<InForce> {
+    fn new(
+        config: Config,
+        operator: Arc<[RuleText]>,
+        beside: Beside,
+        models: Arc<Models>,
+    ) -> anyhow::Result<InForce> {
         let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
         let (rates, judge) = (config.rates, config.judge);
-        let trajectory = config.trajectory;
-        let stack = judging::stack_beside(&beside, trajectory, rules.clone(), rates, judge)?;
+        let (trajectory, scores) = (config.trajectory, classification(&config, &models, None));
+        let stack =
+            judging::stack_beside(&beside, trajectory, scores, rules.clone(), rates, judge)?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
             explaining: Arc::new(GuardSettings {
@@ -93,6 +106,7 @@ impl InForce {
             stack: Arc::new(stack),
             know,
             beside,
+            models,
             projects: Mutex::default(),
             reading: Mutex::default(),
         })
@@ -104,7 +118,21 @@ impl InForce {
         config: Config,
         operator: Arc<[RuleText]>,
     ) -> anyhow::Result<InForce> {
-        let next = InForce::new(config, operator, self.beside.clone())?;
+        self.next_with(config, operator, self.models.clone())
+    }
+
+    /// The same settings and rules, with what the classifier has learned since.
+    pub(crate) fn with_models(&self, models: Arc<Models>) -> anyhow::Result<InForce> {
+        self.next_with(self.config.clone(), self.operator.clone(), models)
+    }
+
+    fn next_with(
+        &self,
+        config: Config,
+        operator: Arc<[RuleText]>,
+        models: Arc<Models>,
+    ) -> anyhow::Result<InForce> {
+        let next = InForce::new(config, operator, self.beside.clone(), models)?;
         let carried = |(name, project): (&String, &Arc<Project>)| {
             let ready = None;
             let project = Project::clone(project);
@@ -167,16 +195,17 @@ impl InForce {
         } else {
             Ok(None)
         };
-        let (found, problem) = match read.and_then(|file| Ok((self.join(file.as_ref())?, file))) {
-            Ok((ready, file)) => ((ready, file), None),
-            Err(error) => {
-                // Those that were good last are better than none, if they still are.
-                let last = self.join(known.file.as_ref()).ok();
-                let last = last.map(|ready| (ready, known.file.clone()));
-                let found = last.unwrap_or_else(|| (self.base(), None));
-                (found, Some(format!("{error:#}")))
-            }
-        };
+        let (found, problem) =
+            match read.and_then(|file| Ok((self.join(project, file.as_ref())?, file))) {
+                Ok((ready, file)) => ((ready, file), None),
+                Err(error) => {
+                    // Those that were good last are better than none, if they still are.
+                    let last = self.join(project, known.file.as_ref()).ok();
+                    let last = last.map(|ready| (ready, known.file.clone()));
+                    let found = last.unwrap_or_else(|| (self.base(), None));
+                    (found, Some(format!("{error:#}")))
+                }
+            };
         let (ready, file) = found;
         let news = news(&path, &known, file.as_ref(), problem.as_ref());
         let project_now = Project {
@@ -193,6 +222,12 @@ impl InForce {
         news
     }
 
+    /// Whether the classifier has learned something in a project.
+    #[cfg(test)]
+    pub(crate) fn knows(&self, project: &str) -> bool {
+        self.models.knows(Some(project))
+    }
+
     /// The same, judged by other layers.
     #[cfg(test)]
     pub(crate) fn with_stack(self, stack: Stack) -> InForce {
@@ -204,19 +239,48 @@ impl InForce {
         (self.stack.clone(), self.rules.clone())
     }
 
-    /// The rules with those of a project's file.
-    fn join(&self, file: Option<&RuleText>) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
-        let Some(file) = file else {
-            return Ok(self.base());
+    /// The rules with those of a project's file, and what the project has learned.
+    fn join(
+        &self,
+        project: &str,
+        file: Option<&RuleText>,
+    ) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
+        let rules = match file {
+            Some(file) => {
+                let mut files = self.operator.to_vec();
+                files.push(file.clone());
+                rulebook::set(self.config.profile, &files, &self.know)?
+            }
+            None if self.models.knows(Some(project)) => self.rules.clone(),
+            None => return Ok(self.base()),
         };
-        let mut files = self.operator.to_vec();
-        files.push(file.clone());
-        let rules = rulebook::set(self.config.profile, &files, &self.know)?;
         let (rates, judge) = (self.config.rates, self.config.judge);
         let trajectory = self.config.trajectory;
-        let stack = judging::stack_beside(&self.beside, trajectory, rules.clone(), rates, judge)?;
+        let scores = classification(&self.config, &self.models, Some(project));
+        let stack = judging::stack_beside(
+            &self.beside,
+            trajectory,
+            scores,
+            rules.clone(),
+            rates,
+            judge,
+        )?;
         Ok((Arc::new(stack), rules))
     }
+}
+
+/// The layer that scores the calls of a project, if the settings want one.
+fn classification(
+    config: &Config,
+    models: &Models,
+    project: Option<&str>,
+) -> Option<Classification> {
+    let most = match config.classifier.mode {
+        ClassifierMode::Off => return None,
+        ClassifierMode::Audit => Verdict::Audit,
+        ClassifierMode::On => Verdict::Block,
+    };
+    Some(Classification::new(models.classifier(project), most))
 }
 
 fn news(

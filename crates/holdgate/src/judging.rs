@@ -6,8 +6,8 @@ use crate::threads::spawn;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::trajectory::SharedModels;
 use holdgate_core::{
-    Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits, Session,
-    SharedProjects, Stack, Trajectory,
+    Classification, Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits,
+    Session, SharedProjects, Stack, Trajectory,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -43,19 +43,24 @@ pub(crate) struct Beside {
     pub(crate) models: Arc<SharedModels>,
 }
 
-/// A stack with all layers, which knows all that.
+/// A stack with all layers, which knows all that, and what a project has learned of calls. Without
+/// a classification, calls are not scored.
 pub(crate) fn stack_beside(
     beside: &Beside,
     trajectory: TrajectorySettings,
+    classification: Option<Classification>,
     rules: Arc<RuleSet>,
     limits: RateLimits,
     judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
-    let mut without = vec![LayerName::Trajectory];
+    let mut without = vec![LayerName::Trajectory, LayerName::Classifier];
     if !trajectory.drift {
         without.push(LayerName::Drift);
     }
     let mut layers = layers(rules, &without, limits);
+    if let Some(classification) = classification {
+        layers.push(Box::new(classification));
+    }
     layers.push(Box::new(Projects::new(beside.labelled.clone())));
     layers.push(Box::new(Trajectory::new(
         trajectory.mode,

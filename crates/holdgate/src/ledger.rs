@@ -3,6 +3,7 @@
 //! Several processes may share a state directory: each append takes a lock and looks whether
 //! another has written since. A line that a crash tore is set aside when the file is next opened.
 
+pub mod blocked;
 pub mod command;
 mod current;
 mod files;
@@ -95,6 +96,12 @@ impl Ledger {
             crate::expert::warn_of(record);
         }
         self.write(&members)?;
+        // The decision is recorded already; a copy that is missing changes nothing about it.
+        let guard = lock(&self.current);
+        if let Err(error) = blocked::write(&self.dir, record, self.settings.input_bytes) {
+            crate::log::warn(&format!("cannot write {}: {error}", blocked::FILE));
+        }
+        drop(guard);
         let mut tally = lock(&self.tally);
         tally.count(record);
         Ok(())

@@ -10,7 +10,7 @@ use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::threads::runtime;
-use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules};
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules, train};
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
@@ -82,6 +82,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             }
         }
         Command::Eval(args) => eval::run(&args, &mut out)?,
+        Command::Train(args) => {
+            let config = load(&args.place.flags())?;
+            train::run(&args, &config, &mut out)?;
+        }
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.
         Command::Run(args) => return agent(&args),

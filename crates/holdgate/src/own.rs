@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 23] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 24] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -34,6 +34,7 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 23] = [
     ("ledger seal", OwnRole::Operator, &[]),
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
+    ("train", OwnRole::Operator, &[]),
     ("script", OwnRole::Shows, &[]),
     // Only `run` starts it.
     ("keep", OwnRole::Operator, &[]),

@@ -3,6 +3,7 @@
 //!
 //! [`LayerName`]: crate::LayerName
 
+mod classifier;
 mod divergence;
 mod drift;
 mod gate;
@@ -11,6 +12,7 @@ mod projects;
 mod spillage;
 mod trajectory;
 
+pub use classifier::Classification;
 pub use divergence::Divergence;
 pub use drift::GoalDrift;
 pub use gate::{Gate, RateLimits};
@@ -27,6 +29,7 @@ use std::sync::Arc;
 pub fn layers(rules: Arc<RuleSet>, limits: RateLimits) -> Vec<Box<dyn Layer>> {
     vec![
         Box::new(Gate::new(limits, rules.clone())),
+        Box::<Classification>::default(),
         Box::new(Policy::new(rules)),
         Box::new(Spillage),
         Box::new(Divergence),

@@ -63,7 +63,7 @@ pub(super) fn runs(scene: &mut Scene<'_>, actor: &Actor, address: &Value) -> Fue
     let mut effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
     let path = address.text.split("://").nth(1).unwrap_or("");
     let owner = path.split('/').nth(1).unwrap_or("");
-    if !scene.know.hosts.is_known_owner(owner) {
+    if !scene.know.publishers.is_known_owner(owner) {
         effect = effect.tagged(Tag::Script);
     }
     scene.emit(effect.with(host).about(&address.text))

@@ -5,7 +5,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 5] = ["guard", "gate", "injection", "spillage", "trajectory"];
+const LIVE: [&str; 6] = [
+    "guard",
+    "gate",
+    "classifier",
+    "injection",
+    "spillage",
+    "trajectory",
+];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
 
@@ -76,6 +83,7 @@ impl Config {
             judge: new.judge,
             rates: new.rates,
             profile: new.profile,
+            classifier: new.classifier,
             injection: new.injection,
             spillage: new.spillage.clone(),
             trajectory: new.trajectory,

@@ -3,8 +3,8 @@
 use super::judge::JudgeSettings;
 use super::live::Origin;
 use super::sections::{
-    AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
-    TrajectorySettings,
+    AskSettings, ClassifierSettings, InjectionSettings, LedgerSettings, ProxySettings,
+    RulesSettings, SessionSettings, TrajectorySettings,
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
@@ -55,6 +55,8 @@ pub struct Config {
     pub rates: RateLimits,
     /// Whom to ask, and for how long.
     pub ask: AskSettings,
+    /// The classifier.
+    pub classifier: ClassifierSettings,
     /// What is done about orders in what tools return.
     pub injection: InjectionSettings,
     /// What kind of machine the agent works on.
@@ -85,6 +87,15 @@ worded! {
         Auto = "auto": "If a terminal shows questions, or `holdgate approve` waits for them.",
         Always = "always": "Somebody will look: also if a PIN is set, with which questions can be answered later.",
         Never = "never": "Nobody is asked.",
+    }
+}
+
+worded! {
+    /// What the classifier may do.
+    pub enum ClassifierMode as "value" {
+        Off = "off": "Nothing: calls are not scored.",
+        Audit = "audit": "Calls that stand out are recorded.",
+        On = "on": "It may also ask, and block what it is certain of.",
     }
 }
 

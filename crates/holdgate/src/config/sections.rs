@@ -1,11 +1,11 @@
 //! The sections of the file: every setting with its type, how it is written, and its default.
 
 use super::live::Origin;
-use super::ready::{Config, Operator, OtherUpstreams, Unreadable};
+use super::ready::{ClassifierMode, Config, Operator, OtherUpstreams, Unreadable};
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
-    Address, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord, ProfileWord,
-    ProviderWord, Span, UnreadableWord, UpstreamUrl,
+    Address, ClassifierWord, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord,
+    ProfileWord, ProviderWord, Span, UnreadableWord, UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
@@ -131,6 +131,18 @@ section!(GateFile =>
         identical_in_a_row: u32 = 5,
     }
 );
+section!(ClassifierFile =>
+    /// The classifier.
+    #[derive(Copy)]
+    pub ClassifierSettings {
+        /// What it may do.
+        mode: ClassifierMode as ClassifierWord = ClassifierMode::On,
+        /// Whether the proxy learns from the ledger every night.
+        nightly: bool = true,
+        /// The hour at which it does, in UTC.
+        hour: usize as Count<0, 23> = 3,
+    }
+);
 section!(InjectionFile =>
     /// What is done about orders in what tools return.
     #[derive(Copy)]
@@ -244,6 +256,7 @@ file! {
     upstream: UpstreamFile,
     guard: GuardFile,
     gate: GateFile,
+    classifier: ClassifierFile,
     injection: InjectionFile,
     rules: RulesFile,
     ask: AskFile,
@@ -304,6 +317,7 @@ impl ConfigFile {
                 identical_in_a_row: gate.identical_in_a_row,
             },
             ask,
+            classifier: self.classifier.settle(),
             injection: self.injection.settle(),
             profile: gate.profile,
             rules: self.rules.settle(),

@@ -1,6 +1,6 @@
 //! Values of the file that have a form of their own.
 
-use super::{Operator, Provider, Unreadable};
+use super::{ClassifierMode, Operator, Provider, Unreadable};
 use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
 use hyper::Uri;
@@ -80,6 +80,8 @@ texts! {
         let wrong = |_| format!("`{text}` is not a valid address, write it as `127.0.0.1:8787`");
         text.parse().map_err(wrong)
     };
+    ClassifierWord(ClassifierMode) =
+        |text| word(text, "value", ClassifierMode::ALL.map(|m| (m.word(), m)));
     UpstreamUrl(Uri) = upstream_url;
     OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
     OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));

@@ -38,6 +38,8 @@ pub struct Case {
     pub category: String,
     /// The project folder, if the case names one.
     pub cwd: Option<String>,
+    /// Where it comes from, if the case says so.
+    pub source: Option<String>,
     /// What is judged.
     pub subject: Subject,
 }
@@ -50,6 +52,7 @@ impl Case {
             expect: Expect::Flag,
             category: "-".to_owned(),
             cwd: None,
+            source: None,
             subject: Subject::Call(Call {
                 tool: tool.to_owned(),
                 input: input.text(),
@@ -131,13 +134,14 @@ pub struct StreamCase {
     pub marker: String,
 }
 
-/// A line as written. Members that nobody needs here, such as `source`, are left alone.
+/// A line as written. Members that nobody needs here, such as `license`, are left alone.
 #[derive(Deserialize)]
 struct CaseLine<'a> {
     id: Option<String>,
     expect: Option<String>,
     category: Option<String>,
     cwd: Option<String>,
+    source: Option<String>,
     #[serde(borrow)]
     call: Option<CallLine<'a>>,
     calls: Option<Vec<CallLine<'a>>>,
@@ -309,6 +313,7 @@ fn read_case(text: &str) -> Result<Case, String> {
         expect,
         category: line.category.unwrap_or_else(|| "-".to_owned()),
         cwd: line.cwd,
+        source: line.source,
         subject,
     })
 }

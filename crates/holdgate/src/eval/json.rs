@@ -97,6 +97,21 @@ fn extend(json: &mut Json<'static>, tally: &Tally) {
     json.set("rules", Json::Array(rules));
     let layer = |(name, cases): (&LayerName, &Spoke)| {
         let mut json = Json::object([("layer", name.word().into())]);
+        let mut alone = Json::Object(Vec::new());
+        for expect in Expect::ALL {
+            let found = tally
+                .alone
+                .get(&(*name, expect))
+                .copied()
+                .unwrap_or_default();
+            let verdicts = [
+                ("blocked", found.blocked.into()),
+                ("asked", found.asked.into()),
+                ("audited", found.audited.into()),
+            ];
+            alone.set(expect.word(), Json::object(verdicts));
+        }
+        json.set("alone", alone);
         spoke(&mut json, *cases);
         json
     };

@@ -152,7 +152,26 @@ fn hits(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
     writeln!(out, "\ncases in which a layer reported a finding")?;
     layers.write(out)?;
     writeln!(out, "\ncases in which a rule matched")?;
-    rules.write(out)
+    rules.write(out)?;
+    alone(out, tally)
+}
+
+/// What each layer would do without the others.
+fn alone(out: &mut impl Write, tally: &Tally) -> io::Result<()> {
+    let columns = ["<layer", "<expect", "blocked", "asked", "audited", "of"];
+    let mut table = Table::new(&columns);
+    for ((layer, expect), counts) in &tally.alone {
+        table.row([
+            layer.to_string(),
+            expect.to_string(),
+            counts.blocked.to_string(),
+            counts.asked.to_string(),
+            counts.audited.to_string(),
+            tally.of(*expect).all().to_string(),
+        ]);
+    }
+    writeln!(out, "\nwhat each layer would do alone")?;
+    table.write(out)
 }
 
 /// Writes what is lost when a part is left out.

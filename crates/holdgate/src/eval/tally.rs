@@ -4,7 +4,7 @@ use super::cases::{Case, Expect, Subject};
 use super::judge::Outcome;
 use super::stats::{Latency, Rate};
 use holdgate_core::{LayerName, Verdict};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How many cases got which verdict.
@@ -96,6 +96,9 @@ pub struct Tally {
     pub rules: BTreeMap<(LayerName, String), (Verdict, Spoke)>,
     /// Layers.
     pub layers: BTreeMap<LayerName, Spoke>,
+    /// What each layer alone would have done in cases of each kind; cases that it lets pass are not
+    /// counted.
+    pub alone: BTreeMap<(LayerName, Expect), Counts>,
     /// Attacks of several calls that had to be stopped by a certain call, and were.
     pub in_time: Rate,
     /// Cases that nothing judges yet, by their subject.
@@ -137,7 +140,7 @@ impl Tally {
             self.in_time.of += 1;
             self.in_time.hits += u64::from(outcome.step.is_some_and(|step| step <= *last));
         }
-        let mut layers = BTreeSet::new();
+        let mut layers = BTreeMap::new();
         for hit in outcome.hits.iter().filter(|h| h.verdict > Verdict::Allow) {
             let rule = (hit.layer, hit.rule.clone());
             let (strictest, spoke) = self
@@ -146,10 +149,13 @@ impl Tally {
                 .or_insert((hit.verdict, Spoke::default()));
             *strictest = hit.verdict.max(*strictest);
             spoke.count(case.expect);
-            layers.insert(hit.layer);
+            let strictest = layers.entry(hit.layer).or_insert(hit.verdict);
+            *strictest = hit.verdict.max(*strictest);
         }
-        for layer in layers {
+        for (layer, verdict) in layers {
             self.layers.entry(layer).or_default().count(case.expect);
+            let alone = self.alone.entry((layer, case.expect)).or_default();
+            alone.count(verdict);
         }
         self.times.extend(&outcome.times);
     }
@@ -167,6 +173,9 @@ impl Tally {
         }
         for (layer, spoke) in &other.layers {
             self.layers.entry(*layer).or_default().add(*spoke);
+        }
+        for (key, counts) in &other.alone {
+            self.alone.entry(*key).or_default().add(*counts);
         }
         for (name, number) in &other.not_judged {
             *self.not_judged.entry(name.clone()).or_default() += number;

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Working folders that are remembered.
 const MAX_WORLDS: usize = 1024;
@@ -63,6 +63,8 @@ pub(crate) struct App {
     pub(super) judges: judges::Judges,
     pub(super) marking: marking::Marking,
     pub(super) clock: SystemClock,
+    /// The time of day.
+    pub(super) calendar: fn() -> SystemTime,
     pub(super) responses: AtomicU64,
     /// Requests to a model.
     pub(crate) asked: Arc<AtomicU64>,
@@ -99,6 +101,7 @@ impl App {
             judges: judges::Judges::start(config.proxy.workers.div_ceil(2))?,
             marking,
             clock: SystemClock::default(),
+            calendar: SystemTime::now,
             responses: AtomicU64::new(0),
             asked: Arc::default(),
             boot: RandomState::new().hash_one(std::process::id()) >> 40,

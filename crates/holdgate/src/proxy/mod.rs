@@ -20,6 +20,9 @@ mod labels;
 mod marking;
 #[cfg(test)]
 mod marking_tests;
+mod nightly;
+#[cfg(test)]
+mod nightly_tests;
 mod records;
 mod refused;
 mod reload;
@@ -71,7 +74,7 @@ pub struct Proxy {
     socket: Option<socket::Server>,
     stop: watch::Sender<bool>,
     /// While it is there, files are watched.
-    watching: Option<[std_mpsc::Sender<()>; 2]>,
+    watching: Option<[std_mpsc::Sender<()>; 3]>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -117,12 +120,17 @@ impl Proxy {
         let read = move || labels::watch(&labelled, &unread);
         // It may be in the middle of a large project; nobody has to wait for it.
         spawn("labels".to_owned(), read)?;
+        let (learning, unlearned) = std_mpsc::channel();
+        let learner = app.clone();
+        let learn = move || nightly::watch(&learner, &unlearned);
+        // Nobody has to wait for it either: what it leaves is whole or not there.
+        spawn("learn".to_owned(), learn)?;
         Ok(Proxy {
             address,
             app,
             socket,
             stop,
-            watching: Some([watching, reading]),
+            watching: Some([watching, reading, learning]),
             threads,
         })
     }

@@ -6,6 +6,8 @@
 use super::App;
 use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
+use crate::learn;
+use crate::models::{self, Models};
 use crate::rulebook::{self, RuleText, Stamp};
 use holdgate_core::{Finding, LayerName, Masked};
 use std::path::{Path, PathBuf};
@@ -43,6 +45,8 @@ struct Watcher {
     seen: Option<Seen>,
     settings_problem: Option<String>,
     rules_problem: Option<String>,
+    /// The file of what the classifier has learned, as it was last read.
+    model: Option<Stamp>,
 }
 
 /// The files as they stood at one time.
@@ -106,10 +110,43 @@ impl Watcher {
                 self.apply(app, reloaded, files);
             }
         }
+        self.look_at_model(app);
         let in_force = app.in_force();
         for project in in_force.known_projects() {
             if let Some(news) = in_force.look_at(&project) {
                 app.report(&news);
+            }
+        }
+    }
+
+    /// Puts in force what the classifier has learned since, if it passes the checks. What cannot be
+    /// used is reported, and the previous model stays.
+    fn look_at_model(&mut self, app: &App) {
+        let dir = &app.config.state_dir;
+        let stamp = rulebook::stamp(&models::path(dir));
+        if stamp.is_none() || stamp == self.model {
+            return;
+        }
+        let is_first = self.model.is_none();
+        self.model = stamp;
+        if is_first {
+            // It was read when the proxy started.
+            return;
+        }
+        let used = models::read(dir).and_then(|memories| {
+            let memories = memories.unwrap_or_default();
+            learn::is_acceptable(&memories).map_err(anyhow::Error::msg)?;
+            app.in_force().with_models(Models::of(&memories).into())
+        });
+        match used {
+            Ok(next) => {
+                app.put_in_force(next);
+                app.note_model("in-force", "what the classifier has learned is in force");
+            }
+            Err(error) => {
+                let reason = format!("the classifier keeps its previous model: {error:#}");
+                crate::log::warn(&reason);
+                app.note_model("not-used", &reason);
             }
         }
     }
@@ -227,6 +264,14 @@ impl App {
     fn put_in_force(&self, next: InForce) {
         let in_force = self.in_force.write();
         *in_force.unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(next);
+    }
+
+    /// Records what became of the classifier's model.
+    pub(super) fn note_model(&self, action: &str, reason: &str) {
+        let finding = Finding::audit(LayerName::Classifier, "model", reason);
+        if let Err(error) = self.ledger.append_event("classifier", action, &finding) {
+            crate::log::warn(&format!("cannot write the ledger: {error}"));
+        }
     }
 
     /// Says what became of a change: on the terminal, in the ledger, and in the counters.

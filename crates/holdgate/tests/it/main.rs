@@ -52,6 +52,7 @@ mod terminal;
 mod tls;
 mod tmux;
 mod total;
+mod train;
 mod verdicts;
 
 #[path = "../../../holdgate-core/tests/it/responses.rs"]

@@ -1,0 +1,57 @@
+//! The parts of a call that are scored: its simple commands, and the actions of tools and functions.
+
+use holdgate_effects::effect::Effect;
+use std::sync::Arc;
+
+/// Units of one call. What comes after them counts as part of the last one, so that nothing is
+/// left out.
+const MAX_UNITS: usize = 48;
+/// How far back a unit is looked for: a program's effects stand together.
+const NEAR: usize = 6;
+
+/// One program, tool or function, and what it does.
+#[derive(Clone, Debug)]
+pub struct Unit<'e> {
+    /// What it does, in order.
+    pub effects: Vec<&'e Effect>,
+}
+
+impl<'e> Unit<'e> {
+    /// Who does it.
+    pub fn program(&self) -> &'e str {
+        self.effects.first().map_or("", |effect| &effect.program)
+    }
+
+    /// The command or action as it was evaluated.
+    pub fn text(&self) -> &'e str {
+        self.effects.first().map_or("", |effect| &effect.evidence)
+    }
+
+    fn has(&self, effect: &Effect) -> bool {
+        self.effects.first().is_some_and(|first| {
+            let same = |a: &Arc<str>, b: &Arc<str>| Arc::ptr_eq(a, b) || a == b;
+            same(&first.program, &effect.program) && same(&first.evidence, &effect.evidence)
+        })
+    }
+}
+
+/// The units of a call with these effects.
+pub fn units(effects: &[Effect]) -> Vec<Unit<'_>> {
+    let mut units: Vec<Unit<'_>> = Vec::with_capacity(effects.len().min(8));
+    for effect in effects {
+        let is_full = units.len() >= MAX_UNITS;
+        let mut near = units.iter_mut().rev().take(NEAR);
+        match near.find(|unit| unit.has(effect)) {
+            Some(unit) => unit.effects.push(effect),
+            None if is_full => {
+                if let Some(last) = units.last_mut() {
+                    last.effects.push(effect);
+                }
+            }
+            None => units.push(Unit {
+                effects: vec![effect],
+            }),
+        }
+    }
+    units
+}
