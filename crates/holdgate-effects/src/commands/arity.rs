@@ -118,13 +118,12 @@ fn leads_to_sub_command(levels: &[Arc<Spec>], words: &[Value]) -> bool {
             continue;
         }
         match kind(levels, &word.text) {
-            Word::End => return false,
             Word::Flag => may_be_passed = false,
             Word::TakesValue => is_value = true,
             Word::Unlisted => may_be_passed = true,
             Word::Operand if level.sub.contains_key(word.text.as_str()) => return true,
             Word::Operand if may_be_passed => may_be_passed = false,
-            Word::Operand => return false,
+            Word::End | Word::Operand => return false,
         }
     }
     false

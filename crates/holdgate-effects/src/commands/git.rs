@@ -329,9 +329,10 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
         }
         scene.remotes.insert(remote.to_owned(), content.clone());
     }
-    if let Some(setting) = lower.strip_prefix("remote.") {
-        let forces = setting.ends_with(".push") && content.text.starts_with('+');
-        let mirrors = setting.ends_with(".mirror") && content.text == "true";
+    if lower.starts_with("remote.") {
+        let setting = lower.rsplit('.').next().unwrap_or("");
+        let forces = setting == "push" && content.text.starts_with('+');
+        let mirrors = setting == "mirror" && content.text == "true";
         if forces || mirrors {
             let effect = actor.does(Kind::Vcs).tagged(Tag::Push).tagged(Tag::Force);
             scene.emit(effect.about(&format!("{key}={}", content.text)))?;

@@ -79,8 +79,11 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         Some(Ok(spec)) => {
             let run = run_spec(scene, spec, call, actor)?;
             if let Some(words) = arity::attached(spec, call.words) {
-                let words = &words[..];
-                run_spec(scene, spec, &Call { words, ..*call }, actor)?;
+                let other = Call {
+                    words: &words,
+                    ..*call
+                };
+                run_spec(scene, spec, &other, actor)?;
             }
             run
         }

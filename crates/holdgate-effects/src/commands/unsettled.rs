@@ -65,7 +65,8 @@ fn sub_commands(words: &[Value]) -> Vec<&str> {
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c))
     };
     let texts = words.iter().map(|word| word.text.as_str());
-    let plain = texts.filter(|text| !text.starts_with('-'));
+    // An address is the value of an option.
+    let plain = texts.filter(|text| !text.starts_with('-') && !text.contains("://"));
     plain
         .take_while(|text| is_verb(text))
         .take(MAX_SUB)
