@@ -64,7 +64,7 @@ fn wrong(text: &str, message: &str) {
 /// They are built on first use, so nothing else tries all of them.
 #[test]
 fn every_expression_that_is_built_in_can_be_built() {
-    let read = Patterns::read(FILES);
+    let read = Patterns::read(patterns::FILES);
     read.unwrap_or_else(|errors| panic!("{errors}"));
 }
 
