@@ -53,13 +53,11 @@ impl VerbTable {
     /// Whether a program shows something that must not be shown, by its sub-commands, or by one of them
     /// and its own name.
     pub(crate) fn shows_secret(&self, program: &str, sub_commands: &[&str]) -> bool {
-        let said: Vec<String> = sub_commands.iter().flat_map(|sub| words(sub)).collect();
-        let pairs: Vec<String> = said.windows(2).map(<[String]>::concat).collect();
-        let is = |list: &[String], word: &String| list.contains(word);
-        let shows = said.iter().any(|word| is(&self.shows, word));
-        let named = words(program).iter().any(|word| is(&self.secrets, word));
-        let mut nouns = said.iter().chain(&pairs);
-        shows && (named || nouns.any(|word| is(&self.secrets, word) || is(&self.tokens, word)))
+        let named = words(program).iter().any(|w| self.secrets.contains(w));
+        // `print-access-token`, and not `token-count`.
+        let is_token = |sub: &&str| words(sub).last().is_some_and(|w| self.tokens.contains(w));
+        let secret = says(sub_commands, &self.secrets) || sub_commands.iter().any(is_token);
+        says(sub_commands, &self.shows) && (named || secret)
     }
 
     /// Whether an option empties or overwrites the place beside it.
@@ -128,6 +126,7 @@ mod tests {
         assert!(table.shows_secret("docker-credential-desktop", &["get"]));
         assert!(table.shows_secret("frob", &["auth", "print-access-token"]));
         assert!(!table.shows_secret("frob", &["auth", "login"]));
+        assert!(!table.shows_secret("frob", &["token-count", "show"]));
         assert!(!table.shows_secret("token-counter", &["show"]));
         assert!(table.confirms("--yes") && table.confirms("--force=true"));
         assert!(table.overwrites("--emptyOutDir") && table.overwrites("--delete-after"));
