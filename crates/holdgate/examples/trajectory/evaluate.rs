@@ -5,12 +5,12 @@
 //! in real work of a project, and are judged by the counts and the threshold that were made without
 //! that project, and by the automaton without the rules of their family.
 
-use super::counts;
 #![allow(
     clippy::cast_precision_loss,
     reason = "counts of cases stay far below 2^52"
 )]
 
+use super::counts;
 use super::families::{Dice, attack};
 use super::replay::{Replay, Seen, Session};
 use anyhow::Context as _;
