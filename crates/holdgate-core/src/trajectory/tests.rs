@@ -198,7 +198,9 @@ fn each_family_can_be_left_out() {
     for (calls, rule) in attacks() {
         let mut trail = Trail::default();
         let (last, before) = calls.split_last().unwrap();
-        before.iter().for_each(|call| step(&mut trail, call));
+        for call in before {
+            step(&mut trail, call);
+        }
         let acts = Act::all(last);
         let found = trail.cases(&acts, Families::ALL);
         let family = found.iter().find(|case| case.rule == rule).unwrap().family;
@@ -397,7 +399,9 @@ proptest! {
         let (last, before) = calls.split_last().unwrap();
         for (call, gap) in before.iter().zip(gaps.iter().cycle()) {
             step(&mut trail, call);
-            gap.iter().for_each(|call| step(&mut trail, call));
+            for call in gap {
+                step(&mut trail, call);
+            }
         }
         prop_assert!(rules(&trail, last).contains(rule), "{rule}: {:?}", rules(&trail, last));
     }

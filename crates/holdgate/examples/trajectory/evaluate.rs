@@ -5,6 +5,11 @@
 //! in real work of a project, and are judged by the counts and the threshold that were made without
 //! that project, and by the automaton without the rules of their family.
 
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "counts of cases stay far below 2^52"
+)]
+
 use super::counts;
 use super::families::{Dice, attack};
 use super::replay::{Replay, Seen, Session};
@@ -84,8 +89,8 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
     );
     for (name, all) in [("pieces", &pieces), ("whole sessions", &whole)] {
         let loud = |piece: &&Piece| {
-            let (ppm, limit) = &models[piece.project.as_str()];
-            bits(&piece.sequence, ppm) > *limit
+            let model = models.get(piece.project.as_str());
+            model.is_some_and(|(ppm, limit)| bits(&piece.sequence, ppm) > *limit)
         };
         let by = |count: usize| Rate {
             hits: count as u64,
@@ -113,7 +118,8 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
     );
     let mut totals: BTreeMap<Family, [Rate; 4]> = BTreeMap::new();
     for generated in generate(&honest)? {
-        let (ppm, limit) = &models[generated.project.as_str()];
+        let model = models.get(generated.project.as_str());
+        let (ppm, limit) = model.context("a project without a model")?;
         let surprising = bits(&generated.without.sequence, ppm) > *limit;
         let (whole, rest) = (
             generated.with.stopped.is_some(),

@@ -179,7 +179,7 @@ impl LearnedFile {
             if let Some(folder) = self.0.parent() {
                 fs::create_dir_all(folder)?;
             }
-            if model.sessions() % SNAPSHOT_EVERY == 0 && self.0.exists() {
+            if model.sessions().is_multiple_of(SNAPSHOT_EVERY) && self.0.exists() {
                 self.keep()?;
             }
             let temporary = self.0.with_extension("new");
