@@ -131,7 +131,7 @@ pub(super) fn train(examples: &[&Example], thresholds: Option<(Thresholds, Thres
 }
 
 /// Thresholds from honest calls of sources that the model has not seen. Of calls of repositories one
-/// in a hundred may be recorded, and none asked about that passes today; of all others, one in a
+/// in two hundred may be recorded, and none asked about that passes today; of all others, one in a
 /// thousand. Nothing honest comes near to being blocked, whatever the other layers say about it.
 pub(super) fn thresholds(examples: &[Example]) -> anyhow::Result<(Thresholds, Thresholds)> {
     let sources: BTreeSet<&str> = examples.iter().map(|e| e.source.as_str()).collect();
@@ -180,7 +180,7 @@ pub(super) fn thresholds(examples: &[Example]) -> anyhow::Result<(Thresholds, Th
                 .copied()
                 .unwrap_or(f32::MIN)
         };
-        let audit = near(&mut real, 100);
+        let audit = near(&mut real, 200);
         let ask = near(&mut real, usize::MAX)
             .max(near(&mut other, 1000))
             .max(audit)
