@@ -179,10 +179,11 @@ impl Classifier {
 }
 
 impl New {
-    /// A flag that nobody was ever seen to use with the program, where data is sent to a known host
-    /// outside. No honest call of a repository that was held out is like this.
+    /// A sub-command that nobody was ever seen to use, with an address outside; or a flag of that
+    /// kind, where data is sent to a known host outside. No honest call of a repository that was held
+    /// out is like this.
     pub fn is_alarming(&self) -> bool {
-        self.novelty.flag && self.risks.sends
+        self.novelty.subcommand && self.risks.host || self.novelty.flag && self.risks.sends
     }
 
     /// Whether a reviewer wants to know: something new that reaches something sensitive, addresses a

@@ -20,7 +20,7 @@ const MAX_SUBCOMMAND: usize = 24;
 pub struct Shape {
     /// The program, tool or function.
     pub program: u32,
-    /// The program and its first operand, if that looks like a sub-command.
+    /// The program and its first word, if that is a sub-command.
     pub subcommand: Option<u32>,
     /// The program, the sub-command and one flag, for each flag.
     pub flags: Vec<u32>,
@@ -87,7 +87,7 @@ impl Shape {
     }
 }
 
-/// The first operand of a unit, if it looks like a sub-command.
+/// The first word of a unit's command, if it looks like a sub-command.
 pub(crate) fn first_word<'e>(unit: &Unit<'e>) -> Option<&'e str> {
     Words::of(unit).first
 }
@@ -126,7 +126,9 @@ impl<'e> Words<'e> {
         let Some(text) = run.and_then(|run| run.text.as_deref()) else {
             return words;
         };
-        let mut is_first = true;
+        // A later word may be the value of a flag.
+        let first = text.split_ascii_whitespace().next();
+        words.first = first.filter(|word| is_subcommand(word));
         for word in text.split_ascii_whitespace().take(MAX_WORDS) {
             if let Some(flag) = flag(word) {
                 if words.flags.len() < MAX_FLAGS && !words.flags.contains(&flag) {
@@ -136,9 +138,6 @@ impl<'e> Words<'e> {
                 if matches!(flag, "-c" | "-e" | "-lc" | "-Command" | "--eval") {
                     break;
                 }
-            } else if is_first {
-                is_first = false;
-                words.first = Some(word).filter(|word| is_subcommand(word));
             }
         }
         words

@@ -45,8 +45,8 @@ struct Watcher {
     seen: Option<Seen>,
     settings_problem: Option<String>,
     rules_problem: Option<String>,
-    /// The file of what the classifier has learned, as it was last read.
-    model: Option<Stamp>,
+    /// The file of what the classifier has learned, as it was last seen; `None` before the first look.
+    model: Option<Option<Stamp>>,
 }
 
 /// The files as they stood at one time.
@@ -124,13 +124,9 @@ impl Watcher {
     fn look_at_model(&mut self, app: &App) {
         let dir = &app.config.state_dir;
         let stamp = rulebook::stamp(&models::path(dir));
-        if stamp.is_none() || stamp == self.model {
-            return;
-        }
-        let is_first = self.model.is_none();
-        self.model = stamp;
-        if is_first {
-            // It was read when the proxy started.
+        let before = self.model.replace(stamp);
+        // What was there when the proxy started has been read; without a file, what is in force stays.
+        if before.is_none_or(|before| before == stamp) || stamp.is_none() {
             return;
         }
         let used = models::read(dir).and_then(|memories| {

@@ -8,7 +8,7 @@ use holdgate_core::classifier::learn::{
 };
 use holdgate_core::classifier::shape::{Seen, Shape};
 use holdgate_core::classifier::unit::{Unit, units};
-use holdgate_core::classifier::{self, Classifier, Novelty};
+use holdgate_core::classifier::{self, Classifier, Novelty, Scores};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -131,12 +131,13 @@ pub(super) fn train(examples: &[&Example], thresholds: Option<(Thresholds, Thres
 }
 
 /// Thresholds from honest calls of sources that the model has not seen. Of calls of repositories one
-/// in a hundred may be recorded, and none asked about that passes today; of all others, one in a
-/// thousand. Nothing honest comes near to being blocked.
+/// in two hundred may be recorded, and none asked about that passes today; of all others, one in a
+/// thousand. Nothing honest comes near to being blocked, whatever the other layers say about it.
 pub(super) fn thresholds(examples: &[Example]) -> anyhow::Result<(Thresholds, Thresholds)> {
     let sources: BTreeSet<&str> = examples.iter().map(|e| e.source.as_str()).collect();
     // Per head: of repositories, and of others.
     let mut scores = [[Vec::new(), Vec::new()], [Vec::new(), Vec::new()]];
+    let mut highest = [f32::MIN; 2];
     for fold in 0..2 {
         let mut number = 0;
         let held_out: BTreeSet<&str> = sources
@@ -152,23 +153,26 @@ pub(super) fn thresholds(examples: &[Example]) -> anyhow::Result<(Thresholds, Th
         let seen = |e: &&Example| e.is_attack || !held_out.contains(e.source.as_str());
         let parts = train(&examples.iter().filter(seen).collect::<Vec<_>>(), None);
         let model = Classifier::new(Arc::new(ready(&parts)?), None);
-        for example in examples.iter().filter(|e| is_honest(e)) {
+        for example in examples.iter().filter(|e| !e.is_attack) {
             if !held_out.contains(example.source.as_str()) {
                 continue;
             }
             let found = model.score(&example.effects);
+            for (most, score) in highest.iter_mut().zip(of_heads(&found)) {
+                *most = score.max(*most);
+            }
+            if !is_honest(example) {
+                continue;
+            }
             let kind = usize::from(!example.source.contains('/'));
-            for (head, score) in scores
-                .iter_mut()
-                .zip([found.semantic.score, found.lexical.score])
-            {
+            for (head, score) in scores.iter_mut().zip(of_heads(&found)) {
                 if let Some(list) = head.get_mut(kind) {
                     list.push(score);
                 }
             }
         }
     }
-    let [semantic, lexical] = scores.map(|[mut real, mut other]| {
+    let limits = |[mut real, mut other]: [Vec<f32>; 2], highest: f32| {
         let near = |scores: &mut Vec<f32>, one_in: usize| {
             scores.sort_unstable_by(|a, b| b.total_cmp(a));
             scores
@@ -176,15 +180,23 @@ pub(super) fn thresholds(examples: &[Example]) -> anyhow::Result<(Thresholds, Th
                 .copied()
                 .unwrap_or(f32::MIN)
         };
-        let audit = near(&mut real, 100);
+        let audit = near(&mut real, 200);
         let ask = near(&mut real, usize::MAX)
             .max(near(&mut other, 1000))
             .max(audit)
             + MARGIN;
-        let block = near(&mut other, usize::MAX).max(ask) + 4.0 * MARGIN;
+        let block = highest.max(ask) + 4.0 * MARGIN;
         Thresholds { audit, ask, block }
-    });
+    };
+    let ([semantic, lexical], [most_semantic, most_lexical]) = (scores, highest);
+    let semantic = limits(semantic, most_semantic);
+    let lexical = limits(lexical, most_lexical);
     Ok((semantic, lexical))
+}
+
+/// The scores of both heads that have a threshold.
+fn of_heads(scores: &Scores) -> [f32; 2] {
+    [scores.semantic.score, scores.lexical.score]
 }
 
 /// The model as it is after it was written and read.
