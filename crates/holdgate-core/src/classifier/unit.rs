@@ -6,8 +6,6 @@ use std::sync::Arc;
 /// Units of one call. What comes after them counts as part of the last one, so that nothing is
 /// left out.
 const MAX_UNITS: usize = 48;
-/// How far back a unit is looked for: a program's effects stand together.
-const NEAR: usize = 6;
 
 /// One program, tool or function, and what it does.
 #[derive(Clone, Debug)]
@@ -40,8 +38,8 @@ pub fn units(effects: &[Effect]) -> Vec<Unit<'_>> {
     let mut units: Vec<Unit<'_>> = Vec::with_capacity(effects.len().min(8));
     for effect in effects {
         let is_full = units.len() >= MAX_UNITS;
-        let mut near = units.iter_mut().rev().take(NEAR);
-        match near.find(|unit| unit.has(effect)) {
+        // A program's effects stand together, as a rule; nothing that stands between may part them.
+        match units.iter_mut().rev().find(|unit| unit.has(effect)) {
             Some(unit) => unit.effects.push(effect),
             None if is_full => {
                 if let Some(last) = units.last_mut() {

@@ -1,6 +1,7 @@
 //! The classifier: does this call look like what was blocked before? (Inspired by "TS-Guard".)
 //!
-//! Only the semantic head can block. The others can record a call, or have a person asked.
+//! Only the semantic head can block, and only by thresholds that come from the project's own calls.
+//! The others can record a call, or have a person asked. Where the gate is lifted, all only record.
 
 use crate::call::ToolCall;
 use crate::classifier::base::{Base, Thresholds};
@@ -42,30 +43,34 @@ impl Classification {
 
     /// Its findings about a call with these effects.
     pub fn findings(&self, effects: &[Effect]) -> Vec<Finding> {
-        self.of_units(&units(effects))
+        self.of_units(&units(effects), self.most)
     }
 
-    fn of_units(&self, units: &[Unit<'_>]) -> Vec<Finding> {
+    /// The findings about units, with verdicts of at most `most`.
+    fn of_units(&self, units: &[Unit<'_>], most: Verdict) -> Vec<Finding> {
         let scores = self.classifier.score_units(units);
         let base = self.classifier.base();
         let own = self.classifier.learned().and_then(Learned::thresholds);
         let (semantic, lexical) = own.unwrap_or((base.semantic, base.lexical));
+        // What is usual elsewhere is too little to refuse a call.
+        let most_semantic = own.map_or(Verdict::Ask, |_| Verdict::Block);
         let mut findings = Vec::new();
         let head = scores.semantic;
         if let Some(verdict) = reached(head.score, semantic) {
             let reason = "what it does resembles calls that were blocked";
             let reason = format!("{reason} (score {:.1})", head.score);
-            findings.push(self.finding("risky-facts", verdict, reason, units.get(head.unit)));
+            let verdict = verdict.min(most_semantic).min(most);
+            findings.push(finding("risky-facts", verdict, reason, units.get(head.unit)));
         }
         let head = scores.lexical;
         if let Some(verdict) = reached(head.score, lexical) {
             let reason = "its words resemble those of calls that were blocked";
             let reason = format!("{reason} (score {:.1})", head.score);
-            let verdict = verdict.min(Verdict::Ask);
-            findings.push(self.finding("risky-words", verdict, reason, units.get(head.unit)));
+            let verdict = verdict.min(Verdict::Ask).min(most);
+            findings.push(finding("risky-words", verdict, reason, units.get(head.unit)));
         }
         if let Some(new) = scores.new
-            && let Some(verdict) = risk_of(new)
+            && let Some(verdict) = risk_of(new, own.is_some())
         {
             let list = |words: Vec<&str>| words.join(", ");
             let reason = format!(
@@ -73,24 +78,24 @@ impl Classification {
                 list(new.novelty.words().collect()),
                 list(new.risks.words().collect())
             );
-            findings.push(self.finding("unseen-action", verdict, reason, units.get(new.unit)));
+            let verdict = verdict.min(most);
+            findings.push(finding("unseen-action", verdict, reason, units.get(new.unit)));
         }
         findings
     }
+}
 
-    fn finding(
-        &self,
-        rule: &'static str,
-        verdict: Verdict,
-        reason: String,
-        unit: Option<&Unit<'_>>,
-    ) -> Finding {
-        Finding {
-            verdict: verdict.min(self.most),
-            evidence: unit.map(|unit| Masked::start(unit.text(), SHOWN)),
-            effect: unit.and_then(|unit| Some(Arc::new((*unit.effects.first()?).clone()))),
-            ..Finding::audit(LayerName::Classifier, rule, reason)
-        }
+fn finding(
+    rule: &'static str,
+    verdict: Verdict,
+    reason: String,
+    unit: Option<&Unit<'_>>,
+) -> Finding {
+    Finding {
+        verdict,
+        evidence: unit.map(|unit| Masked::start(unit.text(), SHOWN)),
+        effect: unit.and_then(|unit| Some(Arc::new((*unit.effects.first()?).clone()))),
+        ..Finding::audit(LayerName::Classifier, rule, reason)
     }
 }
 
@@ -103,13 +108,18 @@ impl Layer for Classification {
         &self,
         _: &ToolCall,
         effects: &[Effect],
-        _: &Context<'_>,
+        context: &Context<'_>,
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel> {
         let units = units(effects);
         let bytes: usize = units.iter().map(|unit| unit.text().len().min(4096)).sum();
         fuel.spend(1 + (bytes / BYTES_PER_FUEL) as u64)?;
-        Ok(self.of_units(&units))
+        let most = if context.expert {
+            Verdict::Audit
+        } else {
+            self.most
+        };
+        Ok(self.of_units(&units, most))
     }
 }
 
@@ -126,10 +136,12 @@ fn reached(score: f32, thresholds: Thresholds) -> Option<Verdict> {
     }
 }
 
-/// What follows from something new. What is new and no risk is ordinary work.
-fn risk_of(new: New) -> Option<Verdict> {
+/// What follows from something new. What is new and no risk is ordinary work. Only a project that
+/// knows its own calls can ask about one.
+fn risk_of(new: New, knows_project: bool) -> Option<Verdict> {
     if new.is_alarming() {
-        Some(Verdict::Ask)
+        let ask = knows_project.then_some(Verdict::Ask);
+        Some(ask.unwrap_or(Verdict::Audit))
     } else {
         new.is_notable().then_some(Verdict::Audit)
     }

@@ -43,8 +43,9 @@ async fn calls_are_judged_in_every_protocol() {
 #[tokio::test]
 async fn a_stream_that_breaks_off_ends_with_an_error_of_its_protocol() {
     let guarded = Guarded::model(|_| {});
-    for (path, request) in [&ways()[0], &ways()[2]] {
-        let answer = post(&guarded.url(&format!("/x/cut_clean_tool{path}")), request).await;
+    for (number, (path, request)) in [&ways()[0], &ways()[2]].into_iter().enumerate() {
+        let url = guarded.url(&format!("/x/cut_clean_tool@{number}{path}"));
+        let answer = post(&url, request).await;
         assert!(loose::calls(&answer.body).is_empty(), "{}", answer.text());
         has(&answer.text(), "\"error\":");
         lacks(&answer.text(), "event:");

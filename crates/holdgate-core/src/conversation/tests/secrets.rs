@@ -20,13 +20,13 @@ fn kept(store: &Conversations) -> usize {
 
 #[test]
 fn the_memory_of_secrets_is_bounded_for_all_conversations_together() {
-    let keys = |from: usize| (from..from + 40).map(key).collect::<Vec<_>>().join("\n");
+    let keys = |from: usize| (from..from + 20).map(key).collect::<Vec<_>>().join("\n");
     let conversation = |number: usize| {
         let mut messages = vec![user(&format!("task {number}"))];
         for turn in 0..8 {
             let id = format!("c{number}-{turn}");
             messages.push(calls(&[&id]));
-            messages.push(result(&id, &keys((number * 8 + turn) * 40)));
+            messages.push(result(&id, &keys((number * 8 + turn) * 20)));
         }
         json!({ "messages": messages }).to_string()
     };
