@@ -48,7 +48,7 @@ fn main() -> anyhow::Result<()> {
     measure("what a record keeps", &calls, |effects| {
         Lesson::of(effects, &base, None)
     });
-    let long = format!("echo {}", "some words and more of them ".repeat(150));
+    let long = format!("unlisted {}", "some words and more of them ".repeat(150));
     let long = effects(
         &serde_json::json!({"id": "long", "expect": "allow",
         "call": {"tool": "Bash", "input": {"command": long}}})

@@ -50,6 +50,7 @@ const OUTSIDE: [PathClass; 7] = [
 
 /// What makes something new a risk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Risks {
     /// A sensitive place is near.
     pub sensitive: bool,
@@ -120,6 +121,7 @@ impl Risks {
 
 /// How new a unit is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Novelty {
     /// The program was never seen.
     pub program: bool,

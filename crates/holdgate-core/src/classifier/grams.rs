@@ -33,8 +33,7 @@ pub(crate) fn features(window: &[u8], mut each: impl FnMut(usize)) {
     let mut before = [b' '; 4];
     let mut word = START;
     let mut previous = START;
-    let mut place = 0_usize;
-    for byte in window.iter().copied().chain([b' ']) {
+    for (place, byte) in window.iter().copied().chain([b' ']).enumerate() {
         let byte = match byte {
             // Which number it is says little.
             b'0'..=b'9' => b'0',
@@ -67,7 +66,6 @@ pub(crate) fn features(window: &[u8], mut each: impl FnMut(usize)) {
             word = step(word, u64::from(byte));
         }
         before = [b, c, d, byte];
-        place += 1;
     }
 }
 

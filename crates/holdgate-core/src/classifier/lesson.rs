@@ -106,7 +106,9 @@ impl Lesson {
             let numbers = |key: &str| Some(json.get(key)?.as_array()?.iter().take(MAX_NUMBERS));
             let number = |json: &Json<'_>| match json {
                 Json::Number(text) => text.parse::<u32>().ok(),
-                _ => None,
+                Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {
+                    None
+                }
             };
             let facts = numbers("facts")?.map(|fact| u16::try_from(number(fact)?).ok());
             Some(Part {

@@ -225,6 +225,6 @@ fn is_about_call(record: &Json<'_>) -> bool {
 pub(super) fn number(json: Option<&Json<'_>>) -> Option<u64> {
     match json? {
         Json::Number(text) => text.parse().ok(),
-        _ => None,
+        Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => None,
     }
 }

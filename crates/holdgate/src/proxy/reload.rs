@@ -31,7 +31,11 @@ pub(crate) struct Counters {
 
 /// Looks at the files until the other end of `stop` is gone.
 pub(super) fn watch(app: &App, stop: &Receiver<()>) {
-    let mut watcher = Watcher::default();
+    let mut watcher = Watcher {
+        // It was read when the proxy started.
+        model: rulebook::stamp(&models::path(&app.config.state_dir)),
+        ..Watcher::default()
+    };
     // What changed between the start and now has not been seen yet.
     watcher.look(app);
     while stop.recv_timeout(app.config.rules.check_every) == Err(RecvTimeoutError::Timeout) {
@@ -45,8 +49,8 @@ struct Watcher {
     seen: Option<Seen>,
     settings_problem: Option<String>,
     rules_problem: Option<String>,
-    /// The file of what the classifier has learned, as it was last seen; `None` before the first look.
-    model: Option<Option<Stamp>>,
+    /// The file of what the classifier has learned, as it was last seen.
+    model: Option<Stamp>,
 }
 
 /// The files as they stood at one time.
@@ -124,9 +128,9 @@ impl Watcher {
     fn look_at_model(&mut self, app: &App) {
         let dir = &app.config.state_dir;
         let stamp = rulebook::stamp(&models::path(dir));
-        let before = self.model.replace(stamp);
-        // What was there when the proxy started has been read; without a file, what is in force stays.
-        if before.is_none_or(|before| before == stamp) || stamp.is_none() {
+        let before = std::mem::replace(&mut self.model, stamp);
+        // Without a file, what is in force stays.
+        if before == stamp || stamp.is_none() {
             return;
         }
         let used = models::read(dir).and_then(|memories| {
