@@ -60,14 +60,24 @@ impl Classification {
             let reason = "what it does resembles calls that were blocked";
             let reason = format!("{reason} (score {:.1})", head.score);
             let verdict = verdict.min(most_semantic).min(most);
-            findings.push(finding("risky-facts", verdict, reason, units.get(head.unit)));
+            findings.push(finding(
+                "risky-facts",
+                verdict,
+                reason,
+                units.get(head.unit),
+            ));
         }
         let head = scores.lexical;
         if let Some(verdict) = reached(head.score, lexical) {
             let reason = "its words resemble those of calls that were blocked";
             let reason = format!("{reason} (score {:.1})", head.score);
             let verdict = verdict.min(Verdict::Ask).min(most);
-            findings.push(finding("risky-words", verdict, reason, units.get(head.unit)));
+            findings.push(finding(
+                "risky-words",
+                verdict,
+                reason,
+                units.get(head.unit),
+            ));
         }
         if let Some(new) = scores.new
             && let Some(verdict) = risk_of(new, own.is_some())
@@ -79,7 +89,12 @@ impl Classification {
                 list(new.risks.words().collect())
             );
             let verdict = verdict.min(most);
-            findings.push(finding("unseen-action", verdict, reason, units.get(new.unit)));
+            findings.push(finding(
+                "unseen-action",
+                verdict,
+                reason,
+                units.get(new.unit),
+            ));
         }
         findings
     }
