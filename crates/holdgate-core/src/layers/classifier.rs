@@ -103,13 +103,21 @@ impl Layer for Classification {
         &self,
         _: &ToolCall,
         effects: &[Effect],
-        _: &Context<'_>,
+        context: &Context<'_>,
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel> {
         let units = units(effects);
         let bytes: usize = units.iter().map(|unit| unit.text().len().min(4096)).sum();
         fuel.spend(1 + (bytes / BYTES_PER_FUEL) as u64)?;
-        Ok(self.of_units(&units))
+        let mut findings = self.of_units(&units);
+        if context.expert {
+            // What the gate blocks scores high. If that were asked about, lifting the gate would lift
+            // nothing.
+            for finding in &mut findings {
+                finding.verdict = finding.verdict.min(Verdict::Audit);
+            }
+        }
+        Ok(findings)
     }
 }
 
