@@ -130,6 +130,8 @@ impl Layer for Classification {
         let bytes: usize = units.iter().map(|unit| unit.text().len().min(4096)).sum();
         fuel.spend(1 + (bytes / BYTES_PER_FUEL) as u64)?;
         let most = if context.expert {
+            // What the gate blocks scores high. If that were asked about, lifting the gate would lift
+            // nothing.
             Verdict::Audit
         } else {
             self.most

@@ -82,6 +82,7 @@ fn verdicts_one_a_line() {
         files.write("more.jsonl", &circles(7)),
     );
     let out = files.0.path().join("verdicts.jsonl");
+    // Its findings depend on a model, which changes.
     let flags = [
         "--verdicts",
         out.to_str().unwrap(),
