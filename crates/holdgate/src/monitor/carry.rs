@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -30,13 +30,18 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
     let mut chunk = vec![0; CHUNK];
     warm_up(shared, &from);
     let mut unfinished = false;
+    // It was counted when it began.
+    let mut busy = Some(Busy(&shared.busy));
     loop {
         if unfinished && is_silent(&from, &SILENCE) {
             watching.look(OutputWatch::pause);
             unfinished = false;
             continue;
         }
-        let read = match from.read(&mut chunk) {
+        drop(busy.take());
+        let read = from.read(&mut chunk);
+        busy = Some(Busy::begin(&shared.busy));
+        let read = match read {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -52,6 +57,22 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
         }
     }
     watching.look(OutputWatch::finish);
+}
+
+/// A stream counts among those with output until this is dropped.
+struct Busy<'a>(&'a AtomicUsize);
+
+impl Busy<'_> {
+    fn begin(busy: &AtomicUsize) -> Busy<'_> {
+        busy.fetch_add(1, Ordering::AcqRel);
+        Busy(busy)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// The watch over a stream, and where its hits go.

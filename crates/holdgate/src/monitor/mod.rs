@@ -22,7 +22,7 @@ use incident::{Done, Incident};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -107,6 +107,8 @@ struct Shared {
     /// The agent has used a tool.
     acted: AtomicBool,
     watching: AtomicBool,
+    /// Streams that have output which is not passed on yet.
+    busy: AtomicUsize,
     state: Mutex<State>,
     /// Told when the last open question is decided.
     settled: Condvar,
@@ -138,6 +140,7 @@ impl StreamMonitor {
             work,
             acted: AtomicBool::new(false),
             watching: AtomicBool::new(true),
+            busy: AtomicUsize::new(agent.outputs.len()),
             state: Mutex::new(State {
                 tree: agent.tree,
                 open: 0,
@@ -163,6 +166,11 @@ impl StreamMonitor {
             carriers.push(spawn(name, move || carry::carry(output, &shared, &found))?);
         }
         Ok(StreamMonitor { shared, carriers })
+    }
+
+    /// Whether all output that the agent has made has been passed on.
+    pub fn is_quiet(&self) -> bool {
+        self.shared.busy.load(Ordering::Acquire) == 0
     }
 
     /// Watches no more, once what was found is decided. Output passes on as before.

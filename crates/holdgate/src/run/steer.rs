@@ -181,10 +181,12 @@ pub(super) fn exit_on_signals() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether it stands still, and all that it has printed stands on the screen.
 fn has_suspended_itself(monitor: &StreamMonitor) -> bool {
     // What has ended stands still, too.
     let suspended = |agent: Process| agent.is_stopped() && agent.is_alive();
     monitor.with_tree(|tree| !tree.is_frozen() && tree.first().is_some_and(suspended))
+        && monitor.is_quiet()
 }
 
 /// The keeper must never be stopped: it would miss the agent's exit.
