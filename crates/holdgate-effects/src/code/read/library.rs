@@ -117,6 +117,15 @@ impl<'w> Reader<'_, 'w, '_> {
                 AbstractValue::Text(_) | AbstractValue::List(_) | AbstractValue::Number(_) => {
                     Some(first.clone())
                 }
+                // A path or address as a text: still the same place.
+                AbstractValue::Object(_) | AbstractValue::Any(_)
+                    if matches!(
+                        last,
+                        "str" | "String" | "strval" | "quote" | "escapeshellarg" | "bytes"
+                    ) =>
+                {
+                    Some(AbstractValue::value(fold::plain(first)))
+                }
                 _ => None,
             },
             "sprintf" | "Sprintf" | "format" | "printf" | "vsprintf" | "println" => {
