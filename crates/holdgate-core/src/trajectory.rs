@@ -1,6 +1,6 @@
 //! The trajectory of a conversation: what its calls do together. (Inspired by `TrajAD`.)
 //!
-//! Each call becomes a few abstract [`Action`]s with the paths that they are about. A [`Trail`]
+//! Each call becomes a few abstract [`Action`]s with the paths that they are about. A `Trail`
 //! follows them: an automaton that knows which file holds what, counters, and the end of the
 //! security-relevant sequence, which a [`Model`] finds more or less surprising. Its size is bounded,
 //! and a call costs the same however long the conversation is.

@@ -39,7 +39,7 @@ pub(crate) fn marker(program: &str) -> u32 {
 }
 
 impl Shape {
-    /// The shape of a unit. `is_marked` says whether a [`marker`] is known.
+    /// The shape of a unit. `is_marked` says whether a marker is known.
     pub fn of(unit: &Unit<'_>, is_marked: impl Fn(u32) -> bool) -> Shape {
         let name = program(unit);
         let start = Hash::of("unit").and(name);

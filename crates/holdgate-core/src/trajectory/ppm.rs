@@ -13,7 +13,7 @@ const BASE_WEIGHT: f64 = 16.0;
 /// How many actions are not neutral.
 const RELEVANT: f64 = 32.0;
 
-/// Actions in a row, the last of which follows the others: at most [`ORDER`] and one.
+/// Actions in a row, the last of which follows the others: at most `ORDER` and one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gram {
     /// How many actions stand before the last, and which, the nearest in the lowest byte.
