@@ -2,9 +2,11 @@
 
 use crate::answer::Answer;
 use crate::classifier::lesson::Lesson;
+use crate::exception::{Allowance, NoAllowance, allowances};
 use crate::mask::Masked;
 use crate::stack::Judgement;
 use crate::verdict::{Finding, LayerName, Verdict};
+use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, write_string};
 use holdgate_effects::worded;
 use std::sync::Arc;
@@ -12,6 +14,8 @@ use std::time::Duration;
 
 /// Findings in one record.
 const MAX_FINDINGS: usize = 16;
+/// Effects in one record.
+const MAX_EFFECTS: usize = 16;
 
 /// One decision.
 #[derive(Clone, Debug)]
@@ -36,6 +40,59 @@ pub struct Record {
     pub answer: Option<(Answer, Duration)>,
     /// What the classifier can learn from it, and whether its texts hold a secret that was shown.
     pub lesson: Option<(Lesson, bool)>,
+    /// More about a call that did not pass.
+    pub refused: Option<Box<Refused>>,
+}
+
+/// What `holdgate why` shows about a call that did not pass.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The project that the agent works on.
+    pub project: Option<String>,
+    /// What the model was told instead.
+    pub told: Option<String>,
+    /// What the call would have done.
+    effects: Vec<Json<'static>>,
+    /// What a rule would have to allow, or why none can.
+    exception: Result<Vec<Allowance>, NoAllowance>,
+}
+
+impl Refused {
+    fn of(judgement: &Judgement) -> Option<Box<Refused>> {
+        let refusal = judgement.outcome.as_ref().err()?;
+        // A secret that was shown need not look like one, so masking would not find it.
+        let (shown, exception) = if judgement.carries_secret {
+            let rule = refusal.findings().first().map(|f| f.rule.to_string());
+            (0, Err(NoAllowance::Secret(rule.unwrap_or_default())))
+        } else {
+            let exception = allowances(refusal.findings(), &judgement.effects);
+            (MAX_EFFECTS, exception)
+        };
+        let effects = judgement.effects.iter().take(shown);
+        Some(Box::new(Refused {
+            project: None,
+            told: None,
+            effects: effects.map(Effect::to_json).collect(),
+            exception,
+        }))
+    }
+
+    fn write(&self, out: &mut Members) {
+        for (key, text) in [("project", &self.project), ("told", &self.told)] {
+            if let Some(text) = text {
+                out.text(key, text);
+            }
+        }
+        let effects = Json::Array(self.effects.clone());
+        out.raw("effects", &Masked::json(effects));
+        match &self.exception {
+            Ok(allowances) => {
+                let all = allowances.iter().map(Allowance::to_json).collect();
+                out.raw("exception", &Masked::json(Json::Array(all)));
+            }
+            Err(why) => out.text("no_exception", &why.to_string()),
+        }
+    }
 }
 
 /// What a decision is about.
@@ -129,6 +186,7 @@ impl Record {
                 .lesson
                 .clone()
                 .map(|lesson| (lesson, judgement.carries_secret)),
+            refused: Refused::of(judgement),
         }
     }
 
@@ -145,6 +203,7 @@ impl Record {
             expert: false,
             answer: None,
             lesson: None,
+            refused: None,
         }
     }
 
@@ -167,6 +226,7 @@ impl Record {
             expert: false,
             answer: None,
             lesson: None,
+            refused: None,
         }
     }
 
@@ -225,6 +285,9 @@ impl Record {
             .filter(|_| self.action != Action::Asked)
         {
             out.raw("lesson", &lesson.to_json(*hides).text());
+        }
+        if let Some(refused) = &self.refused {
+            refused.write(&mut out);
         }
         let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
         if left_out > 0 {

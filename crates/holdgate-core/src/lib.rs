@@ -9,6 +9,7 @@ mod conversation;
 pub mod divergence;
 mod drift;
 mod event;
+mod exception;
 mod framing;
 mod guard;
 mod history;
@@ -60,9 +61,10 @@ pub use verdict::{Finding, LayerName, Verdict};
 
 // What is asked and recorded.
 pub use answer::{Answer, Approval};
-pub use incident::{Action, Members, Record, Subject};
+pub use exception::{Allowance, NoAllowance};
+pub use incident::{Action, Members, Record, Refused, Subject};
 pub use mask::{Masked, prepare as prepare_masking};
-pub use question::{Allowance, NoAllowance, Question};
+pub use question::Question;
 
 // What has been done before.
 pub use conversation::{CallReader, Conversations, Room, Unbounded, shared_bytes, shared_history};

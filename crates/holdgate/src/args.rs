@@ -53,6 +53,8 @@ pub enum Command {
     Rules(RulesCommand),
     /// Show decisions from the ledger.
     Incidents(IncidentArgs),
+    /// Explain one decision, and write an exception if the call was right.
+    Why(WhyArgs),
     /// Lift the gate for some time, from a terminal: calls pass and are recorded in full.
     Expert(ExpertArgs),
     /// Set the PIN for answering questions that no terminal shows. Works only at a terminal.
@@ -208,9 +210,46 @@ impl ApproveArgs {
     }
 }
 
+/// `holdgate why`
+#[derive(Debug, clap::Args)]
+pub struct WhyArgs {
+    /// The incident, as a refusal or `holdgate incidents` names it. The start of it is enough.
+    pub id: String,
+    /// Write the exception that is shown. Works only at a terminal, and not from within an agent.
+    #[arg(long)]
+    pub apply: bool,
+    /// Allow the call in every project, not only in the one where it was refused.
+    #[arg(long)]
+    pub everywhere: bool,
+    /// Allow the call for this time only: `2h`, `7days`.
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_exception_time)]
+    pub time: Option<Duration>,
+    /// Print the record as JSON.
+    #[arg(long, conflicts_with = "apply")]
+    pub json: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+fn parse_exception_time(text: &str) -> Result<Duration, String> {
+    let year = Duration::from_hours(366 * 24);
+    let time = humantime::parse_duration(text).ok();
+    time.filter(|time| (Duration::from_secs(1)..=year).contains(time))
+        .ok_or_else(|| {
+            format!("`{text}` is not a duration between one second and one year, write `2h`")
+        })
+}
+
 /// `holdgate incidents`
 #[derive(Debug, clap::Args)]
 pub struct IncidentArgs {
+    /// Explain this incident, as `holdgate why` does.
+    #[arg(conflicts_with_all = ["since", "session", "door", "rule", "verdict", "last", "follow"])]
+    pub id: Option<String>,
+    /// Only this many, the newest ones.
+    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "follow")]
+    pub last: Option<usize>,
     /// Which records to show.
     #[command(flatten)]
     pub filter: Filter,

@@ -15,6 +15,7 @@ use holdgate_effects::Knowledge;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 /// Projects that are remembered, each with its rules.
 const MAX_PROJECTS: usize = 64;
@@ -30,7 +31,10 @@ pub struct InForce {
     explaining: Arc<GuardSettings>,
     /// The operator's rule files.
     pub(crate) operator: Arc<[RuleText]>,
+    /// The rules outside of all projects.
     rules: Arc<RuleSet>,
+    /// When the next rule that holds for some time ends.
+    ends: Option<SystemTime>,
     /// For projects without a file of their own.
     stack: Arc<Stack>,
     know: Arc<Knowledge>,
@@ -90,6 +94,9 @@ impl InForce {
     ) -> anyhow::Result<InForce> {
         let know = crate::own::knowledge()?;
         let rules = rulebook::set(config.profile, &operator, &know)?;
+        let now = SystemTime::now();
+        let ends = rules.next_end(now);
+        let rules = Arc::new(rules.used_in(None, now));
         let (rates, judge) = (config.rates, config.judge);
         let (trajectory, scores) = (config.trajectory, classification(&config, &models, None));
         let stack =
@@ -103,6 +110,7 @@ impl InForce {
             config,
             operator,
             rules,
+            ends,
             stack: Arc::new(stack),
             know,
             beside,
@@ -140,6 +148,11 @@ impl InForce {
         };
         *lock(&next.projects) = lock(&self.projects).iter().map(carried).collect();
         Ok(next)
+    }
+
+    /// Whether a rule that held for some time has ended since.
+    pub(crate) fn is_over(&self, now: SystemTime) -> bool {
+        self.ends.is_some_and(|end| end <= now)
     }
 
     /// What judges the calls of a project, or of an agent without one; `None` if the project's
@@ -245,15 +258,17 @@ impl InForce {
         project: &str,
         file: Option<&RuleText>,
     ) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
+        let knows_more = self.rules.allows_in(project) || self.models.knows(Some(project));
         let rules = match file {
             Some(file) => {
                 let mut files = self.operator.to_vec();
                 files.push(file.clone());
                 rulebook::set(self.config.profile, &files, &self.know)?
             }
-            None if self.models.knows(Some(project)) => self.rules.clone(),
+            None if knows_more => self.rules.clone(),
             None => return Ok(self.base()),
         };
+        let rules = Arc::new(rules.used_in(Some(project), SystemTime::now()));
         let (rates, judge) = (self.config.rates, self.config.judge);
         let trajectory = self.config.trajectory;
         let scores = classification(&self.config, &self.models, Some(project));

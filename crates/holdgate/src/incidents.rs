@@ -1,15 +1,23 @@
 //! `holdgate incidents`: what the ledger says, for people and programs.
 
-use crate::args::Filter;
+use crate::args::{Filter, WrongUse};
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
+use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Masked, Verdict};
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
+use holdgate_effects::worded::nearest;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The parts of Holdgate that write records.
+const DOORS: [&str; 3] = ["proxy", "monitor", "run"];
 
 /// How often a followed ledger is looked at.
 const FOLLOW_EVERY: Duration = Duration::from_millis(200);
@@ -37,36 +45,95 @@ impl Filter {
         });
         verdict_fits && since_fits && session_fits && door_fits && rule_fits
     }
+
+    /// Nothing was found: is it because a name is misspelt? All names count that a record has.
+    fn check_names(&self, dir: &Path) -> anyhow::Result<()> {
+        let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
+        let [rules, doors, sessions] = &mut known;
+        for line in ledger::records(dir)? {
+            let line = line?;
+            let Some(record) = read(&line) else {
+                continue;
+            };
+            let findings = record.get("findings").and_then(Json::as_array);
+            let named = findings.unwrap_or_default().iter();
+            rules.extend(named.filter_map(|f| Some(f.get_str("rule")?.to_owned())));
+            sessions.extend(record.get_str("session").map(str::to_owned));
+        }
+        let built_in = RuleSet::built_in(Profile::default())?;
+        rules.extend(built_in.rules().map(|rule| rule.id.clone()));
+        doors.extend(DOORS.map(str::to_owned));
+        for (what, wanted, known) in [
+            ("rule", &self.rule, rules),
+            ("door", &self.door, doors),
+            ("session", &self.session, sessions),
+        ] {
+            let Some(wanted) = wanted.as_ref().filter(|wanted| !known.contains(*wanted)) else {
+                continue;
+            };
+            if let Some(near) = nearest(wanted, known.iter().map(String::as_str)) {
+                let wanted = shorten(wanted, 80);
+                let what = format!("there is no {what} `{wanted}`, did you mean `{near}`?");
+                return Err(WrongUse(what).into());
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Prints the records of the ledger in `dir` that `filter` takes; with `follow`, also those to
-/// come, until the output is closed.
+/// Prints the records of the ledger in `dir` that `filter` takes, or the newest `count` of them.
 pub fn print(
     dir: &Path,
     filter: &Filter,
+    count: Option<usize>,
     json: bool,
-    follow: bool,
     out: &mut impl Write,
-) -> io::Result<()> {
+) -> anyhow::Result<()> {
+    let mut newest = VecDeque::new();
     let mut shown = 0u64;
+    for line in ledger::records(dir)? {
+        let line = line?;
+        let Some(record) = read(&line).filter(|record| filter.takes(record)) else {
+            continue;
+        };
+        shown += 1;
+        match count {
+            None => print_record(&line, &record, json, out)?,
+            Some(count) => {
+                newest.push_back(line.clone());
+                if newest.len() > count {
+                    newest.pop_front();
+                }
+            }
+        }
+    }
+    for line in &newest {
+        if let Some(record) = read(line) {
+            print_record(line, &record, json, out)?;
+        }
+    }
+    if shown == 0 {
+        filter.check_names(dir)?;
+        if !json {
+            writeln!(out, "no incidents")?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// Prints the records that `filter` takes, also those to come, until the output is closed.
+pub fn follow(dir: &Path, filter: &Filter, json: bool, out: &mut impl Write) -> io::Result<()> {
     let mut last = None;
     for path in ledger::files(dir)? {
         let mut reader = BufReader::new(ledger::readable(&path)?);
-        shown += print_lines(&mut reader, filter, json, out)?;
+        print_lines(&mut reader, filter, json, out)?;
         last = Some((path, reader));
     }
-    if shown == 0 && !json && !follow {
-        writeln!(out, "no incidents")?;
-    }
     out.flush()?;
-    if follow {
-        let current = dir.join("ledger.jsonl");
-        let reader = last
-            .filter(|(path, _)| *path == current)
-            .map(|(_, reader)| reader);
-        return follow_on(&current, reader, filter, json, out);
-    }
-    Ok(())
+    let current = dir.join("ledger.jsonl");
+    let reader = last.filter(|(path, _)| *path == current);
+    let reader = reader.map(|(_, reader)| reader);
+    follow_on(&current, reader, filter, json, out)
 }
 
 fn follow_on(
@@ -97,41 +164,57 @@ fn print_lines(
     filter: &Filter,
     json: bool,
     out: &mut impl Write,
-) -> io::Result<u64> {
-    let mut shown = 0;
+) -> io::Result<()> {
     let mut line = String::new();
     loop {
         line.clear();
         let read = reader.read_line(&mut line)?;
         if read == 0 {
-            return Ok(shown);
+            return Ok(());
         }
         if !line.ends_with('\n') {
             // Still being written: come back for the whole of it.
-            reader.seek_relative(-i64::try_from(read).unwrap_or_default())?;
-            return Ok(shown);
+            return reader.seek_relative(-i64::try_from(read).unwrap_or_default());
         }
-        let Ok(record) = Json::read(line.as_bytes(), 128, LoneSurrogates::Refuse) else {
-            continue;
-        };
-        if filter.takes(&record) {
-            shown += 1;
-            if json {
-                out.write_all(line.as_bytes())?;
-            } else {
-                print_one(&record, out)?;
-            }
+        if let Some(record) = self::read(&line).filter(|record| filter.takes(record)) {
+            print_record(&line, &record, json, out)?;
         }
     }
 }
 
-fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
-    // What a model or an upstream wrote must not steer the terminal. Records of earlier versions may
-    // hold secrets.
-    let text_of = |json: &Json<'_>, key: &str| {
-        let text = json.get(key).and_then(Json::as_str).unwrap_or_default();
-        Masked::start(text, 400).into_string()
-    };
+/// A record of the ledger.
+pub(crate) fn read(line: &str) -> Option<Json<'_>> {
+    Json::read(line.as_bytes(), 128, LoneSurrogates::Refuse).ok()
+}
+
+fn print_record(line: &str, record: &Json<'_>, json: bool, out: &mut impl Write) -> io::Result<()> {
+    if json {
+        out.write_all(line.as_bytes())
+    } else {
+        print_one(record, out)
+    }
+}
+
+/// A text of a record, for people. What a model or an upstream wrote must not steer the terminal.
+/// Records of earlier versions may hold secrets.
+pub(crate) fn text_of(json: &Json<'_>, key: &str) -> String {
+    Masked::start(json.get_str(key).unwrap_or_default(), 400).into_string()
+}
+
+/// A time of a record as the clock on the wall shows it.
+pub(crate) fn local_time(text: &str) -> String {
+    let time = text.parse::<Timestamp>();
+    time.map_or_else(
+        |_| text.to_owned(),
+        |time| {
+            let local = time.to_zoned(TimeZone::system());
+            local.strftime("%Y-%m-%d %H:%M:%S").to_string()
+        },
+    )
+}
+
+/// A record in a few lines.
+pub(crate) fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
     let text = |key: &str| text_of(record, key);
     let verdict = text("verdict");
     let style = verdict_style(&verdict);
@@ -144,7 +227,7 @@ fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "{dim}{}{dim:#}  {style}{verdict:<5}{style:#}  {subject}  {dim}{}  session {}  {}{dim:#}",
-        text("time"),
+        local_time(&text("time")),
         text("id"),
         shorten(&text("session"), 36),
         match text("answer") {

@@ -12,7 +12,7 @@ mod seal;
 mod verify;
 
 pub use files::files;
-pub(crate) use files::{private, readable};
+pub(crate) use files::{private, readable, records};
 pub use seal::Seed;
 pub use verify::{Seals, Verified, verify, verify_sealed};
 

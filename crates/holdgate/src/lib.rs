@@ -32,3 +32,4 @@ pub mod script;
 pub mod threads;
 pub mod train;
 pub(crate) mod upstream;
+pub mod why;

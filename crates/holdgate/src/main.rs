@@ -10,7 +10,7 @@ use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::threads::runtime;
-use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules, train};
+use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules, train, why};
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
@@ -62,8 +62,13 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Incidents(args) => {
             let config = load(&args.place.flags())?;
             let dir = &config.state_dir;
-            incidents::print(dir, &args.filter, args.json, args.follow, &mut out)?;
+            match &args.id {
+                Some(id) => why::show(id, args.json, dir, &mut out)?,
+                None if args.follow => incidents::follow(dir, &args.filter, args.json, &mut out)?,
+                None => incidents::print(dir, &args.filter, args.last, args.json, &mut out)?,
+            }
         }
+        Command::Why(args) => why::run(&args, &load(&args.place.flags())?, &mut out)?,
         Command::Expert(args) => {
             let config = load(&args.place.flags())?;
             asks::expert::run(&args, &config.state_dir, &mut out)?;

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 24] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 25] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -28,6 +28,7 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 24] = [
     ("rules docs", OwnRole::Shows, &[]),
     ("rules words", OwnRole::Shows, &[]),
     ("incidents", OwnRole::Shows, &[]),
+    ("why", OwnRole::Operator, &["--apply"]),
     ("expert", OwnRole::Operator, &["--for", "--off"]),
     ("pin", OwnRole::Operator, &[]),
     ("ledger verify", OwnRole::Shows, &[]),

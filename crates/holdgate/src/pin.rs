@@ -1,7 +1,6 @@
 //! `holdgate pin`: a person at a terminal sets, changes or removes the operator's PIN.
 
 use crate::args::{PinArgs, WrongUse};
-use crate::asks::peer::Processes;
 use crate::asks::pin::{self, NotAccepted, Pin};
 use crate::asks::typed::Tty;
 use crate::config::Config;
@@ -12,16 +11,7 @@ use std::io::Write;
 
 /// Asks for the old PIN if there is one, and for the new one twice. All of it is recorded.
 pub fn run(args: &PinArgs, config: &Config, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut tty = Tty::open()?;
-    // No proxy is asked, so there is no port; an agent is known by all else.
-    let uid = rustix::process::geteuid().as_raw();
-    Processes::default()
-        .check(std::process::id(), uid, uid, 0)
-        .map_err(|why| {
-            WrongUse(format!(
-                "only a person at a terminal can set the PIN: {why}"
-            ))
-        })?;
+    let mut tty = Tty::of_person("set the PIN")?;
     let path = config.pin_file.as_ref();
     let path =
         path.ok_or_else(|| WrongUse("there is no folder for the PIN: HOME is not set".into()))?;

@@ -6,9 +6,10 @@ use super::{Job, JobDone, OnBlock, Output, ResponseContext, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
+use crate::exception::allowances;
 use crate::incident::{Action, Record};
 use crate::notice;
-use crate::question::{Question, allowances};
+use crate::question::Question;
 use crate::session;
 use crate::stack::{Judgement, Refusal};
 use crate::verdict::Verdict;
@@ -190,7 +191,11 @@ impl Ruling {
                 }
             }
         };
-        sink.record(self.record_of(judged, action, now));
+        let mut record = self.record_of(judged, action, now);
+        if let Some(refused) = &mut record.refused {
+            refused.told = judged.notice().map(|(notice, _)| notice);
+        }
+        sink.record(record);
     }
 
     fn record_of(&self, judged: &Judged, action: Action, now: Duration) -> Record {
@@ -202,6 +207,10 @@ impl Ruling {
             now.saturating_sub(judged.since),
         );
         record.answer = judged.answer;
+        if let Some(refused) = &mut record.refused {
+            let session = session::lock(&self.judge.session);
+            refused.project.clone_from(&session.world.project);
+        }
         record.expert = self.judge.expert;
         record
     }

@@ -3,14 +3,16 @@
 use super::condition::{Reader, each};
 use super::report::{Mark, Report, RuleError, Source};
 use super::rule::{ExampleCall, RuleLayer, Tier};
+use super::scope::Scope;
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
 use super::{Example, Expect, Profile, Rule, RuleFile, Stage};
 use crate::verdict::Verdict;
-use holdgate_effects::json::Json;
+use holdgate_effects::json::{Json, shorten};
 use holdgate_effects::worded::suggestion;
 use serde_saphyr::Spanned;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Words for what a rule does, and the verdict behind each.
 const VERDICTS: [(&str, Verdict); 5] = [
@@ -125,7 +127,7 @@ impl Reader {
         if let Some((_, at)) = only.first().filter(|_| verb != "allow") {
             self.error(*at, "`only` belongs to ALLOW");
         }
-        let only = only.into_iter().map(|(rule, _)| rule).collect();
+        let scope = self.scope(&spec, verb == "allow");
         let examples = self.examples(spec.examples.as_ref(), &verb, at).into();
         let when = Arc::new(when);
         Rule {
@@ -134,6 +136,7 @@ impl Reader {
             requires,
             allows: verb == "allow",
             only,
+            scope,
             timing,
             id: spec.id.value,
             category: spec.category.value,
@@ -197,6 +200,32 @@ impl Reader {
             return;
         };
         self.error(word.referenced, what);
+    }
+
+    /// The limits of a rule that allows.
+    fn scope(&mut self, spec: &RuleSpec, allows: bool) -> Scope {
+        for (name, limit) in [("project", &spec.project), ("until", &spec.until)] {
+            if let Some(limit) = limit.as_ref().filter(|_| !allows) {
+                self.error(limit.referenced, format!("`{name}` belongs to ALLOW"));
+            }
+        }
+        let project = spec.project.as_ref().map(|project| {
+            let folder = project.value.trim_end_matches('/');
+            if !folder.starts_with('/') {
+                let what = "write the whole path of the project's folder, `/home/me/project`";
+                self.error(project.referenced, what);
+            }
+            folder.to_owned()
+        });
+        let until = spec.until.as_ref().map(|until| {
+            humantime::parse_rfc3339_weak(&until.value).unwrap_or_else(|_| {
+                let text = shorten(&until.value, 80);
+                let what = format!("`{text}` is not a valid time, write `2026-11-15T20:00:00Z`");
+                self.error(until.referenced, what);
+                SystemTime::UNIX_EPOCH
+            })
+        });
+        Scope { project, until }
     }
 
     fn adjustment(&mut self, spec: &AdjustSpec) -> Adjustment {

@@ -2,6 +2,7 @@
 
 use super::report::{Mark, RuleError};
 use super::rule::ExampleCall;
+use super::scope::Scope;
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
 use crate::call::ToolCall;
@@ -45,8 +46,10 @@ pub fn try_examples(set: &RuleSet, know: &Knowledge, which: impl Fn(&Rule) -> bo
     let shared = Fuel::new(PROJECT_FUEL);
     let mut tried = Vec::new();
     for rule in set.rules().filter(|rule| which(rule)) {
+        let set = in_profile(rule.tried_in).unwrap_or(set);
+        let limited = (rule.scope != Scope::default()).then(|| set.used_at(rule.scope.inside()));
         let trial = Trial {
-            set: in_profile(rule.tried_in).unwrap_or(set),
+            set: limited.as_ref().unwrap_or(set),
             rule,
             know,
             world: &world,

@@ -14,7 +14,8 @@
 //!
 //! A rule can also depend on earlier calls: with `after` it applies only after something was done,
 //! and REQUIRE needs something to be done `before`; see `timing.rs`. ALLOW hides the effects that
-//! it matches from the policy's other rules, but never from the gate or the project's rules.
+//! it matches from the policy's other rules, or from the rules that it names, also of the gate, but
+//! never from the project's rules. `scope.rs` limits it to a project or a time.
 //!
 //! `spec.rs` is a file as written. `compile.rs` and `condition.rs` turn it into the types of
 //! `rule.rs` and `when.rs`; `set.rs` is the set of all rules; `examples.rs` tries the examples;
@@ -30,6 +31,7 @@ mod lazy;
 mod reach;
 mod report;
 mod rule;
+mod scope;
 mod set;
 mod sets;
 mod spec;

@@ -1,6 +1,7 @@
 //! One rule.
 
 use super::report::{Mark, Source};
+use super::scope::Scope;
 use super::sets::Kinds;
 use super::timing::Timing;
 use super::when::{Call, Met};
@@ -79,8 +80,10 @@ pub struct Rule {
     pub(super) requires: bool,
     /// It hides effects from other rules.
     pub(super) allows: bool,
-    /// From which rules; from all, if none is named.
-    pub(super) only: Vec<String>,
+    /// From which rules; from all of the policy, if none is named.
+    pub(super) only: Vec<(String, Mark)>,
+    /// Where and until when it does so.
+    pub(super) scope: Scope,
     pub(super) timing: Option<Arc<Timing>>,
     pub(super) verdicts: compile::Verdicts,
     /// The profile that the examples are tried in.
@@ -187,6 +190,11 @@ impl Rule {
             None => self.when.met(effects, fuel),
             Some(timing) => timing.met(&self.when, effects, history, fuel),
         }
+    }
+
+    /// Whether it makes an exception from this rule, which it names.
+    pub(super) fn excepts(&self, id: &str) -> bool {
+        self.only.iter().any(|(rule, _)| rule == id)
     }
 
     /// The file and line of its definition.

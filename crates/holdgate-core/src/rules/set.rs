@@ -2,6 +2,7 @@
 
 use super::compile::{self, Adjustment};
 use super::index::Index;
+use super::scope::Here;
 use super::sets::Kinds;
 use super::when::Met;
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
@@ -15,6 +16,7 @@ use holdgate_effects::worded::suggestion;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
+use std::time::SystemTime;
 
 /// The category of rules that nobody may switch off: without them, no other rule is safe.
 const PROTECTED: &str = "self-protection";
@@ -58,6 +60,8 @@ pub struct RuleSet {
     profile: Profile,
     rules: Vec<Arc<Rule>>,
     index: Arc<Index>,
+    /// Where and when they are used.
+    here: Here,
 }
 
 impl RuleSet {
@@ -78,6 +82,7 @@ impl RuleSet {
             profile,
             index: Arc::new(Index::of(&rules)),
             rules,
+            here: Here::default(),
         })
     }
 
@@ -135,13 +140,47 @@ impl RuleSet {
         }
     }
 
+    /// The same rules, used in this project at this time. In other sets, rules that allow something
+    /// only in one project or for some time have no effect.
+    #[must_use]
+    pub fn used_in(&self, project: Option<&str>, now: SystemTime) -> RuleSet {
+        self.used_at(Here {
+            project: project.map(str::to_owned),
+            now: Some(now),
+        })
+    }
+
+    pub(super) fn used_at(&self, here: Here) -> RuleSet {
+        RuleSet {
+            here,
+            ..self.clone()
+        }
+    }
+
+    /// Whether a rule allows something only in this project.
+    pub fn allows_in(&self, project: &str) -> bool {
+        let mut allowing = self.allowing();
+        allowing.any(|rule| rule.scope.project.as_deref() == Some(project))
+    }
+
+    /// When the next rule that holds now ceases to.
+    pub fn next_end(&self, now: SystemTime) -> Option<SystemTime> {
+        let ends = self.allowing().filter_map(|rule| rule.scope.until);
+        ends.filter(|end| *end > now).min()
+    }
+
+    fn allowing(&self) -> impl Iterator<Item = &Rule> {
+        let at = self.index.allowing.iter();
+        at.filter_map(|at| self.rules.get(*at)).map(Arc::as_ref)
+    }
+
     /// The rule with this name.
     pub fn rule(&self, id: &str) -> Option<&Rule> {
         self.rules().find(|rule| rule.id == id)
     }
 
     /// Whether a rule protects Holdgate itself, so that nobody may switch it off.
-    pub(crate) fn protects_holdgate(&self, id: &str) -> bool {
+    pub fn protects_holdgate(&self, id: &str) -> bool {
         self.rule(id).is_some_and(|rule| rule.category == PROTECTED)
     }
 
@@ -171,8 +210,8 @@ impl RuleSet {
                 continue;
             }
             let seen = match (rule.layer, rule.tier) {
-                (RuleLayer::Gate, Tier::BuiltIn | Tier::Operator) => Cow::Borrowed(&*visible),
-                (RuleLayer::Policy, Tier::BuiltIn | Tier::Operator) => {
+                (RuleLayer::Gate, _) if rule.category == PROTECTED => Cow::Borrowed(&*visible),
+                (_, Tier::BuiltIn | Tier::Operator) => {
                     self.not_allowed(Cow::Borrowed(&*visible), Some(&rule.id), fuel)?
                 }
                 (_, Tier::Project) => Cow::Borrowed(effects),
@@ -210,13 +249,12 @@ impl RuleSet {
         fuel: &Fuel,
     ) -> Result<Cow<'e, [Effect]>, OutOfFuel> {
         let mut left = effects;
-        let allowing = self.index.allowing.iter();
-        for rule in allowing.filter_map(|at| self.rules.get(*at)) {
+        for rule in self.allowing() {
             let is_meant = match from {
-                Some(id) => rule.only.contains(id),
+                Some(id) => rule.excepts(id),
                 None => rule.only.is_empty(),
             };
-            if !is_meant {
+            if !is_meant || !rule.scope.holds(&self.here) {
                 continue;
             }
             let mut kept = Vec::new();
@@ -269,6 +307,7 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
             errors.push(RuleError::new(&rule.source, rule.at, what));
         }
     }
+    errors.extend(wrong_exceptions(&rules));
     for adjustment in adjusted {
         if let Err(error) = adjust(&mut rules, &adjustment) {
             errors.push(error);
@@ -279,6 +318,30 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
     } else {
         Err(RuleErrors(errors))
     }
+}
+
+/// Exceptions from rules that do not exist, or that nobody may switch off. The operator's file alone
+/// may name rules that stand elsewhere.
+fn wrong_exceptions(rules: &[Arc<Rule>]) -> Vec<RuleError> {
+    let by_name: HashMap<&str, &Rule> = rules.iter().map(|r| (r.id.as_str(), &**r)).collect();
+    let is_whole = rules.iter().any(|rule| rule.tier == Tier::BuiltIn);
+    let mut errors = Vec::new();
+    for rule in rules.iter().filter(|rule| rule.tier == Tier::Operator) {
+        for (id, at) in &rule.only {
+            let what = match by_name.get(id.as_str()) {
+                Some(named) if named.category == PROTECTED => {
+                    format!("`{id}` protects Holdgate itself and has no exceptions")
+                }
+                None if is_whole => {
+                    let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+                    format!("there is no rule `{id}`, {}", suggestion(id, &known))
+                }
+                Some(_) | None => continue,
+            };
+            errors.push(RuleError::new(&rule.source, *at, what));
+        }
+    }
+    errors
 }
 
 fn adjust(rules: &mut [Arc<Rule>], adjustment: &Adjustment) -> Result<(), RuleError> {

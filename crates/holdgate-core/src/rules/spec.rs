@@ -51,6 +51,10 @@ pub(super) struct RuleSpec {
     pub(super) same: Option<Spanned<String>>,
     /// The rules that ALLOW makes exceptions from; by default all rules of the policy.
     pub(super) only: Option<Spanned<Words>>,
+    /// The project in which ALLOW holds; by default all.
+    pub(super) project: Option<Spanned<String>>,
+    /// Until when ALLOW holds.
+    pub(super) until: Option<Spanned<String>>,
     /// It must have been done in a separate call, whose result the agent has seen.
     #[serde(default)]
     pub(super) earlier_call: bool,

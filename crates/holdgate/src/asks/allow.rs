@@ -2,24 +2,35 @@
 
 use crate::config::Config;
 use crate::rulebook::{self, RuleText};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use holdgate_core::Allowance;
-use holdgate_core::rules::{Profile, Tier};
+use holdgate_core::rules::{Example, Expect, Profile, Rule, Tier, try_examples};
 use holdgate_effects::Knowledge;
+use holdgate_effects::json::shorten;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// Where they go.
 #[derive(Debug)]
 pub struct RulesFile {
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(super) know: Arc<Knowledge>,
 }
 
-/// One rule for each finding that asked; `incident` makes their names unique.
-pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
+/// Where and until when a rule that a person writes holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {
+    /// The project's folder; `None` for all.
+    pub(crate) project: Option<String>,
+    /// `None` for ever.
+    pub(crate) until: Option<SystemTime>,
+}
+
+/// One rule for each finding that asked or refused; `incident` makes their names unique.
+pub(crate) fn rules(incident: &str, allowances: &[Allowance], limits: &Limits) -> String {
     let mut yaml = String::new();
     for (number, allowance) in allowances.iter().enumerate() {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -29,19 +40,34 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
             more => format!("-{}", more + 1),
         };
         // The near miss: a little more is asked about again.
-        let example = |more: &str| match &allowance.path {
-            Some(path) => format!(
-                "{{ tool: {}, input: {{ file_path: {} }} }}",
-                quoted(&allowance.program),
-                quoted(&format!("{path}{more}"))
-            ),
-            None => quoted(&format!("{}{more}", allowance.evidence)),
+        let example = |more: &str| {
+            let evidence = format!("{}{more}", allowance.evidence);
+            match (&allowance.path, &limits.project) {
+                (Some(path), _) if allowance.evidence == allowance.program => format!(
+                    "{{ tool: {}, input: {{ file_path: {} }} }}",
+                    quoted(&allowance.program),
+                    quoted(&format!("{path}{more}"))
+                ),
+                // Examples are tried elsewhere, where a relative path means something else.
+                (Some(path), Some(project)) if !evidence.contains(path) => {
+                    quoted(&format!("cd {} && {evidence}", quoted(project)))
+                }
+                _ => quoted(&evidence),
+            }
         };
         let (same, other) = (example(""), example("x"));
         yaml.push_str(&format!(
-            "- id: approved-{id}{number}\n  do: ALLOW\n  only: [{}]\n  category: approved\n  when:\n",
+            "- id: approved-{id}{number}\n  do: ALLOW\n  only: [{}]\n",
             allowance.rule
         ));
+        if let Some(project) = &limits.project {
+            yaml.push_str(&format!("  project: {}\n", quoted(project)));
+        }
+        if let Some(until) = limits.until {
+            let until = humantime::format_rfc3339_seconds(until);
+            yaml.push_str(&format!("  until: {until}\n"));
+        }
+        yaml.push_str("  category: approved\n  when:\n");
         yaml.push_str(&format!("    program: [{}]\n", quoted(&allowance.program)));
         let evidence = format!("^{}$", regex_text(&allowance.evidence));
         yaml.push_str(&format!("    evidence: {}\n", quoted(&evidence)));
@@ -61,7 +87,7 @@ pub(crate) fn rules(incident: &str, allowances: &[Allowance]) -> String {
             ));
         }
         yaml.push_str(&format!(
-            "  because: a person approved it when `{}` asked\n  examples:\n    allow: [{same}]\n    ask: [{other}]\n",
+            "  because: a person approved it after `{}` matched\n  examples:\n    allow: [{same}]\n    ask: [{other}]\n",
             allowance.rule
         ));
     }
@@ -108,15 +134,16 @@ impl RulesFile {
     }
 
     /// Adds rules to the file, or says why they were not written.
-    pub(crate) fn append(&self, yaml: &str) -> Result<(), String> {
-        let added = append(&self.path, yaml, &self.know);
+    pub(crate) fn append(&self, yaml: &str, limits: &Limits) -> Result<(), String> {
+        let added = append(&self.path, yaml, limits, &self.know);
         added.map_err(|e| format!("{}: {e:#}", self.path.display()))
     }
 }
 
-/// Adds rules to the file, which is created if there is none. Only valid rules are written: an
-/// error in this file would prevent the next start.
-fn append(file: &Path, yaml: &str, know: &Knowledge) -> anyhow::Result<()> {
+/// Adds rules to the file, which is created if there is none. Only valid rules are written, and
+/// only such that no example of a built-in rule passes because of them: an error in this file would
+/// prevent the next start, and a rule that is too wide would open a door.
+fn append(file: &Path, yaml: &str, limits: &Limits, know: &Knowledge) -> anyhow::Result<()> {
     if let Some(dir) = file.parent() {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(dir)?;
@@ -125,7 +152,7 @@ fn append(file: &Path, yaml: &str, know: &Knowledge) -> anyhow::Result<()> {
     let mut text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "# Written by answers to questions. Remove a rule to be asked again.\n".to_owned()
+            "# Exceptions that you have approved. Remove one to end it.\n".to_owned()
         }
         Err(error) => return Err(error.into()),
     };
@@ -138,8 +165,29 @@ fn append(file: &Path, yaml: &str, know: &Knowledge) -> anyhow::Result<()> {
         text,
         tier: Tier::Operator,
     };
-    rulebook::set(Profile::default(), std::slice::from_ref(&whole), know)
-        .context("the rule would not work and was not written; answer once or session instead")?;
+    let set = rulebook::set(Profile::default(), std::slice::from_ref(&whole), know)
+        .context("the rule would not work and was not written")?;
+    // Just before its end, or at any time.
+    let now = limits.until.unwrap_or(SystemTime::UNIX_EPOCH) - Duration::from_secs(1);
+    let set = set.used_in(limits.project.as_deref(), now);
+    let built_in = |rule: &Rule| rule.tier == Tier::BuiltIn;
+    let own = set.rules().filter(|rule| rule.tier == Tier::Operator);
+    let own = own.flat_map(|rule| rule.examples.iter());
+    let meant: Vec<String> = own
+        .filter(|example| example.expect == Expect::Match)
+        .map(Example::text)
+        .collect();
+    // What a person has approved may be an example, or a part of one.
+    let is_meant = |text: &str| meant.iter().any(|meant| text.contains(meant));
+    let tried = try_examples(&set, know, built_in).into_iter();
+    let mut opened = tried.filter(|tried| tried.error.is_some());
+    if let Some(opened) = opened.find(|tried| !is_meant(&tried.text)) {
+        bail!(
+            "the rule would also allow `{}`, an example of `{}`, and was not written",
+            shorten(&opened.text, 200),
+            opened.rule
+        );
+    }
     let new = file.with_extension("yaml.new");
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
@@ -168,7 +216,7 @@ mod tests {
             allowance("Write", "Write", Some("/etc/a[1]")),
         ];
         assert_eq!(
-            rules("7F-3-1", &asked),
+            rules("7F-3-1", &asked, &Limits::default()),
             r"- id: approved-7f-3-1
   do: ALLOW
   only: [force-push]
@@ -179,7 +227,7 @@ mod tests {
     any:
       - { effect: vcs }
       - { effect: run, text: '^push ''x''$' }
-  because: a person approved it when `force-push` asked
+  because: a person approved it after `force-push` matched
   examples:
     allow: ['git push -f o''ne a.b*']
     ask: ['git push -f o''ne a.b*x']
@@ -194,7 +242,7 @@ mod tests {
       - { effect: vcs }
       - { effect: run, text: '^push ''x''$' }
     path: { glob: ['/etc/a[[]1[]]'] }
-  because: a person approved it when `force-push` asked
+  because: a person approved it after `force-push` matched
   examples:
     allow: [{ tool: 'Write', input: { file_path: '/etc/a[1]' } }]
     ask: [{ tool: 'Write', input: { file_path: '/etc/a[1]x' } }]
@@ -204,7 +252,11 @@ mod tests {
 
     #[test]
     fn a_text_of_several_lines_cannot_leave_its_quotes() {
-        let yaml = rules("1", &[allowance("sh", "a\n- id: x\n  do: ALLOW", None)]);
+        let yaml = rules(
+            "1",
+            &[allowance("sh", "a\n- id: x\n  do: ALLOW", None)],
+            &Limits::default(),
+        );
         assert_eq!(yaml.matches("\n- id").count(), 0, "{yaml}");
         assert!(yaml.contains(r#""^a\n\\- id: x\n  do: ALLOW$""#), "{yaml}");
     }
@@ -217,7 +269,7 @@ mod tests {
             allowance("sh", "a\nb\tc", None),
             allowance("Write", "Write", Some("/etc/a[1]{b}*?'x")),
         ];
-        let text = rules("7f-3-1", &asked);
+        let text = rules("7f-3-1", &asked, &Limits::default());
         let file = RuleFile {
             name: "approved.yaml",
             text: &text,
@@ -237,12 +289,17 @@ mod tests {
         for id in ["1", "2"] {
             let mut push = allowance("git", "git push -f", None);
             push.rule = "history-rewrite".into();
-            append(&file, &rules(id, &[push]), &know).unwrap();
+            let limits = Limits::default();
+            append(&file, &rules(id, &[push], &limits), &limits, &know).unwrap();
         }
         let before = std::fs::read_to_string(&file).unwrap();
-        let other = rules("3", &[allowance("git", "rm -rf /", None)]);
+        let other = rules(
+            "3",
+            &[allowance("git", "rm -rf /", None)],
+            &Limits::default(),
+        );
         assert!(
-            append(&file, &other, &know).is_err(),
+            append(&file, &other, &Limits::default(), &know).is_err(),
             "its example does not hold"
         );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), before);

@@ -23,7 +23,7 @@ pub(crate) mod typed;
 
 use crate::config::Operator;
 use crate::threads::lock;
-use allow::RulesFile;
+use allow::{Limits, RulesFile};
 use code::{Code, Tries};
 use holdgate_core::{Answer, Question};
 use holdgate_effects::json::shorten;
@@ -186,7 +186,7 @@ impl Asks {
             let file = self.rules_file.as_ref();
             let file =
                 file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
-            file.append(yaml)?;
+            file.append(yaml, &Limits::default())?;
         }
         let mut open = self.lock();
         let at = open.iter().position(|open| open.shown.id == id);

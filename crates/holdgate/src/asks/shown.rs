@@ -1,6 +1,6 @@
 //! A question as a person sees it, and as it goes over the socket.
 
-use super::allow;
+use super::allow::{self, Limits};
 use super::code::Code;
 use holdgate_core::{Masked, Question, Subject};
 use holdgate_effects::json::Json;
@@ -60,8 +60,8 @@ impl Shown {
             }),
             findings: findings.collect(),
             rule: match &question.allowances {
-                Ok(allowances) => Ok(allow::rules(&record.id, allowances)),
-                Err(reason) => Err(reason.to_string()),
+                Ok(allowances) => Ok(allow::rules(&record.id, allowances, &Limits::default())),
+                Err(reason) => Err(format!("{reason}; answer once or session")),
             },
             output: false,
             deadline: Instant::now() + left,

@@ -1,5 +1,6 @@
 //! What a person types at `/dev/tty`, whatever standard input is.
 
+use super::peer::Processes;
 use crate::args::WrongUse;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use std::fs::{File, OpenOptions};
@@ -18,6 +19,18 @@ impl Tty {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
         let what = "this command needs a terminal";
         Ok(Tty(tty.map_err(|_| WrongUse(what.to_owned()))?))
+    }
+
+    /// Opens it if a person uses it, and not a program that an agent has started; `what` says what
+    /// only a person may do.
+    pub(crate) fn of_person(what: &str) -> anyhow::Result<Tty> {
+        let tty = Tty::open()?;
+        // No proxy is asked, so there is no port; an agent is known by all else.
+        let uid = rustix::process::geteuid().as_raw();
+        let checked = Processes::default().check(std::process::id(), uid, uid, 0);
+        checked
+            .map_err(|why| WrongUse(format!("only a person at a terminal can {what}: {why}")))?;
+        Ok(tty)
     }
 
     /// Asks for a line.

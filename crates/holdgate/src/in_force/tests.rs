@@ -235,3 +235,36 @@ fn the_operator_can_switch_project_files_off() {
     setting.look(None, None);
     assert_eq!(setting.verdicts(), ["allow", "allow", "allow"]);
 }
+
+#[test]
+fn an_exception_holds_in_its_project_until_its_end() {
+    let allow = |limit: &str| {
+        format!(
+            "- id: approved\n  do: ALLOW\n  only: [recursive-delete-outside-project]\n  {limit}\n  \
+             category: own\n  when: {{ effect: delete, path: {{ glob: /home/dev/old }} }}\n  \
+             because: it is old\n  \
+             examples: {{ allow: [rm -rf /home/dev/old], deny: [rm -rf /home/dev/older] }}\n"
+        )
+    };
+    let check = |limit: &str, in_project: Verdict, elsewhere: Verdict| {
+        let setting = Setting::new(&rule("a", "DENY"));
+        let project = setting.project();
+        let text = allow(&limit.replace("PROJECT", &project));
+        std::fs::write(setting.dir.path().join("rules/own.yaml"), text).unwrap();
+        let in_force = InForce::load(config(&setting.dir)).unwrap();
+        in_force.look_at(&project);
+        let call = "rm -rf /home/dev/old";
+        let stack = in_force.stack(Some(&project)).unwrap();
+        assert_eq!(verdict(&stack, call), in_project, "{limit}");
+        assert_eq!(verdict(&stack, "rm -rf /home/dev/older"), Verdict::Block);
+        let stack = in_force.stack(None).unwrap();
+        assert_eq!(verdict(&stack, call), elsewhere, "{limit}");
+        in_force.is_over(SystemTime::now())
+    };
+    let (passes, blocked) = (Verdict::Audit, Verdict::Block);
+    check("stage: stable", passes, passes);
+    check("project: PROJECT", passes, blocked);
+    check("project: /elsewhere", blocked, blocked);
+    check("until: 2999-01-01T00:00:00Z", passes, passes);
+    assert!(!check("until: 2001-01-01T00:00:00Z", blocked, blocked));
+}

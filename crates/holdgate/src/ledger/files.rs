@@ -3,7 +3,7 @@
 use super::place;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,22 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
         rotated.push(current);
     }
     Ok(rotated)
+}
+
+/// All records of the ledger as they are written, oldest first. A record that is being written now
+/// is left out.
+pub(crate) fn records(dir: &Path) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+    let files: Result<Vec<File>, _> = files(dir)?.iter().map(|path| readable(path)).collect();
+    let lines = files?.into_iter().flat_map(|file| {
+        let mut file = BufReader::new(file);
+        std::iter::from_fn(move || {
+            let mut line = String::new();
+            let read = file.read_line(&mut line);
+            let whole = read.map(|_| line.ends_with('\n').then_some(line));
+            whole.transpose()
+        })
+    });
+    Ok(lines)
 }
 
 pub(super) fn newest_rotated(dir: &Path) -> io::Result<Option<String>> {

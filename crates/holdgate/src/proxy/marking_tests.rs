@@ -178,7 +178,7 @@ fn a_result_that_gives_orders_is_marked_recorded_once_and_the_same_after_a_resta
     );
     let mut out = Vec::new();
     let filter = crate::args::Filter::default();
-    crate::incidents::print(dir.path(), &filter, false, false, &mut out).unwrap();
+    crate::incidents::print(dir.path(), &filter, None, false, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert!(
         out.contains("result of WebFetch") && out.contains("order (injection): it gives orders"),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How long files must have been left alone before they are read, and how often that is tried.
 const SETTLE: Duration = Duration::from_millis(25);
@@ -93,6 +93,18 @@ fn vanished(files: &[RuleText]) -> Option<String> {
     Some(gone.display().to_string())
 }
 
+/// Takes rules out of force that held for some time, which is over. They were valid before.
+fn end_rules(app: &App) {
+    let in_force = app.in_force();
+    if !in_force.is_over(SystemTime::now()) {
+        return;
+    }
+    match in_force.next(in_force.config.clone(), in_force.operator.clone()) {
+        Ok(next) => app.put_in_force(next),
+        Err(error) => crate::log::warn(&format!("an exception has not ended: {error:#}")),
+    }
+}
+
 impl Watcher {
     fn look(&mut self, app: &App) {
         let mut now = Seen::now(app);
@@ -115,6 +127,7 @@ impl Watcher {
             }
         }
         self.look_at_model(app);
+        end_rules(app);
         let in_force = app.in_force();
         for project in in_force.known_projects() {
             if let Some(news) = in_force.look_at(&project) {

@@ -18,18 +18,23 @@ pub(crate) struct Asking {
 
 impl Asking {
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Asking {
-        Asking::start_in(tempfile::tempdir().unwrap(), settings).await
+        Asking::start_in(tempfile::tempdir().unwrap(), settings, &[PUSH]).await
+    }
+
+    /// Before an upstream that wants to run these commands instead.
+    pub(crate) async fn running(commands: &[&str]) -> Asking {
+        Asking::start_in(tempfile::tempdir().unwrap(), &[], commands).await
     }
 
     /// With a PIN that is set.
     pub(crate) async fn with_pin(settings: &[(&str, &str)]) -> Asking {
         let dir = tempfile::tempdir().unwrap();
         set_pin(dir.path()).await;
-        Asking::start_in(dir, settings).await
+        Asking::start_in(dir, settings, &[PUSH]).await
     }
 
-    async fn start_in(dir: TempDir, settings: &[(&str, &str)]) -> Asking {
-        let upstream = upstream().await;
+    async fn start_in(dir: TempDir, settings: &[(&str, &str)], commands: &[&str]) -> Asking {
+        let upstream = upstream_of(commands).await;
         let mut proxy = detached(HOLDGATE)
             .args(proxy_arguments(dir.path(), &upstream))
             .env("HOME", dir.path())
@@ -95,8 +100,12 @@ async fn set_pin(home: &Path) {
 }
 
 pub(crate) async fn upstream() -> String {
+    upstream_of(&[PUSH]).await
+}
+
+async fn upstream_of(commands: &[&str]) -> String {
     let head = "200 OK\r\ncontent-type: text/event-stream";
-    let upstream = RawUpstream::with(head, &message(&[PUSH])).await;
+    let upstream = RawUpstream::with(head, &message(commands)).await;
     format!("http://{}", upstream.address)
 }
 

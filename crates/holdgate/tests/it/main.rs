@@ -54,6 +54,7 @@ mod tmux;
 mod total;
 mod train;
 mod verdicts;
+mod why;
 
 #[path = "../../../holdgate-core/tests/it/responses.rs"]
 mod responses;

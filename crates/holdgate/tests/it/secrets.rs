@@ -114,7 +114,7 @@ async fn a_secret_in_a_call_is_written_nowhere() {
         for json in [false, true] {
             let mut shown = Vec::new();
             let dir = guarded.dir.path();
-            incidents::print(dir, &Filter::default(), json, false, &mut shown).unwrap();
+            incidents::print(dir, &Filter::default(), None, json, &mut shown).unwrap();
             let shown = String::from_utf8(shown).unwrap();
             assert!(shown.contains("Bash"), "{shown}");
             assert_absent(&secret, "incidents", &shown);
