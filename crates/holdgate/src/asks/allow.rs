@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::rulebook::{self, RuleText};
 use anyhow::{Context as _, bail};
 use holdgate_core::Allowance;
-use holdgate_core::rules::{Example, Expect, Profile, Rule, Tier, try_examples};
+use holdgate_core::rules::{Example, Expect, Profile, Rule, RuleSet, Tier, try_examples};
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::shorten;
 use std::io::Write as _;
@@ -179,8 +179,13 @@ fn append(file: &Path, yaml: &str, limits: &Limits, know: &Knowledge) -> anyhow:
         .collect();
     // What a person has approved may be an example, or a part of one.
     let is_meant = |text: &str| meant.iter().any(|meant| text.contains(meant));
-    let tried = try_examples(&set, know, built_in).into_iter();
-    let mut opened = tried.filter(|tried| tried.error.is_some());
+    let alone = RuleSet::built_in(Profile::default())?;
+    let before = try_examples(&alone, know, built_in);
+    let now = try_examples(&set, know, built_in);
+    let mut opened = before.iter().zip(now).filter_map(|(before, now)| {
+        let is_new = before.error.is_none() && now.error.is_some();
+        is_new.then_some(now)
+    });
     if let Some(opened) = opened.find(|tried| !is_meant(&tried.text)) {
         bail!(
             "the rule would also allow `{}`, an example of `{}`, and was not written",

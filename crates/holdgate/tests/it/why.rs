@@ -51,15 +51,19 @@ async fn an_exception_lets_the_same_call_pass_and_not_its_neighbour() {
     let (ok, same) = said(&asking, &["incidents", &id]);
     assert!(ok && text.starts_with(&same), "{same}");
 
-    // The agent's folder is not known here, so the person has to say where it holds.
     let (ok, text) = said(&asking, &["why", &id, "--apply"]);
-    assert!(!ok && text.contains("--everywhere"), "{text}");
-    let (ok, text) = said(&asking, &["why", &id, "--everywhere", "--apply"]);
     assert!(!ok && text.contains("needs a terminal"), "{text}");
-    let (ok, screen) = apply(&asking, &[&id, "--everywhere"], "n").await;
+    let (ok, screen) = apply(&asking, &[&id], "n").await;
     assert!(!ok && screen.contains("nothing was written"), "{screen}");
-    let (ok, screen) = apply(&asking, &[&id, "--everywhere"], "y").await;
+    let (ok, screen) = apply(&asking, &[&id, "--for", "1h"], "y").await;
     assert!(ok && screen.contains("written to"), "{screen}");
+    for part in [
+        "project: ",
+        "until: ",
+        "only: [recursive-delete-outside-project]",
+    ] {
+        assert!(screen.contains(part), "{screen}");
+    }
     assert!(ledger(asking.dir.path()).contains("\"exception\""));
 
     let mut got = String::new();
@@ -88,7 +92,7 @@ async fn what_has_no_exception_is_said() {
     assert!(!ok && text.contains(&hint), "{text}");
     let (ok, text) = said(&asking, &["incidents", "--door", "proxi"]);
     assert!(!ok && text.contains("did you mean `proxy`?"), "{text}");
-    let (ok, text) = said(&asking, &["incidents", "--rule", "recursive-delete"]);
+    let (ok, text) = said(&asking, &["incidents", "--rule", "force-pushed-elsewhere"]);
     assert!(ok && text.contains("no incidents"), "{text}");
     let (ok, text) = said(&asking, &["incidents", "-n", "1", "--json"]);
     assert!(ok && text.lines().count() == 1, "{text}");
