@@ -27,12 +27,18 @@ pub struct WrongUse(pub String);
 
 /// A safety layer around AI coding agents: text streams through, tool calls are judged first.
 #[derive(Debug, Parser)]
-#[command(name = "holdgate", version, about)]
+#[command(name = "holdgate", version = VERSION, about)]
 pub struct Args {
-    /// The command.
+    /// The command; without one, Holdgate says what to do next.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
+
+/// The version and, in release archives, the commit that it was built from.
+const VERSION: &str = match option_env!("HOLDGATE_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -69,6 +75,16 @@ pub enum Command {
     Eval(EvalArgs),
     /// Let the classifier learn from the ledger. A new model is used only if it passes all checks.
     Train(TrainArgs),
+    /// Print completions for a shell.
+    Completions {
+        /// bash, elvish, fish, powershell or zsh.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands to a folder.
+    Man {
+        /// The folder, which must exist.
+        dir: PathBuf,
+    },
     /// Serve the scripted model that `demo` and the tests use.
     #[command(hide = true)]
     Script(ScriptArgs),

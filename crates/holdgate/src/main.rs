@@ -1,7 +1,7 @@
 //! The `holdgate` command. Exit codes: 0 done, 1 refused or failed, 2 wrong use.
 
 use anyhow::Context as _;
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use holdgate::args::{
     self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
 };
@@ -22,6 +22,18 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What to do next, for someone who types `holdgate` alone.
+const NEXT: &str = "\
+Holdgate judges what an AI coding agent wants to do before it happens.
+
+  holdgate demo                 see it work, without a key and without a network
+  holdgate run -- claude        run an agent under guard (also codex, opencode, …)
+  holdgate check -- 'COMMAND'   judge one command and explain the verdict; nothing is run
+  holdgate incidents            what was refused; `holdgate why ID` explains one of them
+
+`holdgate help` lists all commands.
+";
+
 fn main() -> ExitCode {
     let error = match run(Args::parse().command) {
         Ok(code) => return code,
@@ -40,8 +52,12 @@ fn main() -> ExitCode {
     ExitCode::from(1)
 }
 
-fn run(command: Command) -> anyhow::Result<ExitCode> {
+fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
+    let Some(command) = command else {
+        write!(out, "{NEXT}")?;
+        return Ok(ExitCode::SUCCESS);
+    };
     match command {
         Command::Demo => demo::run(&mut out)?,
         Command::Proxy(args) => proxy(&args)?,
@@ -90,6 +106,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Train(args) => {
             let config = load(&args.place.flags())?;
             train::run(&args, &config, &mut out)?;
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Args::command(), "holdgate", &mut out);
+        }
+        Command::Man { dir } => {
+            let command = Args::command().disable_help_subcommand(true);
+            let written = clap_mangen::generate_to(command, &dir);
+            written.with_context(|| dir.display().to_string())?;
         }
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 25] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 27] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -36,6 +36,9 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 25] = [
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
     ("train", OwnRole::Operator, &[]),
+    ("completions", OwnRole::Shows, &[]),
+    // It writes files.
+    ("man", OwnRole::Operator, &[]),
     ("script", OwnRole::Shows, &[]),
     // Only `run` starts it.
     ("keep", OwnRole::Operator, &[]),

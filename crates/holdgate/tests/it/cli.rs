@@ -141,6 +141,21 @@ fn wrong_use_is_exit_code_2() {
 }
 
 #[test]
+fn a_newcomer_is_told_what_to_do_next() {
+    check_words(&[], 0, "holdgate run -- claude", "");
+    check("completions bash", 0, "complete -F _holdgate", "");
+    check("completions tcsh", 2, "", "[possible values: bash");
+    let dir = tempfile::tempdir().unwrap();
+    let man = dir.path().to_str().unwrap();
+    check_words(&["man", man], 0, "", "");
+    for page in ["holdgate.1", "holdgate-run.1", "holdgate-why.1"] {
+        let text = std::fs::read_to_string(dir.path().join(page)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{text}");
+    }
+    check("man /no/such/folder", 1, "", "/no/such/folder");
+}
+
+#[test]
 fn check_judges_a_command_or_a_call() {
     let deletes = "check --project /srv/x -- rm -rf /";
     check(deletes, 1, "recursive-delete", "");
