@@ -19,7 +19,7 @@ pub use verify::{Seals, Verified, verify, verify_sealed};
 use crate::config::LedgerSettings;
 use crate::threads::{lock, runtime};
 use current::Current;
-use holdgate_core::{Action, Finding, Members, Record, Subject};
+use holdgate_core::{Action, Finding, Members, Record, Subject, Verdict};
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
 use std::io;
@@ -44,25 +44,59 @@ pub struct Ledger {
 }
 
 /// Decisions about calls, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls that were decided about.
     pub calls: u64,
     /// Those that were refused.
     pub refused: u64,
+    /// Decisions that `holdgate incidents` shows: all that are not plain `allow`.
+    pub incidents: u64,
     /// The longest time that judging one took.
     pub slowest: Duration,
+    /// The worst that was refused; of several, the first.
+    pub worst: Option<Worst>,
+}
+
+/// A refused call, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worst {
+    verdict: Verdict,
+    /// The incident.
+    pub id: String,
+    /// The rule that refused it.
+    pub rule: String,
+    /// Why, as a clause.
+    pub reason: String,
 }
 
 impl Tally {
     fn count(&mut self, record: &Record) {
         // A question is not the decision.
-        if let (Subject::Call { judged, .. }, true) =
-            (&record.subject, record.action != Action::Asked)
-        {
+        if record.action == Action::Asked {
+            return;
+        }
+        self.incidents += u64::from(record.verdict != Verdict::Allow);
+        if let Subject::Call { judged, .. } = &record.subject {
             self.calls += 1;
-            self.refused += u64::from(record.action != Action::Sent);
             self.slowest = self.slowest.max(*judged);
+            if record.action != Action::Sent {
+                self.refused += 1;
+                self.note_worst(record);
+            }
+        }
+    }
+
+    fn note_worst(&mut self, record: &Record) {
+        let strictest = record.findings.iter().rev().max_by_key(|f| f.verdict);
+        let known = self.worst.as_ref().map(|worst| worst.verdict);
+        if let Some(finding) = strictest.filter(|f| known.is_none_or(|known| known < f.verdict)) {
+            self.worst = Some(Worst {
+                verdict: finding.verdict,
+                id: record.id.clone(),
+                rule: finding.rule.to_string(),
+                reason: finding.reason.clone(),
+            });
         }
     }
 }
@@ -124,7 +158,7 @@ impl Ledger {
 
     /// What was decided about calls since this was opened.
     pub fn tally(&self) -> Tally {
-        *lock(&self.tally)
+        lock(&self.tally).clone()
     }
 
     /// Begins an epoch. With its seed, all its records can be checked; nobody else has the seed.

@@ -316,7 +316,7 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy, others: u64, asked: bool) {
         "holdgate: {} judged, {} refused, {}, at most {:.1} ms added{}",
         plural(tally.calls, "call"),
         tally.refused,
-        plural(monitor.count() + others, "incident"),
+        plural(tally.incidents + monitor.count() + others, "incident"),
         tally.slowest.as_secs_f64() * 1000.0,
         if asked {
             ""
@@ -324,4 +324,12 @@ fn sum_up(monitor: &StreamMonitor, proxy: &Proxy, others: u64, asked: bool) {
             "; no request to a model came through Holdgate"
         }
     ));
+    if let Some(worst) = tally.worst {
+        log::info(&format!(
+            "holdgate: the worst that was stopped: {} ({}); `holdgate why {}` explains it",
+            shorten(&worst.reason, 200),
+            worst.rule,
+            worst.id
+        ));
+    }
 }
