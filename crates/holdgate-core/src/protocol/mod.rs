@@ -100,6 +100,19 @@ pub struct Declared {
     pub inert: Arc<[String]>,
     /// The request, which says what the provider may run.
     pub request: Arc<RequestFacts>,
+    /// Calls in one response.
+    pub max_calls: usize,
+}
+
+impl Declared {
+    /// Checks how many calls stand in one place, before they are read one by one: reading each may
+    /// cost as much as there are others.
+    fn check_count(&self, calls: usize) -> Result<(), Violation> {
+        if calls > self.max_calls {
+            return Err(Violation::TOO_MANY_CALLS);
+        }
+        Ok(())
+    }
 }
 
 /// Follows one streamed response from its start to its end.
@@ -173,29 +186,71 @@ pub fn inert_value(body: &[u8]) -> Option<Canonical> {
     Some(Canonical::of_value(text))
 }
 
-/// Members that hold calls in one protocol or another, in small letters.
+/// A body that is not JSON, in which no reader can find a call: not in its lines, not in events, not
+/// in values that stand in a text.
+pub fn is_inert_text(body: &[u8]) -> bool {
+    let text = plain(&unescaped(&String::from_utf8_lossy(body)));
+    let named = |word: &&str| {
+        let mut found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
+        // Words stand in prose too. What acts is the name of a member, or a type.
+        let quoted = |at: Option<usize>| text.as_bytes().get(at?).filter(|byte| **byte == b'"');
+        found.any(|at| {
+            quoted(at.checked_sub(1))
+                .or(quoted(Some(at + word.len())))
+                .is_some()
+        })
+    };
+    !CALL_KEYS.iter().chain(CALL_TYPES).any(|word| named(&word))
+}
+
+/// The text with letters in place of their escapes.
+fn unescaped(text: &str) -> String {
+    let mut pieces = text.split("\\u");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let code = piece.get(..4).map(|code| u32::from_str_radix(code, 16));
+        match code.and_then(|code| char::from_u32(code.ok()?)) {
+            Some(letter) => {
+                plain.push(letter);
+                plain.push_str(piece.get(4..).unwrap_or_default());
+            }
+            None => plain.push_str(piece),
+        }
+    }
+    plain
+}
+
+/// Members that hold calls in one protocol or another, in the form that [`plain`] gives.
 const CALL_KEYS: &[&str] = &[
-    "content_block",
-    "partial_json",
-    "tool_use",
-    "tool_uses",
+    "contentblock",
+    "partialjson",
     "tooluse",
-    "tool_calls",
-    "function_call",
+    "tooluses",
+    "toolcall",
+    "toolcalls",
     "functioncall",
+    "functioncalls",
 ];
 
-/// Parts of the types that calls have.
+/// Parts of the types that calls have, in the same form.
 const CALL_TYPES: &[&str] = &[
-    "tool_use",
-    "tool_call",
-    "function_call",
-    "shell_call",
-    "patch_call",
-    "computer_call",
-    "tool_search_call",
-    "approval_request",
+    "tooluse",
+    "toolcall",
+    "functioncall",
+    "shellcall",
+    "patchcall",
+    "computercall",
+    "toolsearchcall",
+    "approvalrequest",
 ];
+
+/// A name in small letters and without separators: `toolCalls`, `tool-calls` and `Tool_Calls` are
+/// one for some reader.
+fn plain(name: &str) -> String {
+    let mut name = fold(name);
+    name.retain(|c| c != '_' && c != '-');
+    name
+}
 
 /// Whether a value that is not a call itself contains a tool call of some protocol, at any level: a
 /// member with the name of one, or an object whose `type` is one.
@@ -209,13 +264,15 @@ pub(crate) fn carries_calls(json: &Json<'_>) -> bool {
 
 /// The same for one member.
 pub(crate) fn is_call(key: &str, value: &Json<'_>) -> bool {
-    let key = fold(key);
+    let key = plain(key);
     // Edits of the context are named for the results that they clear: `clear_tool_uses_20250919`.
     let names_call = |kind: &str| {
-        let kind = kind.to_lowercase().replace("tool_uses", "");
+        let kind = plain(&kind.to_lowercase().replace("tool_uses", ""));
         CALL_TYPES.iter().any(|call| kind.contains(call))
     };
-    CALL_KEYS.contains(&key.as_str())
+    // `true` says what a model can do, and `null` that there is none.
+    let is_empty = matches!(value, Json::Null | Json::Bool(_) | Json::Number(_));
+    (CALL_KEYS.contains(&key.as_str()) && !is_empty)
         || (key == "type" && value.as_str().is_some_and(names_call))
         || carries_calls(value)
 }

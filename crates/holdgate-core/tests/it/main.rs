@@ -30,6 +30,7 @@ mod one_message;
 mod replacing;
 mod responses;
 mod responses_api;
+mod smuggled;
 mod streams;
 
 #[path = "../../../holdgate/src/eval/client.rs"]

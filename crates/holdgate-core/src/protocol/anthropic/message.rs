@@ -75,6 +75,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
                 }
                 calls.push(*held);
                 places.push(at);
+                declared.check_count(calls.len())?;
                 None
             }
         });

@@ -25,10 +25,11 @@ const WORDS: &[&str] = &[
     "thinking",
 ];
 /// Keys under which some client looks for a call, besides those of [`is_call`].
-const CALLS: &[&str] = &["arguments", "tool_call", "toolcall", "toolcalls"];
+const CALLS: &[&str] = &["arguments"];
 /// Keys that can carry an action, wherever an unknown member has them.
 const ACTIONS: &[&str] = &[
     "action",
+    "args",
     "code",
     "command",
     "content",
@@ -103,8 +104,13 @@ pub(in super::super) fn check_members(
     let known = |key: &str| {
         WORDS.contains(&key) || calls.contains(&key) || declared.inert.iter().any(|i| i == key)
     };
+    let acts = |key: &str, value: &Json<'_>| match key {
+        // Its parts have kinds of their own, of which some are not known.
+        "content" => could_act("", value),
+        key => !known(key) && could_act(key, value),
+    };
     let mut members = json.as_object().unwrap_or_default().iter();
-    match members.find(|(key, value)| !known(key) && could_act(key, value)) {
+    match members.find(|(key, value)| acts(key, value)) {
         Some((key, _)) => Err(Violation::UnknownEvent(shorten(key, 40))),
         None => Ok(()),
     }

@@ -57,17 +57,25 @@ impl ChunkReader {
         events: &mut Vec<Event>,
     ) -> Result<(), Violation> {
         let json = read_json(data, "a chunk")?;
-        if is_set(json.get("error")) {
-            check_no_calls(&json, &[])?;
-            events.push(Event::UpstreamError);
-            return Ok(());
-        }
+        let is_error = is_set(json.get("error"));
         check_no_calls(&json, &["choices"])?;
         let choices = match json.get("choices") {
             Some(Json::Array(choices)) => choices.as_slice(),
-            None | Some(Json::Null) if !could_act("", &json) => &[],
+            None | Some(Json::Null) if is_error || !could_act("", &json) => &[],
             _ => return Err(Violation::Incomplete("a chunk without choices")),
         };
+        if choices.len() > MAX_CHOICES {
+            return Err(Violation::TooMuch("a chunk has too many choices"));
+        }
+        if is_error {
+            for choice in choices {
+                if self.has_calls(choice)? {
+                    return Err(Violation::HiddenInMember("choices".to_owned()));
+                }
+            }
+            events.push(Event::UpstreamError);
+            return Ok(());
+        }
         let whole = |part| {
             // Names mean nothing here, and some clients take frames with one for something else.
             if named {
@@ -105,6 +113,8 @@ impl ChunkReader {
             Some(_) => return Err(Violation::Incomplete("a delta is not an object")),
         };
         check_members(delta, CALLS, &self.declared)?;
+        let calls = delta.get("tool_calls").and_then(Json::as_array);
+        self.declared.check_count(calls.unwrap_or_default().len())?;
         Ok(CALLS.iter().any(|key| is_set(delta.get(key))))
     }
 
