@@ -12,7 +12,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use crate::call::HeldCall;
+use crate::call::{Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::framing::Framing;
@@ -46,6 +46,12 @@ pub trait Protocol: Debug + Sync {
     /// How a streamed response is cut into frames.
     fn framing(&self) -> Framing {
         Framing::Events
+    }
+
+    /// Whether frames have names. If they have none, a name that one comes with does not leave: some
+    /// clients take such a frame for something else.
+    fn names_frames(&self) -> bool {
+        true
     }
 
     /// Finds the parts of a request, and reads all but its messages.
@@ -163,6 +169,38 @@ pub enum ReadMessage<'b> {
     Calls(Box<dyn GuardedMessage + 'b>, Vec<HeldCall>),
 }
 
+impl ReadMessage<'_> {
+    /// A body in which no call was found.
+    fn inert(body: &[u8]) -> Result<Self, Violation> {
+        match std::str::from_utf8(body) {
+            Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
+            Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
+        }
+    }
+}
+
+/// Reads a body that comes whole, and why no call in it may pass, if so: text may contain a lone
+/// surrogate, and a call may not.
+fn read_body(body: &[u8]) -> Result<(Json<'_>, Option<Fault>), Violation> {
+    let strict = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
+        Ok(json) => return Ok((json, None)),
+        Err(error) => Fault::Json(error),
+    };
+    let what = "the response";
+    let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)
+        .map_err(|error| Violation::Json { what, error })?;
+    Ok((json, Some(strict)))
+}
+
+/// It was read with lone surrogates replaced, which is right for text only.
+fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
+    // A replacement can only come from an escape: without one, there is nothing to check again.
+    if memchr::memmem::find(data, b"\\u").is_some() {
+        Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
+    }
+    Ok(())
+}
+
 /// A message whose calls have been taken out. They are put back or replaced one by one, in order.
 pub trait GuardedMessage: Debug + Send {
     /// Puts the next call back, written from what was judged.
@@ -175,7 +213,7 @@ pub trait GuardedMessage: Debug + Send {
     fn finish(self: Box<Self>) -> Canonical;
 }
 
-/// Maximum depth of a value that is not a message.
+/// Maximum depth of a body or an event: a call's own depth is bounded when the call is read.
 const MAX_DEPTH: usize = 128;
 
 /// A whole body that is one JSON value in which no reader can find a call; `None` if it is not.
@@ -187,20 +225,31 @@ pub fn inert_value(body: &[u8]) -> Option<Canonical> {
 }
 
 /// A body that is not JSON, in which no reader can find a call: not in its lines, not in events, not
-/// in values that stand in a text.
+/// in values that stand in a text. It is read in pieces, which overlap by more than a name takes.
 pub fn is_inert_text(body: &[u8]) -> bool {
-    let text = plain(&unescaped(&String::from_utf8_lossy(body)));
-    let named = |word: &&str| {
-        let mut found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
-        // Words stand in prose too. What acts is the name of a member, or a type.
-        let quoted = |at: Option<usize>| text.as_bytes().get(at?).filter(|byte| **byte == b'"');
-        found.any(|at| {
-            quoted(at.checked_sub(1))
-                .or(quoted(Some(at + word.len())))
-                .is_some()
-        })
-    };
-    !CALL_KEYS.iter().chain(CALL_TYPES).any(|word| named(&word))
+    const PIECE: usize = 64 << 10;
+    const OVERLAP: usize = 256;
+    let mut rest = body;
+    while rest.len() > PIECE {
+        let (piece, _) = rest.split_at(PIECE);
+        if names_call(piece) {
+            return false;
+        }
+        (_, rest) = rest.split_at(PIECE - OVERLAP);
+    }
+    !names_call(rest)
+}
+
+/// Whether a text has the name of a call in quotes. Words stand in prose too; what acts is the name of
+/// a member, or a type.
+fn names_call(text: &[u8]) -> bool {
+    let text = plain(&unescaped(&String::from_utf8_lossy(text)));
+    let text = text.as_bytes();
+    let is_quote = |at: Option<usize>| at.and_then(|at| text.get(at)) == Some(&b'"');
+    CALL_KEYS.iter().chain(CALL_TYPES).any(|word| {
+        let mut places = memchr::memmem::find_iter(text, word.as_bytes());
+        places.any(|at| is_quote(at.checked_sub(1)) || is_quote(Some(at + word.len())))
+    })
 }
 
 /// The text with letters in place of their escapes.

@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 /// A call: tool, id and arguments.
 pub(crate) type Call = (String, String, Value);
 
+/// A way of reading, and the calls that it finds.
+type Read = (Reading, Vec<Assembled>);
+
 /// How the clients of a protocol find calls.
 pub(crate) struct Clients {
     /// The calls that each way of reading finds.
-    pub(crate) all_calls: fn(&[u8]) -> Vec<(Reading, Vec<Assembled>)>,
+    pub(crate) all_calls: fn(&[u8]) -> Vec<Read>,
     /// Whether the second is the first as it stands on the wire.
     pub(crate) same: fn(&Call, &Call) -> bool,
 }

@@ -26,6 +26,9 @@ fn messages() -> Vec<Value> {
         json!({"content": [{"name": "bash", "parameters": input}]}),
         json!({"audio": {"id": "a", "tool_calls": [call]}}),
         json!({"refusal": {"tool_calls": [call]}}),
+        json!({"refusal": {"id": "e", "name": "bash", "args": input}}),
+        json!({"reasoning_details": [{"type": "odd", "input": input}]}),
+        json!({"audio": {"id": "a", "command": "echo EVIL"}}),
         json!({"annotations": [call]}),
         json!({"reasoning_details": [{"type": "functionCall", "name": "bash", "args": input}]}),
         json!({"toolCalls": [call]}),
@@ -153,6 +156,8 @@ fn words_in_unusual_forms_pass() {
         json!({"content": [{"type": "reference", "reference_ids": [1]}]}),
         json!({"content": null, "tool_calls": null, "function_call": null, "audio": null}),
         json!({"content": "x", "tool_calls": [], "function_call": ""}),
+        json!({"content": "x", "annotations": [{"type": "url_citation", "url_citation": {"url": "u", "content": "c"}}]}),
+        json!({"reasoning_details": [{"type": "reasoning.text", "text": "hm", "signature": "s", "index": 0}]}),
     ] {
         let frames = [delta(words.clone()), finish("stop"), DONE.to_vec()].concat();
         let seen = guarded(settings(), &frames);

@@ -38,14 +38,12 @@ struct Choice<'a> {
 /// Reads a response body.
 pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
     let json = read_json(body, "the response")?;
-    let inert = || match std::str::from_utf8(body) {
-        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
-    };
     check_no_calls(&json, &["choices"])?;
     let choices = match json.get("choices") {
         Some(Json::Array(choices)) => choices,
-        None if is_set(json.get("error")) || !could_act("", &json) => return inert(),
+        None if is_set(json.get("error")) || !could_act("", &json) => {
+            return ReadMessage::inert(body);
+        }
         _ => return Err(Violation::NotAMessage("could carry an action")),
     };
     let fault = no_lone_surrogates(body).err();
@@ -65,7 +63,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
         declared.check_count(held.len())?;
     }
     if held.is_empty() {
-        return inert();
+        return ReadMessage::inert(body);
     }
     for call in &mut held {
         if let Some(fault) = &fault {

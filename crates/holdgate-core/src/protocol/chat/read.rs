@@ -50,12 +50,7 @@ impl ChunkReader {
         events.push(Event::Piece(Part::MessageStop, end_mark()));
     }
 
-    fn chunk(
-        &mut self,
-        data: &[u8],
-        named: bool,
-        events: &mut Vec<Event>,
-    ) -> Result<(), Violation> {
+    fn chunk(&mut self, data: &[u8], events: &mut Vec<Event>) -> Result<(), Violation> {
         let json = read_json(data, "a chunk")?;
         let is_error = is_set(json.get("error"));
         check_no_calls(&json, &["choices"])?;
@@ -76,19 +71,11 @@ impl ChunkReader {
             events.push(Event::UpstreamError);
             return Ok(());
         }
-        let whole = |part| {
-            // Names mean nothing here, and some clients take frames with one for something else.
-            if named {
-                Event::Piece(part, frame(&json))
-            } else {
-                Event::Inert(part)
-            }
-        };
         match choices {
-            [] => events.push(whole(Part::Other)),
+            [] => events.push(Event::Inert(Part::Other)),
             [choice] if !self.has_calls(choice)? => {
                 let part = self.words(choice, events)?;
-                events.push(whole(part));
+                events.push(Event::Inert(part));
             }
             choices => {
                 let surrogates = no_lone_surrogates(data).err();
@@ -207,7 +194,7 @@ impl Reader for ChunkReader {
         match &fields.data {
             None => events.push(Event::Silent),
             Some(data) if **data == *b"[DONE]" => self.end_mark(events),
-            Some(data) => self.chunk(data, fields.event.is_some(), events)?,
+            Some(data) => self.chunk(data, events)?,
         }
         Ok(())
     }

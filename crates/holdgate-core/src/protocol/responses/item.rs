@@ -96,7 +96,7 @@ impl Declared {
         // What the provider ran tells about its action; words and calls have no second one.
         let told = inert && !WORDS.contains(&kind);
         let acts = |key: &str, value: &Json<'_>| {
-            !told && !(inert && CONTENT.contains(&key)) && member_acts(key, value)
+            !(told || inert && CONTENT.contains(&key)) && member_acts(key, value)
         };
         let nested = others.any(|(key, value)| is_call(key, value) || acts(key, value));
         let ambiguous = |json: &Json<'_>| json.ambiguous_key().map(|key| shorten(key, 40));
