@@ -243,7 +243,9 @@ async fn pass_through(
         // Clients that expect a stream do not look at the type, and files may hold answers.
         kind if PLAIN.iter().any(|plain| kind.starts_with(plain)) => {
             let body = read_answer(app, body, &mut share).await?;
-            if !is_inert_text(&body) {
+            let text = body.clone();
+            let inert = tokio::task::spawn_blocking(move || is_inert_text(&text)).await;
+            if !inert.unwrap_or(false) {
                 return Err(unknown(&format!("tool calls in `{kind}`")));
             }
             Ok(Response::from_parts(

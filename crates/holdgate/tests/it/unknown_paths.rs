@@ -21,6 +21,10 @@ async fn an_answer_that_could_carry_a_call_is_refused_whatever_its_type_says() {
         ("text/plain", event.as_str()),
         ("text/plain; charset=utf-8", &format!("Hello.\n\n{event}")),
         ("text/html", &event),
+        (
+            "text/html",
+            &format!("{}{event}", "-".repeat((64 << 10) - 150)),
+        ),
         ("image/png", &event),
         ("application/octet-stream", &lines),
         ("application/octet-stream", item),
