@@ -32,7 +32,6 @@ HERE = Path(__file__).resolve().parent
 PYTHON = ["anthropic==2.8.0", "httpx==0.28.1", "httpx-sse==0.4.3", "aiohttp==3.14.5", "requests==2.34.2",
           "langchain-anthropic==1.7.7", "litellm==1.106.2", "mcp==2.3.0"]
 NODE = ["@anthropic-ai/sdk@1.8.0", "eventsource-parser@3.1.1"]
-TIMEOUT = 900
 SHOWN = 3
 CALL_KIND = re.compile(r"(^|_)(tool_use|tool_call|function_call)$", re.IGNORECASE)
 
@@ -94,7 +93,8 @@ class Served:
         rng = random.Random(number)
         kind = "application/json" if self.whole else "text/event-stream"
         charset = rng.choice(["", "; charset=utf-8"])
-        size = rng.choice([1 << 20, 700, 64, 13])
+        # Not too many: a large body in tiny chunks takes some readers a minute.
+        size = max(rng.choice([1 << 20, 700, 64, 13]), len(self.body) // 2000)
         out = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}{charset}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
         for at in range(0, len(self.body), size):
             piece = self.body[at:at + size]
@@ -250,8 +250,9 @@ READERS = {
 }
 
 
-def run_readers(served, base, python, packages, only, work):
-    """Runs all readers; yields reader, number of the response, its calls, and its error."""
+def run_readers(served, base, python, packages, only, work, timeout, late):
+    """Runs all readers; yields reader, number of the response, its calls, and its error. Those that do
+    not finish in time are named in `late`, and what they have read counts."""
     for name, reader in EMULATED.items():
         for number, one in enumerate(served):
             if (not only or name in only) and (name == "like_jq" or not one.whole):
@@ -267,16 +268,22 @@ def run_readers(served, base, python, packages, only, work):
             jobs = open_files.enter_context(open(work / "jobs.jsonl", "rb"))
             running.append((name, subprocess.Popen(command, stdin=jobs, stdout=files[0], stderr=files[1])))
         try:
-            deadline = time.monotonic() + TIMEOUT
+            deadline = time.monotonic() + timeout
             for name, process in running:
-                if process.wait(max(1, deadline - time.monotonic())) != 0:
+                try:
+                    code = process.wait(max(1, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    late.append(name)
+                    continue
+                if code != 0:
                     sys.exit(f"the {name} readers ended early:\n{(work / f'{name}.err').read_text()[-2000:]}")
         finally:
             for _, process in running:
                 process.kill()
     for name in commands:
         with open(work / f"{name}.jsonl") as lines:
-            for found in map(json.loads, lines):
+            # The last line of those that were late may be half a line.
+            for found in map(json.loads, (line for line in lines if line.endswith("\n"))):
                 calls = assemble(found["events"]) if "events" in found else [
                     (call["name"], call["id"], normal(call["input"])) for call in found["calls"]]
                 yield found["reader"], found["number"], calls, found["error"]
@@ -343,6 +350,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--each", type=int, default=80, help="responses of each family")
     parser.add_argument("--kept", type=int, default=600, help="responses that fuzzing kept, at the most")
+    parser.add_argument("--timeout", type=int, default=900, help="seconds that the readers have, all together")
     parser.add_argument("--family", action="append", help="only this one")
     parser.add_argument("--reader", action="append", default=[], choices=sorted(READERS), metavar="READER", help="only this one")
     parser.add_argument("--replay", type=Path, action="append", help="a saved failure instead")
@@ -355,9 +363,10 @@ def main():
         shutil.rmtree(failures, ignore_errors=True)
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir()
-    served, tallies = gather(options), collections.defaultdict(Tally)
+    served, tallies, late = gather(options), collections.defaultdict(Tally), []
     with server(served) as base:
-        for reader, number, calls, error in run_readers(served, base, python, packages, options.reader, options.work):
+        for reader, number, calls, error in run_readers(
+                served, base, python, packages, options.reader, options.work, options.timeout, late):
             one, tally = served[number], tallies[reader]
             tally.read, tally.calls, tally.errors = tally.read + 1, tally.calls + len(calls), tally.errors + bool(error)
             if one.line is None:
@@ -371,7 +380,8 @@ def main():
                 shown = save(one, failures, reader, wrong)
                 if tally.families[family] <= SHOWN:
                     print(f"FAIL  {reader}: {shown}", flush=True)
-    if missing := (set(options.reader) or READERS) - tallies.keys():
+    missing = (set(options.reader) or READERS) - tallies.keys()
+    if missing and not late:
         sys.exit(f"nothing was heard of {', '.join(sorted(missing))}")
     for reader, tally in tallies.items():
         families = ", ".join(f"{family} {count}" for family, count in tally.families.most_common())
@@ -379,7 +389,9 @@ def main():
               f"{tally.errors:5} ended with an error  {families}")
     failed, read = sum(t.failed for t in tallies.values()), sum(t.read for t in tallies.values())
     print(f"{read - failed} passed, {failed} failed")
-    return 1 if failed or not read else 0
+    if late:
+        print(f"{', '.join(late)} did not finish within {options.timeout} s; not heard of: {', '.join(sorted(missing)) or 'none'}")
+    return 1 if failed or late or not read else 0
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ impl HeldCall {
         if let Some(fault) = before.fault {
             self.fail(fault);
         } else if differs(&before.name, &self.name)
-            || differs(&before.id, &self.id)
+            || before.id != self.id
             || before.runs != self.runs
             || !before.input.is_empty() && before.input != input
         {

@@ -117,3 +117,9 @@ pub enum Violation {
     #[error("{0}")]
     Stopped(&'static str),
 }
+
+impl Violation {
+    /// More calls than the guard's limit.
+    pub(crate) const TOO_MANY_CALLS: Violation =
+        Violation::TooMuch("the response has more tool calls than the limit allows");
+}

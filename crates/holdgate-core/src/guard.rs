@@ -140,9 +140,10 @@ impl StreamGuard {
     fn frame(&mut self, raw: &Bytes, now: Duration, sink: &mut Sink<'_>) -> Result<(), Violation> {
         let first = !std::mem::replace(&mut self.seen_frame, true);
         let framing = self.protocol().framing();
-        let fields = framing.fields(raw, first)?;
+        let mut fields = framing.fields(raw, first)?;
         let mut events = std::mem::take(&mut self.events);
         self.reader.read(&fields, &mut events)?;
+        fields.event = fields.event.filter(|_| self.protocol().names_frames());
         let canonical = || {
             let frame = framing.canonical(raw, &fields);
             frame.ok_or(Violation::Incomplete("an event has no data"))

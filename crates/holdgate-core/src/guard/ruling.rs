@@ -51,9 +51,7 @@ impl Ruling {
     pub(super) fn admit(&mut self, held: &mut HeldCall) -> Result<(), Violation> {
         self.calls += 1;
         if self.calls > self.judge.settings.max_calls {
-            return Err(Violation::TooMuch(
-                "the response has more tool calls than the limit allows",
-            ));
+            return Err(Violation::TOO_MANY_CALLS);
         }
         if let Some(id) = &held.id
             && !self.ids.insert(id.clone())

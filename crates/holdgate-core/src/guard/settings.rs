@@ -85,6 +85,7 @@ impl ResponseContext {
         Declared {
             inert: self.settings.inert_blocks.clone(),
             request: self.request.clone(),
+            max_calls: self.settings.max_calls,
         }
     }
 }

@@ -12,7 +12,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use crate::call::HeldCall;
+use crate::call::{Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::framing::Framing;
@@ -46,6 +46,12 @@ pub trait Protocol: Debug + Sync {
     /// How a streamed response is cut into frames.
     fn framing(&self) -> Framing {
         Framing::Events
+    }
+
+    /// Whether frames have names. If they have none, a name that one comes with does not leave: some
+    /// clients take such a frame for something else.
+    fn names_frames(&self) -> bool {
+        true
     }
 
     /// Finds the parts of a request, and reads all but its messages.
@@ -100,6 +106,19 @@ pub struct Declared {
     pub inert: Arc<[String]>,
     /// The request, which says what the provider may run.
     pub request: Arc<RequestFacts>,
+    /// Calls in one response.
+    pub max_calls: usize,
+}
+
+impl Declared {
+    /// Checks how many calls stand in one place, before they are read one by one: reading each may
+    /// cost as much as there are others.
+    fn check_count(&self, calls: usize) -> Result<(), Violation> {
+        if calls > self.max_calls {
+            return Err(Violation::TOO_MANY_CALLS);
+        }
+        Ok(())
+    }
 }
 
 /// Follows one streamed response from its start to its end.
@@ -150,6 +169,38 @@ pub enum ReadMessage<'b> {
     Calls(Box<dyn GuardedMessage + 'b>, Vec<HeldCall>),
 }
 
+impl ReadMessage<'_> {
+    /// A body in which no call was found.
+    fn inert(body: &[u8]) -> Result<Self, Violation> {
+        match std::str::from_utf8(body) {
+            Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
+            Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
+        }
+    }
+}
+
+/// Reads a body that comes whole, and why no call in it may pass, if so: text may contain a lone
+/// surrogate, and a call may not.
+fn read_body(body: &[u8]) -> Result<(Json<'_>, Option<Fault>), Violation> {
+    let strict = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
+        Ok(json) => return Ok((json, None)),
+        Err(error) => Fault::Json(error),
+    };
+    let what = "the response";
+    let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)
+        .map_err(|error| Violation::Json { what, error })?;
+    Ok((json, Some(strict)))
+}
+
+/// It was read with lone surrogates replaced, which is right for text only.
+fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
+    // A replacement can only come from an escape: without one, there is nothing to check again.
+    if memchr::memmem::find(data, b"\\u").is_some() {
+        Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
+    }
+    Ok(())
+}
+
 /// A message whose calls have been taken out. They are put back or replaced one by one, in order.
 pub trait GuardedMessage: Debug + Send {
     /// Puts the next call back, written from what was judged.
@@ -162,7 +213,7 @@ pub trait GuardedMessage: Debug + Send {
     fn finish(self: Box<Self>) -> Canonical;
 }
 
-/// Maximum depth of a value that is not a message.
+/// Maximum depth of a body or an event: a call's own depth is bounded when the call is read.
 const MAX_DEPTH: usize = 128;
 
 /// A whole body that is one JSON value in which no reader can find a call; `None` if it is not.
@@ -173,29 +224,82 @@ pub fn inert_value(body: &[u8]) -> Option<Canonical> {
     Some(Canonical::of_value(text))
 }
 
-/// Members that hold calls in one protocol or another, in small letters.
+/// A body that is not JSON, in which no reader can find a call: not in its lines, not in events, not
+/// in values that stand in a text. It is read in pieces, which overlap by more than a name takes.
+pub fn is_inert_text(body: &[u8]) -> bool {
+    const PIECE: usize = 64 << 10;
+    const OVERLAP: usize = 256;
+    let mut rest = body;
+    while rest.len() > PIECE {
+        let (piece, _) = rest.split_at(PIECE);
+        if names_call(piece) {
+            return false;
+        }
+        (_, rest) = rest.split_at(PIECE - OVERLAP);
+    }
+    !names_call(rest)
+}
+
+/// Whether a text has the name of a call in quotes. Words stand in prose too; what acts is the name of
+/// a member, or a type.
+fn names_call(text: &[u8]) -> bool {
+    let text = plain(&unescaped(&String::from_utf8_lossy(text)));
+    let text = text.as_bytes();
+    let is_quote = |at: Option<usize>| at.and_then(|at| text.get(at)) == Some(&b'"');
+    CALL_KEYS.iter().chain(CALL_TYPES).any(|word| {
+        let mut places = memchr::memmem::find_iter(text, word.as_bytes());
+        places.any(|at| is_quote(at.checked_sub(1)) || is_quote(Some(at + word.len())))
+    })
+}
+
+/// The text with letters in place of their escapes.
+fn unescaped(text: &str) -> String {
+    let mut pieces = text.split("\\u");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let code = piece.get(..4).map(|code| u32::from_str_radix(code, 16));
+        match code.and_then(|code| char::from_u32(code.ok()?)) {
+            Some(letter) => {
+                plain.push(letter);
+                plain.push_str(piece.get(4..).unwrap_or_default());
+            }
+            None => plain.push_str(piece),
+        }
+    }
+    plain
+}
+
+/// Members that hold calls in one protocol or another, in the form that [`plain`] gives.
 const CALL_KEYS: &[&str] = &[
-    "content_block",
-    "partial_json",
-    "tool_use",
-    "tool_uses",
+    "contentblock",
+    "partialjson",
     "tooluse",
-    "tool_calls",
-    "function_call",
+    "tooluses",
+    "toolcall",
+    "toolcalls",
     "functioncall",
+    "functioncalls",
 ];
 
-/// Parts of the types that calls have.
+/// Parts of the types that calls have, in the same form.
 const CALL_TYPES: &[&str] = &[
-    "tool_use",
-    "tool_call",
-    "function_call",
-    "shell_call",
-    "patch_call",
-    "computer_call",
-    "tool_search_call",
-    "approval_request",
+    "tooluse",
+    "toolcall",
+    "functioncall",
+    "shellcall",
+    "patchcall",
+    "computercall",
+    "toolsearchcall",
+    "approvalrequest",
 ];
+
+/// A name in small letters and without separators: `toolCalls`, `tool-calls` and `Tool_Calls` are
+/// one for some reader.
+fn plain(name: &str) -> String {
+    let mut name = fold(name);
+    name.retain(|c| c != '_' && c != '-');
+    name
+}
 
 /// Whether a value that is not a call itself contains a tool call of some protocol, at any level: a
 /// member with the name of one, or an object whose `type` is one.
@@ -209,13 +313,15 @@ pub(crate) fn carries_calls(json: &Json<'_>) -> bool {
 
 /// The same for one member.
 pub(crate) fn is_call(key: &str, value: &Json<'_>) -> bool {
-    let key = fold(key);
+    let key = plain(key);
     // Edits of the context are named for the results that they clear: `clear_tool_uses_20250919`.
     let names_call = |kind: &str| {
-        let kind = kind.to_lowercase().replace("tool_uses", "");
+        let kind = plain(&kind.to_lowercase().replace("tool_uses", ""));
         CALL_TYPES.iter().any(|call| kind.contains(call))
     };
-    CALL_KEYS.contains(&key.as_str())
+    // `true` says what a model can do, and `null` that there is none.
+    let is_empty = matches!(value, Json::Null | Json::Bool(_) | Json::Number(_));
+    (CALL_KEYS.contains(&key.as_str()) && !is_empty)
         || (key == "type" && value.as_str().is_some_and(names_call))
         || carries_calls(value)
 }

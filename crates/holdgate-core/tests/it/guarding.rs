@@ -179,7 +179,12 @@ impl Play {
 
 /// Feeds `chunks` and the end of the stream.
 pub(crate) fn run(settings: GuardSettings, chunks: &[&[u8]]) -> Seen {
-    let mut play = Play::new(judge(settings));
+    play(judge(settings), chunks)
+}
+
+/// The same in any protocol.
+pub(crate) fn play(context: ResponseContext, chunks: &[&[u8]]) -> Seen {
+    let mut play = Play::new(context);
     for chunk in chunks {
         play.feed(chunk);
     }

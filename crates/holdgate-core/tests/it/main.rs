@@ -12,10 +12,12 @@
 
 mod asking;
 mod chat;
+mod chat_calls;
 mod chat_hostile;
 mod chat_refused;
 mod chat_whole;
 mod client;
+mod damage;
 mod diverging;
 mod frames;
 mod gate;
@@ -28,6 +30,7 @@ mod one_message;
 mod replacing;
 mod responses;
 mod responses_api;
+mod smuggled;
 mod streams;
 
 #[path = "../../../holdgate/src/eval/client.rs"]

@@ -5,7 +5,7 @@ mod hostile;
 mod random;
 mod script;
 
-use crate::guarding::{Play, Seen, judge, settings, whole};
+use crate::guarding::{Play, Seen, judge, play, settings, whole};
 use crate::responses_client as client;
 use holdgate_core::{GuardSettings, OnBlock, RESPONSES, ResponseContext};
 use script::*;
@@ -37,15 +37,6 @@ fn declaring(more: &Value, settings: GuardSettings) -> ResponseContext {
 
 fn run(settings: GuardSettings, chunks: &[&[u8]]) -> Seen {
     play(context(settings), chunks)
-}
-
-fn play(context: ResponseContext, chunks: &[&[u8]]) -> Seen {
-    let mut play = Play::new(context);
-    for chunk in chunks {
-        play.feed(chunk);
-    }
-    play.finish();
-    play.seen
 }
 
 fn guard(stream: &str) -> Seen {

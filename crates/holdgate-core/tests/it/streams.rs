@@ -1,168 +1,38 @@
 //! The invariants of a guarded stream, over scripted, mutated and random streams.
 
-use crate::client::{self, Assembled};
+use crate::client;
+use crate::damage::{Clients, check_canonical, check_only_cleared_calls, damage};
 use crate::guarding::{Play, Seen, all_scripted, chunks, judge, run, scripted, settings};
-use holdgate_core::{GuardSettings, OnBlock};
+use holdgate_core::ANTHROPIC;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Invariants 2, 3 and 4: whatever a client can assemble, however it reads the bytes, was cleared,
-/// with just these arguments, and stands there once.
-fn check_only_cleared_calls(seen: &Seen) {
-    for (reading, calls) in client::all_calls(&seen.bytes) {
-        let mut cleared = seen.cleared();
-        if reading.folds_keys {
-            for (_, _, input) in &mut cleared {
-                *input = client::fold_keys(input);
-            }
-        }
-        for Assembled { tool, id, input } in calls {
-            if id.starts_with("toolu_holdgate_") {
-                assert_eq!(input, Some(json!({})), "an inert call must be empty");
-                continue;
-            }
-            let mut input = input.expect("a call that reaches the client is readable");
-            if reading.folds_keys {
-                input = client::fold_keys(&input);
-            }
-            let call = (tool, id, input);
-            let found = cleared.iter().position(|c| *c == call);
-            let found = found.unwrap_or_else(|| {
-                let (how, decisions) = (&reading.how, seen.decisions());
-                panic!("{call:?} was not cleared, read by {how}: {decisions:?}")
-            });
-            cleared.remove(found);
-        }
-    }
-    check_canonical(&seen.bytes);
-}
+/// What hurts in this protocol.
+const INSERTS: &[&str] = &[
+    "\"input\":{\"command\":\"x\"},",
+    "\"type\":\"tool_use\",",
+    "event: content_block_stop\n",
+    "x: \rdata: ",
+    "\rdata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{\"command\":\"x\"}}}\r",
+    "\ndata: {\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{}}\n",
+    "\"Type\":\"tool_use\",",
+    "\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{}}],",
+    "\"Partial_json\":\"{}\",",
+    ",\"usage\":{\"type\":\"mcp_tool_use\"}",
+];
 
-/// Invariant 5: every frame is `event: T`, LF, `data: J`, LF, LF, and nothing stands between frames.
-fn check_canonical(bytes: &[u8]) {
-    let text = std::str::from_utf8(bytes).unwrap();
-    let Some(frames) = text.strip_suffix("\n\n") else {
-        assert_eq!(text, "");
-        return;
-    };
-    for frame in frames.split("\n\n") {
-        let lines: Vec<&str> = frame.split('\n').collect();
-        let [event, data] = lines[..] else {
-            panic!("{frame:?}")
-        };
-        let (event, data) = (
-            event.strip_prefix("event: ").unwrap(),
-            data.strip_prefix("data: ").unwrap(),
-        );
-        let json: serde_json::Value = client::events(data.as_bytes()).swap_remove(0);
-        assert_eq!(json["type"], event, "{frame:?}");
-        let ends = |c: char| c != '\t' && c < ' ' || "\u{85}\u{2028}\u{2029}".contains(c);
-        assert!(!frame.replace('\n', "").contains(ends), "{frame:?}");
-    }
-}
-
-fn all_settings() -> impl Strategy<Value = GuardSettings> {
-    (any::<bool>(), any::<bool>()).prop_map(|(hold_all, go_on)| GuardSettings {
-        hold_all,
-        on_block: if go_on {
-            OnBlock::Continue
-        } else {
-            OnBlock::Explain
-        },
-        ..settings()
-    })
-}
-
-#[derive(Clone, Debug)]
-enum Mutation {
-    Drop,
-    Repeat,
-    SwapWithNext,
-    FlipByte(usize, u8),
-    Insert(usize, &'static str),
-    LineEnds(&'static str),
-}
-
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let inserts: Vec<&'static str> = vec![
-        "\n",
-        "\r",
-        "\n\n",
-        "\u{feff}",
-        ": note\n",
-        "data: {}\n",
-        "event: ping\n",
-        "\"",
-        "\\",
-        "}",
-        "\\ud800",
-        "\"input\":{\"command\":\"x\"},",
-        "\"type\":\"tool_use\",",
-        "\u{0}",
-        "\u{2028}",
-        "\u{85}",
-        "\u{b}",
-        "event: content_block_stop\n",
-        "id: 1\n",
-        "retry: 1\n",
-        "x: \rdata: ",
-        "\rdata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{\"command\":\"x\"}}}\r",
-        "\ndata: {\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{}}\n",
-        "\"Type\":\"tool_use\",",
-        "\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"Bash\",\"input\":{}}],",
-        "\"Partial_json\":\"{}\",",
-        ",\"usage\":{\"type\":\"mcp_tool_use\"}",
-    ];
-    prop_oneof![
-        Just(Mutation::Drop),
-        Just(Mutation::Repeat),
-        Just(Mutation::SwapWithNext),
-        (any::<usize>(), any::<u8>()).prop_map(|(at, to)| Mutation::FlipByte(at, to)),
-        (any::<usize>(), prop::sample::select(inserts))
-            .prop_map(|(at, what)| Mutation::Insert(at, what)),
-        prop::sample::select(vec!["\r", "\r\n", "\n"]).prop_map(Mutation::LineEnds),
-    ]
-}
-
-fn mutate(mut frames: Vec<Vec<u8>>, mutations: &[(usize, Mutation)]) -> Vec<u8> {
-    for (at, mutation) in mutations {
-        if frames.is_empty() {
-            break;
-        }
-        let at = at % frames.len();
-        let place = |p: usize| p % frames[at].len().max(1);
-        match mutation {
-            Mutation::Drop => drop(frames.remove(at)),
-            Mutation::Repeat => frames.insert(at, frames[at].clone()),
-            Mutation::SwapWithNext => {
-                let next = (at + 1) % frames.len();
-                frames.swap(at, next);
-            }
-            Mutation::FlipByte(p, to) => {
-                let p = place(*p);
-                frames[at][p] = *to;
-            }
-            Mutation::Insert(p, what) => {
-                let mut p = place(*p);
-                while std::str::from_utf8(&frames[at][..p]).is_err() && p > 0 {
-                    p -= 1;
-                }
-                frames[at].splice(p..p, what.bytes());
-            }
-            Mutation::LineEnds(end) => {
-                let text = String::from_utf8_lossy(&frames[at]).replace('\n', end);
-                frames[at] = text.into_bytes();
-            }
-        }
-    }
-    frames.concat()
-}
+const CLIENTS: Clients = Clients {
+    all_calls: client::all_calls,
+    same: |cleared, found| cleared == found,
+};
 
 #[test]
 fn every_scripted_stream_at_every_cut() {
     for (name, frames) in all_scripted() {
         let bytes = frames.concat();
         let whole = run(settings(), &[&bytes]);
-        check_only_cleared_calls(&whole);
+        check_only_cleared_calls(&whole, &CLIENTS);
+        check_canonical(ANTHROPIC, &whole.bytes);
         // Large streams at a sample of cuts: each run costs the whole stream, and its judgement.
         let cuts = if bytes.len() < 50_000 { 500 } else { 20 };
         let step = bytes.len() / cuts + 1;
@@ -189,18 +59,11 @@ proptest! {
     #[test]
     fn hostile_streams_pass_only_what_was_cleared(
         scenario in any::<prop::sample::Index>(),
-        mutations in prop::collection::vec((any::<usize>(), mutation()), 0..6),
-        cuts in prop::collection::vec(any::<usize>(), 0..8),
-        settings in all_settings(),
+        damage in damage(INSERTS),
     ) {
         let (name, frames) = scenario.get(all_scripted());
         prop_assume!(!name.starts_with("big"));
-        let bytes = mutate(frames.clone(), &mutations);
-        let whole = run(settings.clone(), &[&bytes]);
-        check_only_cleared_calls(&whole);
-        let cut = run(settings, &chunks(&bytes, &cuts));
-        prop_assert_eq!(cut.decisions(), whole.decisions());
-        prop_assert_eq!(String::from_utf8_lossy(&cut.bytes), String::from_utf8_lossy(&whole.bytes));
+        damage.check(frames.clone(), judge, &CLIENTS);
     }
 }
 
@@ -258,7 +121,8 @@ proptest! {
         let chunks = chunks(&bytes, &cuts);
         let seen = run(settings(), &chunks);
         prop_assert_eq!(client::events(&seen.bytes), client::events(&bytes));
-        check_only_cleared_calls(&seen);
+        check_only_cleared_calls(&seen, &CLIENTS);
+        check_canonical(ANTHROPIC, &seen.bytes);
         prop_assert!(seen.records.is_empty());
         // Each frame alone comes out as what it is in the whole.
         let out: Vec<Vec<u8>> = canonical_frames(&seen.bytes);

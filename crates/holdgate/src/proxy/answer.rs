@@ -117,7 +117,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
 }
 
 /// Clients may decode text by the charset that is named; we read UTF-8.
-fn has_other_charset(headers: &HeaderMap) -> bool {
+pub(crate) fn has_other_charset(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_TYPE).iter().any(|value| {
         let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
         let charset = value.split_once("charset").map(|(_, rest)| rest.to_owned());

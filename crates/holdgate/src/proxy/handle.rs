@@ -1,7 +1,7 @@
 //! One request: what it is, where it goes, and how its answer comes back.
 
 use super::App;
-use super::answer::{Answer, is_encoded, media_type};
+use super::answer::{Answer, has_other_charset, is_encoded, media_type};
 use super::app::{NotRebuilt, Rebuilding};
 use super::body::GuardedBody;
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
@@ -15,7 +15,8 @@ use super::whole_body::{read_answer, read_error, read_request};
 use crate::in_force::{InForce, News};
 use crate::upstream::{self, Body, BoxError, full, keeping};
 use holdgate_core::{
-    Canonical, ResponseContext, SharedSession, Stack, StreamGuard, inert_value, lock_session,
+    Canonical, ResponseContext, SharedSession, Stack, StreamGuard, inert_value, is_inert_text,
+    lock_session,
 };
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -26,6 +27,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// Answers on unknown paths that are no messages, by the start of their media type.
+const PLAIN: &[&str] = &[
+    "text/plain",
+    "text/html",
+    "application/octet-stream",
+    "application/pdf",
+    "image/",
+];
 
 /// How long a request waits for the rules of a project that is new here.
 const PROJECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -217,7 +227,7 @@ async fn pass_through(
         let message = format!("the upstream responded with {what} on an unknown path");
         Refused::by_rule("unknown-answer", message)
     };
-    if is_encoded(response.headers()) {
+    if is_encoded(response.headers()) || has_other_charset(response.headers()) {
         return Err(unknown("an encoded body"));
     }
     let kind = media_type(response.headers());
@@ -230,13 +240,18 @@ async fn pass_through(
                 None => Err(unknown("tool calls, or with JSON that cannot be read,")),
             }
         }
-        "text/plain" | "text/html" | "application/octet-stream" | "application/pdf" => {
-            let body = keeping(body.map_err(BoxError::from), (share, busy));
-            Ok(Response::from_parts(head, body))
-        }
-        image if image.starts_with("image/") => {
-            let body = keeping(body.map_err(BoxError::from), (share, busy));
-            Ok(Response::from_parts(head, body))
+        // Clients that expect a stream do not look at the type, and files may hold answers.
+        kind if PLAIN.iter().any(|plain| kind.starts_with(plain)) => {
+            let body = read_answer(app, body, &mut share).await?;
+            let text = body.clone();
+            let inert = tokio::task::spawn_blocking(move || is_inert_text(&text)).await;
+            if !inert.unwrap_or(false) {
+                return Err(unknown(&format!("tool calls in `{kind}`")));
+            }
+            Ok(Response::from_parts(
+                head,
+                keeping(full(body), (share, busy)),
+            ))
         }
         other => Err(unknown(&format!("`{other}`"))),
     }

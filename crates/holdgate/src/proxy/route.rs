@@ -187,6 +187,13 @@ mod tests {
             ("/v1/messages?beta=true", "anthropic", Vendor::Anthropic),
             ("/v1/chat/completions", "chat", Vendor::OpenAi),
             ("/openai/v1/Chat%2fcompletions", "chat", Vendor::OpenAi),
+            (
+                "/openai/deployments/d/chat/completions?api-version=1",
+                "chat",
+                Vendor::OpenAi,
+            ),
+            ("/api/v1//chat/completions;x=1/", "chat", Vendor::OpenAi),
+            ("/v1/responses/./?stream=1", "responses", Vendor::OpenAi),
             ("/v1/responses", "responses", Vendor::OpenAi),
             ("/api/chat", "ollama", Vendor::Ollama),
             ("/api/oauth/profile", "", Vendor::Anthropic),

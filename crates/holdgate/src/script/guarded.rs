@@ -3,7 +3,7 @@
 
 use crate::config::LIMITS;
 use crate::judging;
-use crate::proxy::route::DEFAULT;
+use crate::proxy::route;
 use anyhow::Context as _;
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
@@ -22,6 +22,9 @@ use std::time::Duration;
 struct Case {
     name: String,
     body: String,
+    /// The protocol of the response, by its name; without one, Anthropic Messages.
+    #[serde(default)]
+    protocol: Option<String>,
     /// Whether the response is not streamed.
     #[serde(default)]
     whole: bool,
@@ -66,7 +69,11 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
     let case: Case = serde_json::from_str(line)?;
     let body: Result<Vec<u8>, _> = case.body.chars().map(u8::try_from).collect();
     let body = body.context("`body` has a character above U+00FF")?;
-    let request = DEFAULT
+    let protocol = match &case.protocol {
+        None => route::DEFAULT,
+        Some(name) => route::protocol(name).context("`protocol` is not one that is guarded")?,
+    };
+    let request = protocol
         .read_request(Bytes::from(Value::Object(case.request).to_string()))
         .map_err(|e| anyhow::anyhow!("`request`: {e}"))?;
     let settings = GuardSettings {
@@ -85,7 +92,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
     };
     let judge = ResponseContext {
         request: request.facts,
-        ..ResponseContext::new(DEFAULT, stack, Arc::new(settings))
+        ..ResponseContext::new(protocol, stack, Arc::new(settings))
     };
     let mut outputs = Vec::new();
     let mut left = if case.whole {

@@ -53,6 +53,7 @@ mod tls;
 mod tmux;
 mod total;
 mod train;
+mod unknown_paths;
 mod verdicts;
 mod why;
 

@@ -1,15 +1,15 @@
 //! A message that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call};
+use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call, read_body};
 use super::BlockKind;
-use super::read::{MAX_DEPTH, could_act};
+use super::read::could_act;
 use super::write::inert_call;
-use crate::call::{Executor, Fault};
+use crate::call::Executor;
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::stack::{Cleared, Refusal};
-use holdgate_effects::json::{Json, LoneSurrogates, shorten};
+use holdgate_effects::json::{Json, shorten};
 
 /// A message whose calls have been taken out.
 #[derive(Debug)]
@@ -25,26 +25,10 @@ struct Message<'a> {
 
 /// Reads a response body.
 pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
-    let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
-        Ok(json) => (json, None),
-        // Text may contain a lone surrogate; a call in such a body is refused.
-        Err(strict) => match Json::read(body, MAX_DEPTH, LoneSurrogates::Replace) {
-            Ok(json) => (json, Some(Fault::Json(strict))),
-            Err(error) => {
-                return Err(Violation::Json {
-                    what: "the response",
-                    error,
-                });
-            }
-        },
-    };
-    let inert = || match std::str::from_utf8(body) {
-        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
-    };
+    let (json, fault) = read_body(body)?;
     check_members(&json)?;
     let content = match (json.get_str("type"), json.get("content")) {
-        (Some("error"), None) => return inert(),
+        (Some("error"), None) => return ReadMessage::inert(body),
         (_, Some(Json::Array(content))) => content,
         (Some("message"), _) => {
             return Err(Violation::Incomplete("the message has no content"));
@@ -52,7 +36,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
         _ if could_act(&json) => {
             return Err(Violation::NotAMessage("could carry an action"));
         }
-        _ => return inert(),
+        _ => return ReadMessage::inert(body),
     };
     let mut blocks = Vec::new();
     let (mut calls, mut places) = (Vec::new(), Vec::new());
@@ -75,12 +59,13 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
                 }
                 calls.push(*held);
                 places.push(at);
+                declared.check_count(calls.len())?;
                 None
             }
         });
     }
     if calls.is_empty() {
-        return inert();
+        return ReadMessage::inert(body);
     }
     let message = Message {
         json,

@@ -1,15 +1,13 @@
 //! Turns frames into events. Inert kinds are listed; everything else is held or ends the stream.
 
 use super::super::said::Said;
-use super::super::{Declared, Reader, carries_calls, is_call};
+use super::super::{Declared, MAX_DEPTH, Reader, carries_calls, is_call, no_lone_surrogates};
 use super::BlockKind;
-use crate::call::{Executor, Fault};
+use crate::call::Executor;
 use crate::event::{Block, Event, Part, Violation};
 use crate::sse::Fields;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
 
-/// Depth of an event: a call's own depth is bounded when the call is read.
-pub(super) const MAX_DEPTH: usize = 128;
 /// Blocks that may be open at once; the API has one.
 const MAX_OPEN: usize = 64;
 /// Keys that can carry an action, wherever an unknown event has them.
@@ -265,16 +263,6 @@ fn message_delta(json: &Json<'_>) -> Part {
 fn index(json: &Json<'_>) -> Result<Block, Violation> {
     let index = json.get("index").and_then(Json::as_u64);
     index.ok_or(Violation::Incomplete("a block event without an index"))
-}
-
-/// The event was read with lone surrogates replaced, which is right for text only.
-fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
-    // A replacement can only come from an escape: without one, there is nothing to check again.
-    if memchr::memmem::find(data, b"\\u").is_none() {
-        return Ok(());
-    }
-    Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
-    Ok(())
 }
 
 /// Checks an event that leaves: no reader may find a call in it.

@@ -1,7 +1,7 @@
 //! Cleared calls and refusals to frames, and inert frames to their new place.
 
+use super::super::MAX_DEPTH;
 use super::super::Writer;
-use super::read::MAX_DEPTH;
 use crate::call::Executor;
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Part};

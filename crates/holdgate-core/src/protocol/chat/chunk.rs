@@ -1,20 +1,16 @@
 //! What a chunk may contain besides calls, and how it is split.
 
+pub(super) use super::super::MAX_DEPTH;
+pub(in super::super) use super::super::no_lone_surrogates;
 use super::super::{Declared, is_call};
-use crate::call::Fault;
 use crate::event::Violation;
 use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
 use std::borrow::Cow;
 
-/// Depth of a chunk: a call's own depth is bounded when the call is read.
-pub(super) const MAX_DEPTH: usize = 128;
-
-/// Members of a message or delta that hold the model's words, or tell about them.
+/// Members of a message or delta that hold the model's words.
 const WORDS: &[&str] = &[
-    "annotations",
     "audio",
     "content",
-    "context",
     "images",
     "reasoning",
     "reasoning_content",
@@ -24,11 +20,14 @@ const WORDS: &[&str] = &[
     "role",
     "thinking",
 ];
+/// Members that tell about the words, and quote sources with members of any name.
+const QUOTES: &[&str] = &["annotations", "context"];
 /// Keys under which some client looks for a call, besides those of [`is_call`].
-const CALLS: &[&str] = &["arguments", "tool_call", "toolcall", "toolcalls"];
+const CALLS: &[&str] = &["arguments"];
 /// Keys that can carry an action, wherever an unknown member has them.
 const ACTIONS: &[&str] = &[
     "action",
+    "args",
     "code",
     "command",
     "content",
@@ -50,15 +49,6 @@ pub(in super::super) fn read_json<'d>(
         Some(key) => Err(Violation::AmbiguousKey(shorten(key, 40))),
         None => Ok(json),
     }
-}
-
-/// It was read with lone surrogates replaced, which is right for text only.
-pub(in super::super) fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
-    // A replacement can only come from an escape: without one, there is nothing to check again.
-    if memchr::memmem::find(data, b"\\u").is_some() {
-        Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
-    }
-    Ok(())
 }
 
 /// Whether some client could find a call in this member.
@@ -100,11 +90,15 @@ pub(in super::super) fn check_members(
     declared: &Declared,
 ) -> Result<(), Violation> {
     check_no_calls(json, calls)?;
-    let known = |key: &str| {
-        WORDS.contains(&key) || calls.contains(&key) || declared.inert.iter().any(|i| i == key)
+    let acts = |key: &str, value: &Json<'_>| match key {
+        key if calls.contains(&key) || declared.inert.iter().any(|inert| inert == key) => false,
+        key if QUOTES.contains(&key) => false,
+        // They hold texts, or parts with kinds of their own, of which some are not known.
+        key if WORDS.contains(&key) => could_act("", value),
+        key => could_act(key, value),
     };
     let mut members = json.as_object().unwrap_or_default().iter();
-    match members.find(|(key, value)| !known(key) && could_act(key, value)) {
+    match members.find(|(key, value)| acts(key, value)) {
         Some((key, _)) => Err(Violation::UnknownEvent(shorten(key, 40))),
         None => Ok(()),
     }

@@ -3,8 +3,11 @@
 use super::chunk::could_act;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
-use holdgate_effects::json::{Json, shorten, write_string};
+use holdgate_effects::json::{Json, fold, shorten, write_string};
 use std::borrow::Cow;
+
+/// The members of a call.
+const MEMBERS: &[&str] = &["index", "id", "type", "function", "custom"];
 
 /// What kind of call it is, which decides how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,12 +72,16 @@ impl<'a> Fragment<'a> {
             Kind::Custom => (custom, "input"),
             Kind::Function | Kind::Legacy | Kind::Unknown(_) => (function, "arguments"),
         };
-        let known = |key: &str| matches!(key, "index" | "id" | "type" | "function" | "custom");
-        let others = members.iter().filter(|(key, _)| !known(key));
+        let others = members.iter().filter(|(key, _)| !MEMBERS.contains(&&**key));
         let others: Vec<_> = others.cloned().collect();
+        let mut folded = others.iter();
+        let folded = folded.find(|(key, _)| MEMBERS.contains(&fold(key).as_str()));
         let mut fragment = Fragment::part(part, input)?;
         if function.is_some() && custom.is_some() {
             fragment.fault = Some(Fault::TwoInputs);
+        } else if let Some((key, _)) = folded {
+            // The call is written with all of its members, and this would be one of them once more.
+            fragment.fault = Some(Fault::AmbiguousKey(shorten(key, 40)));
         } else if others.iter().any(|(key, value)| could_act(key, value)) {
             fragment.fault = Some(Fault::NestedCall);
         }

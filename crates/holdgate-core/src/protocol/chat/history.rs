@@ -37,7 +37,9 @@ pub(in super::super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> 
 }
 
 fn call<'m>(call: &'m Json<'m>) -> Option<Mention<'m>> {
-    let (name, input) = match (call.get("function"), call.get("custom")) {
+    // Some clients write the one that it is not as `null`.
+    let part = |key| call.get(key).filter(|part| part.as_object().is_some());
+    let (name, input) = match (part("function"), part("custom")) {
         (Some(function), _) => (function.get_str("name")?, input(function.get("arguments"))),
         (None, custom) => {
             let custom = custom?;
@@ -108,7 +110,7 @@ mod tests {
         let message = json(
             r#"{"role":"assistant","content":"I will.","tool_calls":[
                 {"id":"a","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}},
-                {"id":"b","type":"custom","custom":{"name":"apply_patch","input":"*** \"x\""}},
+                {"id":"b","type":"custom","function":null,"custom":{"name":"apply_patch","input":"*** \"x\""}},
                 {"function":{"name":"read","arguments":{"path":"x"}}}],
                 "function_call":{"name":"old","arguments":""}}"#,
         );

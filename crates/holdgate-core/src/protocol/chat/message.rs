@@ -38,18 +38,12 @@ struct Choice<'a> {
 /// Reads a response body.
 pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
     let json = read_json(body, "the response")?;
-    let inert = || match std::str::from_utf8(body) {
-        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
-    };
-    if is_set(json.get("error")) {
-        check_no_calls(&json, &[])?;
-        return inert();
-    }
     check_no_calls(&json, &["choices"])?;
     let choices = match json.get("choices") {
         Some(Json::Array(choices)) => choices,
-        None if !could_act("", &json) => return inert(),
+        None if is_set(json.get("error")) || !could_act("", &json) => {
+            return ReadMessage::inert(body);
+        }
         _ => return Err(Violation::NotAMessage("could carry an action")),
     };
     let fault = no_lone_surrogates(body).err();
@@ -66,9 +60,10 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
             notices: Vec::new(),
         });
         held.extend(calls);
+        declared.check_count(held.len())?;
     }
     if held.is_empty() {
-        return inert();
+        return ReadMessage::inert(body);
     }
     for call in &mut held {
         if let Some(fault) = &fault {
@@ -106,6 +101,7 @@ fn calls(choice: &Json<'_>, at: usize, declared: &Declared) -> Result<Vec<HeldCa
         Some(Json::Array(calls)) => calls.as_slice(),
         Some(_) => return Err(Violation::Incomplete("the tool calls are not a list")),
     };
+    declared.check_count(listed.len())?;
     let legacy = message.get("function_call");
     let legacy = legacy.filter(|call| is_set(Some(call)));
     let fragments = listed.iter().map(Fragment::read);

@@ -40,6 +40,10 @@ impl Protocol for Chat {
         Vendor::OpenAi
     }
 
+    fn names_frames(&self) -> bool {
+        false
+    }
+
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         request::read(body)
     }

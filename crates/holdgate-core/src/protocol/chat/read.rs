@@ -50,37 +50,32 @@ impl ChunkReader {
         events.push(Event::Piece(Part::MessageStop, end_mark()));
     }
 
-    fn chunk(
-        &mut self,
-        data: &[u8],
-        named: bool,
-        events: &mut Vec<Event>,
-    ) -> Result<(), Violation> {
+    fn chunk(&mut self, data: &[u8], events: &mut Vec<Event>) -> Result<(), Violation> {
         let json = read_json(data, "a chunk")?;
-        if is_set(json.get("error")) {
-            check_no_calls(&json, &[])?;
-            events.push(Event::UpstreamError);
-            return Ok(());
-        }
+        let is_error = is_set(json.get("error"));
         check_no_calls(&json, &["choices"])?;
         let choices = match json.get("choices") {
             Some(Json::Array(choices)) => choices.as_slice(),
-            None | Some(Json::Null) if !could_act("", &json) => &[],
+            None | Some(Json::Null) if is_error || !could_act("", &json) => &[],
             _ => return Err(Violation::Incomplete("a chunk without choices")),
         };
-        let whole = |part| {
-            // Names mean nothing here, and some clients take frames with one for something else.
-            if named {
-                Event::Piece(part, frame(&json))
-            } else {
-                Event::Inert(part)
+        if choices.len() > MAX_CHOICES {
+            return Err(Violation::TooMuch("a chunk has too many choices"));
+        }
+        if is_error {
+            for choice in choices {
+                if self.has_calls(choice)? {
+                    return Err(Violation::HiddenInMember("choices".to_owned()));
+                }
             }
-        };
+            events.push(Event::UpstreamError);
+            return Ok(());
+        }
         match choices {
-            [] => events.push(whole(Part::Other)),
+            [] => events.push(Event::Inert(Part::Other)),
             [choice] if !self.has_calls(choice)? => {
                 let part = self.words(choice, events)?;
-                events.push(whole(part));
+                events.push(Event::Inert(part));
             }
             choices => {
                 let surrogates = no_lone_surrogates(data).err();
@@ -105,6 +100,8 @@ impl ChunkReader {
             Some(_) => return Err(Violation::Incomplete("a delta is not an object")),
         };
         check_members(delta, CALLS, &self.declared)?;
+        let calls = delta.get("tool_calls").and_then(Json::as_array);
+        self.declared.check_count(calls.unwrap_or_default().len())?;
         Ok(CALLS.iter().any(|key| is_set(delta.get(key))))
     }
 
@@ -197,7 +194,7 @@ impl Reader for ChunkReader {
         match &fields.data {
             None => events.push(Event::Silent),
             Some(data) if **data == *b"[DONE]" => self.end_mark(events),
-            Some(data) => self.chunk(data, fields.event.is_some(), events)?,
+            Some(data) => self.chunk(data, events)?,
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ pub(super) fn read<'a>(
         Some(Json::Array(calls)) => calls.as_slice(),
         Some(_) => return Err(Violation::Incomplete("the tool calls are not a list")),
     };
+    declared.check_count(calls.len())?;
     if json.get("error").is_some_and(|error| *error != Json::Null) {
         return match calls {
             [] => Ok(Line::Error),

@@ -26,10 +26,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
         Line::Error => (Json::Null, Vec::new()),
     };
     if calls.is_empty() {
-        return match std::str::from_utf8(body) {
-            Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-            Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
-        };
+        return ReadMessage::inert(body);
     }
     let text = line::text(&json).to_owned();
     let mut said = Said::default();

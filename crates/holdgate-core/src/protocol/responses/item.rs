@@ -27,6 +27,9 @@ pub(super) const HOSTED_SHELL: &str = "shell (hosted)";
 /// How a `tool_search` is declared that the provider runs.
 pub(super) const HOSTED_SEARCH: &str = "tool_search (hosted)";
 
+/// Members that hold the parts of an item's content.
+const CONTENT: &[&str] = &["content", "summary"];
+
 /// Kinds of content that hold words.
 const PARTS: &[&str] = &[
     "output_text",
@@ -90,7 +93,12 @@ impl Declared {
         let is_other = |key: &str| key != "type" && (inert || !payload.contains(&key));
         let members = item.as_object().unwrap_or_default().iter();
         let mut others = members.filter(|(key, _)| is_other(key));
-        let nested = others.any(|(key, value)| is_call(key, value));
+        // What the provider ran tells about its action; words and calls have no second one.
+        let told = inert && !WORDS.contains(&kind);
+        let acts = |key: &str, value: &Json<'_>| {
+            !(told || inert && CONTENT.contains(&key)) && member_acts(key, value)
+        };
+        let nested = others.any(|(key, value)| is_call(key, value) || acts(key, value));
         let ambiguous = |json: &Json<'_>| json.ambiguous_key().map(|key| shorten(key, 40));
         if inert && !nested && ambiguous(item).is_none() && has_words_only(item) {
             return Item::Inert;
@@ -106,6 +114,10 @@ impl Declared {
 
     fn is_inert(&self, kind: &str, item: &Json<'_>) -> bool {
         let provider = &self.request.provider;
+        // The item itself may say that the client is to run it.
+        let place = item.get("environment").and_then(|at| at.get_str("type"));
+        let elsewhere = place.is_none_or(|place| place.starts_with("container"))
+            && item.get_str("execution").is_none_or(|by| by == "server");
         let declared = |(of, tool): &(&str, &str)| {
             let known = match item.get_str("server_label") {
                 Some(server) => provider.servers.contains(server),
@@ -115,22 +127,24 @@ impl Declared {
         };
         WORDS.contains(&kind)
             || self.inert.iter().any(|inert| inert == kind)
-            || RUN_BY_PROVIDER.iter().any(declared)
+            || elsewhere && RUN_BY_PROVIDER.iter().any(declared)
     }
 }
 
 /// Whether the parts of its content are of known kinds.
 fn has_words_only(item: &Json<'_>) -> bool {
-    let parts = ["content", "summary"]
-        .into_iter()
-        .filter_map(|key| item.get(key)?.as_array());
-    parts.flatten().all(is_words)
+    let mut contents = CONTENT.iter().filter_map(|key| item.get(key));
+    contents.all(|content| match content {
+        Json::Null | Json::String(_) => true,
+        Json::Array(parts) => parts.iter().all(is_words),
+        Json::Bool(_) | Json::Number(_) | Json::Object(_) => false,
+    })
 }
 
-/// Whether a part of the content holds words.
+/// Whether a part of the content holds words, and nothing else.
 pub(super) fn is_words(part: &Json<'_>) -> bool {
-    part.get_str("type")
-        .is_some_and(|kind| PARTS.contains(&kind))
+    let kind = part.get_str("type");
+    kind.is_some_and(|kind| PARTS.contains(&kind)) && !could_act(part)
 }
 
 /// The name under which a call's tool is judged.
@@ -325,10 +339,13 @@ const ACTION_KEYS: &[&str] = &[
 /// Whether an unknown event could carry an action.
 pub(super) fn could_act(json: &Json<'_>) -> bool {
     match json {
-        Json::Object(members) => members
-            .iter()
-            .any(|(key, value)| ACTION_KEYS.contains(&fold(key).as_str()) || could_act(value)),
+        Json::Object(members) => members.iter().any(|(key, value)| member_acts(key, value)),
         Json::Array(items) => items.iter().any(could_act),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
     }
+}
+
+/// The same for one member.
+pub(super) fn member_acts(key: &str, value: &Json<'_>) -> bool {
+    ACTION_KEYS.contains(&fold(key).as_str()) || could_act(value)
 }

@@ -1,17 +1,15 @@
 //! A response that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage};
-use super::MAX_DEPTH;
+use super::super::{Declared, GuardedMessage, ReadMessage, read_body};
 use super::item::{Item, could_act, judged};
 use super::output::check_members;
 use super::write::{inert_call, message};
-use crate::call::Fault;
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::notice;
 use crate::stack::{Cleared, Refusal};
-use holdgate_effects::json::{Json, LoneSurrogates};
+use holdgate_effects::json::Json;
 
 /// A response whose calls have been taken out.
 #[derive(Debug)]
@@ -25,31 +23,20 @@ struct Whole<'a> {
 
 /// Reads a response body.
 pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessage<'a>, Violation> {
-    let (json, fault) = match Json::read(body, MAX_DEPTH, LoneSurrogates::Refuse) {
-        Ok(json) => (json, None),
-        // Text may contain a lone surrogate; a call in such a body is refused.
-        Err(strict) => {
-            let what = "the response";
-            let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)
-                .map_err(|error| Violation::Json { what, error })?;
-            (json, Some(Fault::Json(strict)))
-        }
-    };
-    let inert = || match std::str::from_utf8(body) {
-        Ok(text) => Ok(ReadMessage::Inert(Canonical::of_value(text))),
-        Err(_) => Err(Violation::Incomplete("the response is not UTF-8")),
-    };
+    let (json, fault) = read_body(body)?;
     check_members(&json)?;
     let items = match (json.get_str("object"), json.get("output")) {
         (_, Some(Json::Array(items))) => items,
         (Some("response"), _) => {
             return Err(Violation::Incomplete("the response has no output"));
         }
-        (_, None) if json.get("error").is_some_and(|error| !could_act(error)) => return inert(),
+        (_, None) if json.get("error").is_some_and(|error| !could_act(error)) => {
+            return ReadMessage::inert(body);
+        }
         _ if could_act(&json) => {
             return Err(Violation::NotAMessage("could carry an action"));
         }
-        _ => return inert(),
+        _ => return ReadMessage::inert(body),
     };
     let (mut calls, mut places) = (Vec::new(), Vec::new());
     let mut output = Vec::new();
@@ -72,12 +59,13 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
                 }
                 calls.push(*held);
                 places.push(at);
+                declared.check_count(calls.len())?;
                 Vec::new()
             }
         });
     }
     if calls.is_empty() {
-        return inert();
+        return ReadMessage::inert(body);
     }
     let whole = Whole {
         json,

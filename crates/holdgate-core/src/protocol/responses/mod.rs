@@ -13,7 +13,7 @@ mod request;
 mod results;
 mod write;
 
-use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer};
+use super::{Declared, MAX_DEPTH, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::request::Request;
@@ -22,9 +22,6 @@ use holdgate_effects::json::JsonError;
 
 /// `OpenAI` Responses.
 pub const RESPONSES: &dyn Protocol = &Responses;
-
-/// Depth of an event: a call's own depth is bounded when the call is read.
-const MAX_DEPTH: usize = 128;
 
 #[derive(Debug)]
 struct Responses;

@@ -5,7 +5,7 @@ mod items;
 use super::super::said::Said;
 use super::super::{Declared, Reader, is_call};
 use super::MAX_DEPTH;
-use super::item::could_act;
+use super::item::{could_act, member_acts};
 use super::output::{Seen, check_begun, check_ended, same_names};
 use super::write::single;
 use crate::call::Fault;
@@ -208,7 +208,7 @@ fn leaves(kind: &str, json: &Json<'_>) -> Result<(), Violation> {
     let members = json.as_object().unwrap_or_default().iter();
     let others = members.filter(|(key, _)| key != "type" && key != checked);
     for (key, value) in others {
-        if is_call(key, value) {
+        if is_call(key, value) || checked != "type" && member_acts(key, value) {
             return Err(Violation::HiddenCall(shorten(kind, 40)));
         }
         if let Some(key) = value.ambiguous_key() {

@@ -229,7 +229,7 @@ impl EventWriter {
     /// One event.
     fn push(&mut self, kind: &str, members: Vec<(&'static str, Json<'static>)>, out: &mut Frames) {
         let number = self.number.unwrap_or(0);
-        self.number = Some(number + 1);
+        self.number = Some(number.saturating_add(1));
         let mut data = String::from("{\"type\":");
         write_string(kind, &mut data);
         data.push_str(&format!(",\"sequence_number\":{number}"));
@@ -294,7 +294,9 @@ impl EventWriter {
     /// The frame with its own number and another index; its other bytes stay as they are.
     fn renumber(&mut self, raw: Canonical, index: Option<(Block, Block)>) -> Canonical {
         let (came, expected) = (number(&raw), self.number);
-        self.number = came.map(|came| expected.unwrap_or(came) + 1).or(expected);
+        self.number = came
+            .map(|came| expected.unwrap_or(came).saturating_add(1))
+            .or(expected);
         let same_number = came.is_none() || expected.is_none_or(|n| came == Some(n));
         let index = index.filter(|(from, to)| from != to);
         if same_number && index.is_none() {

@@ -2,7 +2,7 @@
 
 use super::script::*;
 use super::{check_form, client, events, guard};
-use crate::guarding::Seen;
+use crate::guarding::{Seen, settings, whole};
 use serde_json::{Value, json};
 
 #[test]
@@ -178,6 +178,139 @@ fn errors_pass_and_hide_nothing() {
         ] {
             let seen = guard(&(before + &frame(&event)));
             assert!(!client::holds(&seen.bytes, "EVIL"), "{}", seen.text());
+        }
+    }
+}
+
+#[test]
+fn a_call_with_an_action_beside_its_own_never_leaves() {
+    let with = |mut item: Value, key: &str, value: Value| {
+        item[key] = value;
+        item
+    };
+    let computer = json!({"id": "cu", "type": "computer_call", "status": "completed", "call_id": "k",
+        "action": {"type": "screenshot"}, "pending_safety_checks": []});
+    let call = || function_call("c", "{\"cmd\":\"ls\"}");
+    let clicks = json!([{"type": "type", "text": "EVIL"}]);
+    for item in [
+        with(computer.clone(), "Actions", clicks.clone()),
+        with(computer, "Action", clicks),
+        with(call(), "input", json!("EVIL")),
+        with(call(), "Input", json!("EVIL")),
+        with(call(), "action", json!({"command": ["EVIL"]})),
+        with(call(), "x_more", json!({"arguments": "EVIL"})),
+        with(
+            custom_call("apply_patch", PATCH),
+            "arguments",
+            json!("EVIL"),
+        ),
+        with(local_shell(&["ls"]), "commands", json!(["EVIL"])),
+        with(shell(&["ls"]), "operation", json!({"diff": "EVIL"})),
+        with(message("Hi."), "arguments", json!("EVIL")),
+        with(
+            json!({"type": "message", "id": "m", "role": "assistant"}),
+            "content",
+            json!([{"type": "output_text", "text": "x", "action": {"command": "EVIL"}}]),
+        ),
+        with(
+            message("Hi."),
+            "content",
+            json!({"type": "odd", "command": "EVIL"}),
+        ),
+        with(
+            reasoning("gA=="),
+            "summary",
+            json!({"type": "odd", "command": "EVIL"}),
+        ),
+    ] {
+        let body = response("completed", std::slice::from_ref(&item));
+        let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+        let completed = json!({"type": "response.completed", "response": body});
+        let seen = guard(&(frames(&[])[..2].concat() + &frame(&done) + &frame(&completed)));
+        assert!(!seen.text().contains("EVIL"), "{}", seen.text());
+        let sent = whole(super::context(settings()), &body);
+        assert!(!sent.is_ok_and(|sent| sent.to_string().contains("EVIL")));
+    }
+}
+
+#[test]
+fn an_id_that_comes_late_names_no_second_call() {
+    let twice = stream(&[
+        function_call("c", "{\"cmd\":\"ls\"}"),
+        function_call("c", "{\"cmd\":\"echo EVIL\"}"),
+    ]);
+    // The events that announce the calls do not name them.
+    let late = twice.replace(
+        "\"arguments\":\"\",\"call_id\":\"c\",\"id\":\"fc_c\"",
+        "\"arguments\":\"\"",
+    );
+    assert_ne!(late, twice);
+    let seen = guard(&late);
+    assert!(seen.cleared().len() <= 1, "{}", seen.text());
+    assert!(!client::holds(&seen.bytes, "EVIL"), "{}", seen.text());
+}
+
+/// A client that has declared the provider's shell may have one of its own.
+#[test]
+fn what_the_item_says_the_client_runs_is_a_call() {
+    let tools = json!([{"type": "shell", "environment": {"type": "container_auto"}},
+        {"type": "tool_search"}]);
+    let mut local = shell(&["rm -rf ~"]);
+    local["environment"] = json!({"type": "local"});
+    let mut hosted = shell(&["rm -rf ~"]);
+    hosted["environment"] = json!({"type": "container_reference", "container_id": "x"});
+    let search = |execution: &str| {
+        json!({"type": "tool_search_call", "id": "t", "call_id": "t", "status": "completed",
+            "execution": execution, "arguments": {"query": "x"}})
+    };
+    for (item, passes) in [
+        (local, false),
+        (hosted, true),
+        (shell(&["rm -rf ~"]), true),
+        (search("client"), false),
+        (search("server"), true),
+    ] {
+        let seen = super::play(
+            super::declaring(&tools, settings()),
+            &[stream(std::slice::from_ref(&item)).as_bytes()],
+        );
+        assert_eq!(seen.decisions().is_empty(), passes, "{item}");
+    }
+}
+
+#[test]
+fn the_largest_number_of_an_event_is_no_trouble() {
+    let first = frames(&[message("Hi."), function_call("c", "{\"cmd\":\"ls\"}")])
+        .concat()
+        .replacen(
+            "\"sequence_number\":0",
+            "\"sequence_number\":18446744073709551615",
+            1,
+        );
+    let seen = guard(&first);
+    assert_eq!(seen.decisions(), ["- Sent"]);
+}
+
+#[test]
+fn an_event_of_the_response_carries_nothing_else() {
+    for event in [
+        "response.created",
+        "response.in_progress",
+        "response.completed",
+    ] {
+        for more in [
+            json!({"type": "program", "code": "EVIL", "action": {}}),
+            json!({"type": "odd", "command": ["EVIL"]}),
+        ] {
+            let events = frames(&[message("Hi.")]);
+            let with = |frame: String| {
+                let to = format!("\"item\":{more},\"type\":\"{event}\"");
+                frame.replace(&format!("\"type\":\"{event}\""), &to)
+            };
+            let events: String = events.into_iter().map(with).collect();
+            assert!(events.contains("EVIL"));
+            let seen = guard(&events);
+            assert!(!seen.text().contains("EVIL"), "{}", seen.text());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The items of a response while they are streamed.
 
+use super::super::super::no_lone_surrogates;
 use super::super::item::{Item, Payload, commands, could_act, grows_to, id, is_words};
 use super::super::message::say;
 use super::{EventReader, MAX_DEPTH};
@@ -311,14 +312,4 @@ fn is_of(item: &str, event: &str, json: &Json<'_>) -> bool {
 fn is_named(item: &str, event: &str) -> bool {
     let event = event.strip_prefix("response.");
     event.is_some_and(|event| event.starts_with(item))
-}
-
-/// The event was read with lone surrogates replaced, which is right for text only.
-fn no_lone_surrogates(data: &[u8]) -> Result<(), Fault> {
-    // A replacement can only come from an escape: without one, there is nothing to check again.
-    if memchr::memmem::find(data, b"\\u").is_none() {
-        return Ok(());
-    }
-    Json::read(data, MAX_DEPTH, LoneSurrogates::Refuse)?;
-    Ok(())
 }

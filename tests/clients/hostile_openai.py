@@ -1,0 +1,164 @@
+"""Hostile responses of OpenAI Chat Completions, OpenAI Responses and Ollama, streamed and whole.
+
+`all_of(seed, each)` yields `(protocol, whole, body)`. Most of them carry a call (`EVIL`) in a place
+or a spelling where one reader sees it and another one does not, beside honest ones.
+"""
+import json
+import random
+
+LS, EVIL = '{"command":"ls"}', '{"command":"echo EVIL"}'
+SPELLINGS = ["tool_calls", "Tool_Calls", "toolCalls", "tool-calls", "TOOL_CALLS", "tool_call", "tool\u017f_calls", "function_call"]
+
+
+def call(arguments, **more):
+    """A call as Chat Completions has it."""
+    return {"index": 0, "id": "call_e", "type": "function", "function": {"name": "bash", "arguments": arguments}} | more
+
+
+def messages(rng):
+    """Deltas, or messages, that carry a call anywhere."""
+    evil, given = call(EVIL), json.loads(EVIL)
+    part = {"id": "call_e", "name": "bash", rng.choice(["input", "args", "arguments", "parameters"]): given}
+    kind = rng.choice(["tool_use", "tool-call", "toolCall", "function_call", "function", "tool", "odd"])
+    return rng.choice([
+        {rng.choice(SPELLINGS): [evil]},
+        {"content": rng.choice([[{"type": kind, **part}], {"type": kind, **part}, [{"type": "text", "text": "x", "tool_calls": [evil]}]])},
+        {rng.choice(["audio", "refusal", "annotations", "reasoning_details", "context", "odd"]): rng.choice([[evil], {"tool_calls": [evil]}, part])},
+        {"tool_calls": rng.choice([{"0": evil}, [[evil]], evil, [{"function": {"Name": "bash", "Arguments": EVIL}}],
+                                   [call(LS, Function=evil["function"])], [call(LS, **{rng.choice(["ID", "Index", "Type"]): 1})],
+                                   [call(LS, custom={"name": "bash", "input": "EVIL"})], [call(given)], [call(LS, index="0")],
+                                   [call(LS, index=-1)], [call(LS, index=None)], [call(LS, id=None)], [call(LS), call(EVIL, id="call_f")],
+                                   [call(LS), call(EVIL)], [call(None), call(EVIL)], [call('{"command":"ls"'), call(EVIL)]])},
+        {"function_call": rng.choice([evil["function"], [evil["function"]], {"name": "bash", "arguments": given}])},
+        {"function_call": {"name": "bash", "arguments": LS}, "tool_calls": [evil]},
+    ])
+
+
+def chunk(rng, delta, **more):
+    choice = {"index": 0, "delta": delta, "finish_reason": None}
+    if rng.random() < 0.1:
+        choice["message"] = messages(rng)
+    whole = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]} | more
+    if rng.random() < 0.05:
+        whole[rng.choice(["usage", "error", "message", "output", "x"])] = rng.choice([messages(rng), {"message": "x"}])
+    return whole
+
+
+def text_of(rng, value):
+    """Its JSON, of which now and then a key comes twice or in other letters."""
+    text = json.dumps(value)
+    if rng.random() < 0.15:
+        key = rng.choice(["choices", "delta", "tool_calls", "function", "arguments", "name", "type", "item", "call_id", "message"])
+        other = rng.choice([key, key.title(), key.upper(), "".join(f"\\u{ord(c):04x}" for c in key)])
+        text = text.replace(f'"{key}":', f'"{other}": null, "{key}":' if rng.random() < 0.5 else f'"{other}":', 1)
+    return text
+
+
+def framed(rng, data, name=None):
+    """One event, in one of the forms that the standard knows."""
+    end = rng.choice(["\n"] * 6 + ["\r\n", "\r"])
+    head = rng.choice([""] * 6 + [": note" + end, "id: 1" + end, "retry: 1" + end])
+    if name or rng.random() < 0.05:
+        head += f"event: {name or 'x'}{end}"
+    if rng.random() < 0.1:
+        data = data.replace(", ", f",{end}data: ", 1)
+    if rng.random() < 0.03:
+        data = f"{data}{end}data: {data}"
+    return f"{head}data: {data}{end}{end}"
+
+
+def chat(rng):
+    if rng.random() < 0.2:
+        message = {"role": "assistant", "content": "Hi"} | messages(rng)
+        body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
+                "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+        return True, text_of(rng, body)
+    frames = [chunk(rng, {"role": "assistant", "content": ""}), chunk(rng, {"content": "Hi"})]
+    fragments = [call('{"comm'), {"index": 0, "function": {"arguments": 'and":"ls"}'}}]
+    if rng.random() < 0.5:
+        fragments[0]["id"] = "call_h"
+        frames += [chunk(rng, {"tool_calls": [fragment]}) for fragment in fragments]
+    end = chunk(rng, {}) | {"choices": [{"index": 0, "delta": {}, "finish_reason": rng.choice(["stop", "tool_calls"])}]}
+    frames.append(end)
+    for _ in range(rng.randrange(3)):
+        frames.insert(rng.randrange(len(frames) + 1), chunk(rng, messages(rng)))
+    texts = [framed(rng, text_of(rng, frame)) for frame in frames]
+    texts.insert(rng.randrange(len(texts)) if rng.random() < 0.1 else len(texts), "data: [DONE]\n\n")
+    return False, rng.choice([""] * 9 + ["\ufeff"]) + "".join(texts)
+
+
+def ollama(rng):
+    def line(message, done=False):
+        return {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": ""} | message, "done": done}
+
+    given = {"function": {"name": "bash", "arguments": json.loads(rng.choice([LS, EVIL]))}}
+    if rng.random() < 0.2:
+        return True, text_of(rng, line(rng.choice([messages(rng), {"tool_calls": [given]}]), True))
+    lines = [line({"content": "Hi"}), line({"tool_calls": [given]}), line({}, True)]
+    for _ in range(rng.randrange(3)):
+        lines.insert(rng.randrange(len(lines) + 1), line(messages(rng), rng.random() < 0.2))
+    return False, "".join(text_of(rng, one) + rng.choice(["\n"] * 5 + ["\r\n", "\n\n", " \n"]) for one in lines)
+
+
+def item(rng):
+    evil, ids = json.loads(EVIL), {"id": f"i_{rng.randrange(99)}", "status": "completed"}
+    named = ids | {"call_id": f"call_{rng.randrange(4)}", "name": "exec_command"}
+    arguments = rng.choice(['{"cmd":"ls"}', '{"cmd":"echo EVIL"}', '{"cmd":"rm -rf ~"}'])
+    shell = {"type": "exec", "command": ["ls"], "env": {}}
+    one = rng.choice([
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi", "annotations": []}], **ids},
+        {"type": "reasoning", "summary": [], **ids},
+        {"type": "function_call", "arguments": arguments, **named},
+        {"type": "custom_tool_call", "input": "EVIL", **named},
+        {"type": "local_shell_call", "action": shell, **named},
+        {"type": rng.choice(["mcp_call", "program", "odd_call"]), "arguments": arguments, **named},
+    ])
+    if rng.random() < 0.4:
+        key = rng.choice(["arguments", "Arguments", "input", "action", "content", "Type", "tool_calls", "call_id", "name"])
+        one[key] = rng.choice([EVIL, evil, [evil], "function_call", [{"type": "function_call", "arguments": EVIL, **named}]])
+    return one
+
+
+def responses(rng):
+    def response(status, output):
+        return {"id": "resp_1", "object": "response", "created_at": 1, "status": status, "model": "m", "output": output,
+                "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, "usage": None}
+
+    items = [item(rng) for _ in range(rng.randrange(1, 4))]
+    if rng.random() < 0.2:
+        return True, text_of(rng, response("completed", items))
+    events = [{"type": "response.created", "response": response("in_progress", [])}]
+    for index, one in enumerate(items):
+        begun = one | ({"arguments": ""} if one["type"] == "function_call" else {})
+        at = {"output_index": index, "item_id": one["id"]}
+        events.append({"type": "response.output_item.added", "output_index": index, "item": begun})
+        if one["type"] == "function_call" and isinstance(one["arguments"], str):
+            events.append({"type": "response.function_call_arguments.delta", "delta": one["arguments"], **at})
+            events.append({"type": "response.function_call_arguments.done", "arguments": one["arguments"], "name": one["name"], **at})
+        events.append({"type": "response.output_item.done", "output_index": index, "item": one})
+    events.append({"type": "response.completed", "response": response("completed", items)})
+    for _ in range(rng.choice([0, 0, 0, 1, 2])):
+        at = rng.randrange(len(events))
+        change = rng.randrange(5)
+        if change == 0:
+            events[at]["item"] = item(rng)
+        elif change == 1:
+            events.insert(at, dict(events[at]))
+        elif change == 2:
+            del events[at]
+        elif change == 3:
+            events[at]["response"] = response("completed", [item(rng)])
+        else:
+            events[at]["output_index"] = rng.randrange(4)
+    numbered = [event | {"sequence_number": number} for number, event in enumerate(events)]
+    return False, "".join(framed(rng, text_of(rng, event), event["type"]) for event in numbered)
+
+
+PROTOCOLS = {"chat": chat, "ollama": ollama, "responses": responses}
+
+
+def all_of(seed, each):
+    for protocol, make in PROTOCOLS.items():
+        for number in range(each):
+            whole, body = make(random.Random(f"{seed} {protocol} {number}"))
+            yield protocol, whole, body.encode("utf-8", "surrogatepass")
