@@ -88,6 +88,11 @@ impl Fuel {
         self.left.set(0);
     }
 
+    /// The units that are left.
+    pub fn left(&self) -> u64 {
+        self.left.get()
+    }
+
     /// Allows for `units` more.
     pub fn grant(&self, units: u64) {
         self.left.set(self.left.get().saturating_add(units));
