@@ -16,7 +16,7 @@ const MIN_PART: usize = 8;
 
 /// What must be in the text, and an expression whose first group is the part. Lengths are checked
 /// afterwards: a counted repetition would make the search slow. So is that an attribute is a word: a
-/// boundary in the expression would make it a hundred times slower on texts that are not ASCII.
+/// boundary in the expression would make it many times slower on texts that are not ASCII.
 const CARRIERS: &[(&str, &str)] = &[
     (
         "=\"",
