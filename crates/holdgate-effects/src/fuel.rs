@@ -27,6 +27,8 @@ impl Clock for Duration {
 /// What is left to spend.
 pub struct Fuel {
     left: Cell<u64>,
+    /// All units that were ever in the tank.
+    filled: Cell<u64>,
     /// Units until the clock is looked at.
     until_look: Cell<u64>,
     late: Cell<bool>,
@@ -43,6 +45,7 @@ impl Fuel {
     pub fn new(units: u64) -> Self {
         Fuel {
             left: Cell::new(units),
+            filled: Cell::new(units),
             until_look: Cell::new(UNITS_PER_LOOK),
             late: Cell::new(false),
             deadline: None,
@@ -88,9 +91,15 @@ impl Fuel {
         self.left.set(0);
     }
 
+    /// The units that were spent, or let go of.
+    pub fn spent(&self) -> u64 {
+        self.filled.get().saturating_sub(self.left.get())
+    }
+
     /// Allows for `units` more.
     pub fn grant(&self, units: u64) {
         self.left.set(self.left.get().saturating_add(units));
+        self.filled.set(self.filled.get().saturating_add(units));
     }
 
     /// Pays for work that grows with `bytes`.

@@ -7,17 +7,21 @@ use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::trajectory::SharedModels;
 use holdgate_core::{
     Classification, Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits,
-    Session, SharedProjects, Stack, Trajectory,
+    Session, SharedProjects, Stack, Trajectory, prepare_masking,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
 use std::sync::Arc;
 
-/// Starts to read the built-in rules in the background: the tables take about as long, and both are
-/// needed. Code that needs the rules waits for them, and reports errors then.
+/// Starts to read the built-in rules in the background, and the expressions of masking: the tables
+/// take about as long, and all are needed. Code that needs the rules waits for them, and reports
+/// errors then.
 pub(crate) fn read_ahead() {
     // Without the thread they are read when they are needed.
-    let _ = spawn("rules", || drop(RuleSet::built_in(Profile::default())));
+    let _ = spawn("rules", || {
+        drop(RuleSet::built_in(Profile::default()));
+        prepare_masking();
+    });
 }
 
 /// A stack with the built-in rules, without the layers in `without`.

@@ -11,7 +11,7 @@ mod parts;
 use super::lexicon::{Bits, Lexicon};
 use super::terms::{Term, Turn, stands_alone};
 use aho_corasick::{AhoCorasick, Input};
-use grams::{GRAM, GramHasher, SET_BITS, commonness, fold, gram_of, low, slot};
+use grams::{GRAM, GramHasher, Place, SET_BITS, commonness, fold, gram_of, low, more, slot};
 use parts::{foreign_lines, whole_lines};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasherDefault;
@@ -78,8 +78,8 @@ struct Partner {
 #[derive(Debug)]
 pub(super) struct Anchors {
     set: Box<[u64]>,
-    /// Words by four letters in them, with the place of the letters after the start of the word.
-    by_gram: HashMap<u32, Vec<(usize, isize)>, BuildHasherDefault<GramHasher>>,
+    /// Words by four letters in them.
+    by_gram: HashMap<u32, Vec<Place>, BuildHasherDefault<GramHasher>>,
     /// In how many words letters stand: those of many are frequent in any text.
     frequent: HashMap<u32, u32, BuildHasherDefault<GramHasher>>,
     words: Vec<Word>,
@@ -160,7 +160,7 @@ impl Anchors {
         };
         let rarest = pairs.min_by_key(|(_, pair)| cost(pair)).map(|(at, _)| at);
         if let Some(at) = rarest {
-            self.note_pair(&folded, at, word, 0);
+            self.note_pair(&folded, at, (word, 0), |at| more(&folded, at));
         } else {
             let before: &[&[u8]] = if term.starts { &[b" ", b"0"] } else { &[b""] };
             for before in before {
@@ -191,18 +191,29 @@ impl Anchors {
             all = longer.collect();
             next = &any;
         }
+        // All forms are found by their first letters; they have no others in common.
         for form in all {
-            self.note_pair(&form, 0, word, lead);
+            self.note_pair(&form, 0, (word, lead), |_| None);
         }
     }
 
     /// Notes the letters at `at` and those one further: one of them is looked at.
-    fn note_pair(&mut self, folded: &[u8], at: usize, word: usize, lead: usize) {
+    fn note_pair(
+        &mut self,
+        folded: &[u8],
+        at: usize,
+        (word, lead): (usize, usize),
+        more: impl Fn(usize) -> Option<(isize, u32)>,
+    ) {
         for at in [at, at + 1] {
             let Some(gram) = folded.get(at..).and_then(gram_of) else {
                 continue;
             };
-            let place = (word, at.cast_signed() - lead.cast_signed());
+            let place = Place {
+                word,
+                offset: at.cast_signed() - lead.cast_signed(),
+                more: more(at).unwrap_or((0, gram)),
+            };
             let places = self.by_gram.entry(gram).or_default();
             if !places.contains(&place) {
                 places.push(place);
@@ -240,7 +251,8 @@ impl Anchors {
                 let places = grams.into_iter().zip(may).enumerate();
                 for (place, (gram, _)) in places.filter(|(_, (_, may))| *may) {
                     let at = number * 8 + place * 2;
-                    self.candidate(lexicon, text, (gram, at), &mut outline, &mut turned);
+                    let letters = (folded.as_slice(), gram, at);
+                    self.candidate(lexicon, text, letters, &mut outline, &mut turned);
                 }
             }
             here = next;
@@ -265,18 +277,25 @@ impl Anchors {
         &self,
         lexicon: &Lexicon,
         text: &str,
-        (gram, at): (u32, usize),
+        (folded, gram, at): (&[u8], u32, usize),
         outline: &mut Outline,
         turned: &mut [usize; 2],
     ) {
-        for (word, offset) in self.by_gram.get(&gram).into_iter().flatten() {
-            let Some(word) = self.words.get(*word) else {
+        for place in self.by_gram.get(&gram).into_iter().flatten() {
+            let (distance, letters) = place.more;
+            let more = at
+                .checked_add_signed(distance)
+                .and_then(|at| folded.get(at..));
+            if more.and_then(gram_of) != Some(letters) {
+                continue;
+            }
+            let Some(word) = self.words.get(place.word) else {
                 continue;
             };
             // The first byte that was folded stands before the text.
             let Some(start) = at
                 .checked_sub(1)
-                .and_then(|at| at.checked_sub_signed(*offset))
+                .and_then(|at| at.checked_sub_signed(place.offset))
             else {
                 continue;
             };

@@ -5,6 +5,7 @@ use super::lexicon::Hits;
 use super::terms::Turn;
 use holdgate_effects::decode;
 use regex::{Captures, Regex};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -39,7 +40,8 @@ fn morse(text: &str) -> Option<String> {
         "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--",
         "--..",
     ];
-    if !text.contains("- .") && !text.contains(". -") {
+    let has = |sign: &str| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some();
+    if !has("- .") && !has(". -") {
         return None;
     }
     let mut letters = String::new();
@@ -147,6 +149,13 @@ impl Runs {
     }
 
     fn number(&mut self, token: &str, range: &Range<usize>) {
+        // Most tokens are words.
+        let ends = [token.bytes().next(), token.bytes().next_back()];
+        if let [Some(first), Some(last)] = ends
+            && !((first.is_ascii_hexdigit() || first == b'+') && last.is_ascii_hexdigit())
+        {
+            return;
+        }
         let digits = token.trim_start_matches("0x");
         let read = |radix: Radix, length: Range<usize>, base: u32| {
             let byte = u8::from_str_radix(digits, base).ok()?;
@@ -187,11 +196,12 @@ impl Runs {
     }
 
     fn finish_long(&mut self, text: &str) {
-        let run: String = text
-            .get(std::mem::take(&mut self.long))
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect();
+        let run = text.get(std::mem::take(&mut self.long)).unwrap_or_default();
+        let run = if run.contains(char::is_whitespace) {
+            Cow::Owned(run.split_whitespace().collect())
+        } else {
+            Cow::Borrowed(run)
+        };
         if run.is_empty() || run.len() > MAX_BYTES {
             return;
         }
@@ -203,7 +213,7 @@ impl Runs {
             let run = run.get(from..).unwrap_or_default().trim_end_matches('=');
             let whole = run.len() - usize::from(run.len() % 4 == 1);
             let run = run.get(..whole).unwrap_or_default();
-            if run.len() + 8 >= MIN_RUN {
+            if run.len() + 8 >= MIN_RUN && may_be_text(run) {
                 self.keep(decode::base64_exact(run).unwrap_or_default());
             }
         }
@@ -222,6 +232,17 @@ impl Runs {
             self.texts.push(text);
         }
     }
+}
+
+/// Whether the first letters of a run in base64 may be the start of a text: those of most names and
+/// hashes are not.
+fn may_be_text(run: &str) -> bool {
+    let Some(bytes) = run.get(..16).and_then(decode::base64_exact) else {
+        return true;
+    };
+    let cut = |error: std::str::Utf8Error| error.error_len().is_none();
+    // UTF-16 has zeros between the letters.
+    bytes.get(1) == Some(&0) || std::str::from_utf8(&bytes).map_or_else(cut, |_| true)
 }
 
 /// Whether bytes that were decoded are a text that somebody has written.

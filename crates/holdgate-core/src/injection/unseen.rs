@@ -66,6 +66,7 @@ fn upright(c: char) -> Option<char> {
         char::from_u32(u32::from(base) + offset)
     };
     match c {
+        '\0'..='\x7f' => Some(c),
         '\u{300}'..='\u{36F}' => None,
         '\u{406}' | '\u{399}' | '\u{4C0}' => Some('I'),
         '\u{456}' | '\u{3B9}' => Some('i'),
@@ -85,15 +86,21 @@ fn braille(c: char) -> Option<char> {
 /// Lower case, where that takes as many bytes.
 fn lower(text: &str) -> String {
     let mut lower = String::with_capacity(text.len());
-    for c in text.chars() {
-        let mut small = c.to_lowercase();
-        match (small.next(), small.next()) {
-            (Some(only), None) if only.len_utf8() == c.len_utf8() && !c.is_ascii() => {
-                lower.push(only);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
+        let (plain, from) = rest.split_at_checked(at).unwrap_or_default();
+        lower.push_str(plain);
+        let mut chars = from.chars();
+        if let Some(c) = chars.next() {
+            let mut small = c.to_lowercase();
+            match (small.next(), small.next()) {
+                (Some(only), None) if only.len_utf8() == c.len_utf8() => lower.push(only),
+                _ => lower.push(c),
             }
-            _ => lower.push(c),
         }
+        rest = chars.as_str();
     }
+    lower.push_str(rest);
     lower
 }
 

@@ -63,6 +63,8 @@ pub(super) struct Finder {
     flag: Regex,
     header: Regex,
     bearer: Regex,
+    /// The programs of `command`: most texts have none of them.
+    programs: Regex,
     command: Regex,
 }
 
@@ -83,6 +85,9 @@ impl Finder {
                 \\*["'`]? \s*[:,]\s* \\*["'`]? ([^"'`\\\r\n]+)"#,
             )?,
             bearer: Regex::new(r"(?i)(?-u:\b)bearer\s+([A-Za-z0-9._~+/-]{16,}=*)")?,
+            programs: Regex::new(
+                "sshpass|mysql|mariadb|curl|wget|http|xh|machine|login|redis-cli|echo|printf",
+            )?,
             command: Regex::new(&format!(
                 r#"(?xs) (?-u:\b)sshpass\s+-p\s* {VALUE}
                 | (?-u:\b)(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;&]*?\s)?-p {VALUE}
@@ -141,6 +146,9 @@ impl Finder {
     }
 
     fn in_urls<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        if !text.contains('@') || !text.contains("://") {
+            return Vec::new();
+        }
         finds(&self.urls, text, |found| {
             let secret = found.get(2).or(found.get(4))?;
             let text = secret.as_str();
@@ -195,6 +203,9 @@ impl Finder {
     }
 
     fn flags<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        if !text.contains('-') {
+            return Vec::new();
+        }
         finds(&self.flag, text, |found| {
             let name = found.get(1)?.as_str();
             names::strength(name)?;
@@ -206,6 +217,9 @@ impl Finder {
     }
 
     fn commands<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        if !self.programs.is_match(text) {
+            return Vec::new();
+        }
         finds(&self.command, text, |found| {
             let secret = found.iter().skip(1).flatten().next()?;
             // `-u KEY:`: a key without a password, or a name.

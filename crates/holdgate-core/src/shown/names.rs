@@ -72,26 +72,59 @@ impl Names {
 
 /// What a name is compared by.
 pub(crate) fn hash(name: &str) -> u32 {
-    let hash = KEYS.hash_one(name.to_lowercase());
+    // Most names are in lower case already.
+    let small = name
+        .bytes()
+        .all(|b| b.is_ascii() && !b.is_ascii_uppercase());
+    let hash = if small {
+        KEYS.hash_one(name)
+    } else {
+        KEYS.hash_one(name.to_lowercase())
+    };
     u32::try_from(hash >> 32).unwrap_or_default()
 }
 
 /// The words of a text that can name something.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    let between = |c: char| c.is_whitespace() || "\"'`<>()[]{}|;,=\\*".contains(c);
-    text.split(between)
+    text.split(is_between)
         .map(|token| token.trim_matches(['.', ':', '!', '?', '/']))
         .filter(|token| NAME_BYTES.contains(&token.len()))
 }
 
+fn is_between(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '"' | '\''
+                | '`'
+                | '<'
+                | '>'
+                | '('
+                | ')'
+                | '['
+                | ']'
+                | '{'
+                | '}'
+                | '|'
+                | ';'
+                | ','
+                | '='
+                | '\\'
+                | '*'
+        )
+}
+
 /// Whether it is more than a word of a language.
 fn is_marked(token: &str) -> bool {
-    token.contains(['.', '/', '@', ':', '_', '-']) || token.bytes().any(|b| b.is_ascii_digit())
+    token
+        .bytes()
+        .any(|b| matches!(b, b'.' | b'/' | b'@' | b':' | b'_' | b'-' | b'0'..=b'9'))
 }
 
 /// The host that a token names, if it is an address.
 pub(super) fn host_of(token: &str) -> Option<&str> {
-    let (_, rest) = token.split_once("://")?;
+    let colon = memchr::memchr(b':', token.as_bytes())?;
+    let (_, rest) = token.get(colon..)?.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let host = rest.get(..end)?;
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);

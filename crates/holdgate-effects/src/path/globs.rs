@@ -20,7 +20,7 @@ pub struct PathGlobs {
     below: Lookup,
     /// Bytes of the longest of these folders.
     longest: usize,
-    /// `**/.env`, by the name
+    /// `**/.env` and `**/.aws/credentials`, by the name, or the folder's name and the name
     named: Lookup,
     /// `**/dist/**`, by the folder's name
     inside: Lookup,
@@ -44,13 +44,16 @@ impl PathGlobs {
         let mut last = 0;
         for (at, pattern) in patterns.into_iter().enumerate() {
             last = at;
-            // What is wrong with a pattern, it says better than its parts.
-            let whole = glob(pattern).map_err(|error| (at, error))?;
+            // What is wrong with a pattern, it says better than its parts. Without one of these
+            // signs, nothing can be wrong.
+            if pattern.contains(['{', '}', '[', '\\']) {
+                glob(pattern).map_err(|error| (at, error))?;
+            }
             globs.from_root |= !pattern.starts_with('~') && !pattern.starts_with("**/");
             let parts = expanded(pattern);
             let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
             else {
-                others.add(whole);
+                others.add(glob(pattern).map_err(|error| (at, error))?);
                 globs.positions.push(at);
                 continue;
             };
@@ -82,7 +85,11 @@ impl PathGlobs {
             }
             return is_folder.then(|| (&mut self.below, folder.to_owned()));
         };
-        if is_name(rest) {
+        if is_name(rest)
+            || rest
+                .split_once('/')
+                .is_some_and(|(a, b)| is_name(a) && is_name(b))
+        {
             return Some((&mut self.named, rest.to_owned()));
         }
         if let Some(folder) = rest.strip_suffix("/**") {
@@ -124,8 +131,15 @@ impl PathGlobs {
         let mut finds = |lookup: &Lookup, key: &str| {
             !lookup.is_empty() && lookup.get(key).is_some_and(|found| enough(found))
         };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if finds(&self.exact, path) || finds(&self.named, name) {
+        // The last part of the path, and the last two.
+        let mut slashes = memchr::memrchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
+        let name = slashes.next().and_then(|at| path.get(at..));
+        let in_folder = name.and_then(|_| path.get(slashes.next().unwrap_or(0)..));
+        let name = name.unwrap_or(path);
+        if finds(&self.exact, path)
+            || finds(&self.named, name)
+            || in_folder.is_some_and(|named| finds(&self.named, named))
+        {
             return true;
         }
         if let Some((_, extension)) = name.rsplit_once('.')

@@ -16,5 +16,6 @@
 mod bash;
 mod corpus;
 mod grammar;
+mod growth;
 mod modules;
 mod random;

@@ -7,6 +7,16 @@ pub(super) const GRAM: usize = 4;
 /// Bits of the set of such letters.
 pub(super) const SET_BITS: u32 = 17;
 
+/// A place in a word by which it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) word: usize,
+    /// How far the letters are from the start of the word.
+    pub(super) offset: isize,
+    /// Four more of its letters, and how far they are from the first: most candidates differ there.
+    pub(super) more: (isize, u32),
+}
+
 /// A letter in lower case, `0` for digits, a space for all else.
 pub(super) fn fold(byte: u8) -> u8 {
     let small = byte | 0x20;
@@ -64,4 +74,17 @@ pub(super) fn commonness(letter: u8) -> u32 {
         b'f' | b'g' | b'h' | b'y' | b'b' | b'w' => 3,
         _ => 1,
     }
+}
+
+/// Four letters of a word other than those at `at`, as far as it has them, and their distance.
+pub(super) fn more(folded: &[u8], at: usize) -> Option<(isize, u32)> {
+    let last = folded.len().checked_sub(GRAM)?;
+    let other = match at.checked_sub(GRAM) {
+        _ if at + GRAM <= last => at + GRAM,
+        Some(before) => before,
+        None if at == last => 0,
+        None => last,
+    };
+    let gram = folded.get(other..).and_then(gram_of)?;
+    Some((other.cast_signed() - at.cast_signed(), gram))
 }

@@ -76,6 +76,7 @@ fn is_mixed(line: &str) -> bool {
 /// The ASCII twin of a character, or nothing for what shows nothing.
 fn ascii(c: char) -> Option<char> {
     Some(match c {
+        '\0'..='\x7f' => c,
         '\u{ad}'
         | '\u{34f}'
         | '\u{180e}'
