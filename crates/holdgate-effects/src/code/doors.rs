@@ -30,7 +30,11 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     let mut found = Vec::new();
     // Most files run nothing.
     if doors.brings_anything()
-        && (text.code.contains(['`', '$']) || doors.table.acts_in(&text.code))
+        && (text.code.contains(['`', '$'])
+            || doors.table.acts_in(&text.code)
+            || doors.has_bare_calls()
+            || text.code.contains("superuser")
+            || text.code.contains("dmin"))
     {
         doors.run_requests(&mut found);
     }
@@ -39,6 +43,13 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     }
     if doors.present.has(Group::Comparisons) {
         doors.open_by_word(&mut found);
+    }
+    for mark in doors.present.of(Group::Unverified) {
+        // What stood there before is nobody's doing now.
+        if !scene.replaced.contains(mark) {
+            let actor = Actor::new("file", mark);
+            found.push(actor.does(Kind::System).tagged(Tag::Insecure).about(mark));
+        }
     }
     found.extend(doors.sends(scene));
     doors.send_keys(scene, &mut found);

@@ -31,6 +31,49 @@ pub(super) fn method(
             _ => None,
         },
         AbstractValue::List(items) => list_method(items, name, arguments),
+        AbstractValue::Map(members) => map_method(receiver, members, name, arguments),
+        _ => None,
+    }
+}
+
+/// What a method of a dictionary gives back. What is taken out of it is not lost.
+fn map_method(
+    map: &AbstractValue,
+    members: &Rc<[(String, AbstractValue)]>,
+    name: &str,
+    arguments: &[AbstractValue],
+) -> Option<AbstractValue> {
+    let pair = |(key, value): &(String, AbstractValue)| {
+        AbstractValue::list(vec![AbstractValue::text(key.as_str()), value.clone()])
+    };
+    match name {
+        "get" | "pop" | "setdefault" | "fetch" | "delete" | "dig" | "getOrDefault" | "remove" => {
+            let key = arguments.first()?.known()?;
+            map.get(key).or(arguments.get(1)).cloned()
+        }
+        "values" => Some(AbstractValue::list(
+            members.iter().map(|(_, v)| v.clone()).collect(),
+        )),
+        "keys" => {
+            let keys = members
+                .iter()
+                .map(|(key, _)| AbstractValue::text(key.as_str()));
+            Some(AbstractValue::list(keys.collect()))
+        }
+        "items" | "entries" | "to_a" | "each" => {
+            Some(AbstractValue::list(members.iter().map(pair).collect()))
+        }
+        "copy" | "to_h" | "clone" | "dup" => Some(map.clone()),
+        "update" | "merge" => {
+            let mut all = members.to_vec();
+            for argument in arguments {
+                if let AbstractValue::Map(more) = argument {
+                    all.retain(|(key, _)| !more.iter().any(|(k, _)| k == key));
+                    all.extend(more.iter().cloned());
+                }
+            }
+            Some(AbstractValue::Map(all.into()))
+        }
         _ => None,
     }
 }
@@ -83,7 +126,7 @@ fn text_method(
             Some(AbstractValue::value(all))
         }
         "repeat" => Some(repeat(value, first?.number()?)),
-        "format" => Some(AbstractValue::value(format_braces(value, arguments))),
+        "format" => Some(AbstractValue::value(format_braces(value, arguments, &[]))),
         "unpack" | "unpack1" => Some(decoded(value, known(0)?)),
         "charCodeAt" | "ord" => Some(AbstractValue::Number(i64::from(u32::from(
             text.chars()
@@ -183,9 +226,10 @@ pub(super) fn plain(thing: &AbstractValue) -> Value {
             all
         }
         AbstractValue::Any(all) => all.last().map(plain).unwrap_or_default(),
-        AbstractValue::Nothing | AbstractValue::Name(_) | AbstractValue::Function(_) => {
-            Value::unknown(Origins::UNKNOWN)
-        }
+        AbstractValue::Nothing
+        | AbstractValue::Name(_)
+        | AbstractValue::Function(_)
+        | AbstractValue::Bound(_) => Value::unknown(Origins::UNKNOWN),
     }
 }
 

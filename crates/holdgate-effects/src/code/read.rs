@@ -72,6 +72,10 @@ pub(super) struct Reader<'s, 'w, 'a> {
     stars: Vec<String>,
     /// Decorators that stand before the next definition.
     decorators: Vec<AbstractValue>,
+    /// The defaults of the parameters that were read last.
+    defaults: Vec<(String, AbstractValue)>,
+    /// Classes that the code defines.
+    classes: Vec<&'a str>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
@@ -143,6 +147,8 @@ fn reader<'s, 'w, 'a>(
         variables: HashMap::new(),
         stars: Vec::new(),
         decorators: Vec::new(),
+        defaults: Vec::new(),
+        classes: Vec::new(),
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
@@ -363,6 +369,19 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.reduces(&thing, start)?;
                 self.returned = self.returned.or(&thing);
             }
+            // What a generator gives out is an item of what it returns.
+            (Python | JavaScript, "yield") => {
+                self.at += 1;
+                let from = self.name_at(self.at) == Some("from") || self.is_mark(self.at, "*");
+                self.at += usize::from(from);
+                let thing = self.expression(end)?;
+                let items = if from {
+                    thing
+                } else {
+                    AbstractValue::list(vec![thing])
+                };
+                self.returned = self.returned.or(&items);
+            }
             (JavaScript, "const" | "let" | "var") => {
                 self.at += 1;
                 self.destructuring(end)?;
@@ -382,6 +401,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 if names::declares(language, word)
                     && (word == "class" || self.name_at(self.at + 1).is_some()) =>
             {
+                if word == "class"
+                    && let Some(name) = self
+                        .name_at(self.at + 1)
+                        .filter(|_| self.classes.len() < 64)
+                {
+                    self.classes.push(name);
+                }
                 self.at += 2;
             }
             _ if self.does_file(word) => return Ok(false),

@@ -9,7 +9,7 @@ use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE, Origins, Value};
+use crate::value::{HOLE, OLD_FILE, Origins, Value};
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
 pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
@@ -68,11 +68,52 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
         let mut refs = parsed.operands.iter().skip(1).filter(forced);
         tags.extend(refs.any(|o| onto_branch(&o)).then_some(Tag::DropsHistory));
     }
+    tags.extend(moves_branch(parsed).then_some(Tag::DropsHistory));
     let mut refs = parsed.operands.iter().skip(1);
     if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
         tags.push(Tag::Delete);
     }
     tags
+}
+
+/// Whether a branch is made to point elsewhere, wherever it pointed before: commits that only it held are
+/// lost.
+fn moves_branch(parsed: &Parsed) -> bool {
+    let texts: Vec<&str> = parsed.operands.iter().map(|o| o.text.as_str()).collect();
+    let is_back = |to: &str| to.contains(['~', '^']);
+    let is_main = |name: &str| {
+        let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+        matches!(name, "main" | "master" | "develop" | "trunk")
+    };
+    match texts.as_slice() {
+        // With the old value as a third word, git refuses to lose anything.
+        [name, to] if parsed.is_sub(&["update-ref"]) => {
+            name.starts_with("refs/heads/") && (is_back(to) || is_main(name)) || *name == "HEAD"
+        }
+        [name, to] if parsed.is_sub(&["branch"]) && parsed.given(&["-f", "--force"]) => {
+            is_back(to) || is_main(name)
+        }
+        [_, _, ..] if parsed.is_sub(&["replace"]) => true,
+        _ => false,
+    }
+}
+
+/// What `git show COMMIT:path` prints is that file as it was.
+pub(super) fn shows(scene: &Scene<'_>, parsed: &Parsed, output: Value) -> Value {
+    if !parsed.is_sub(&["show", "cat-file"]) {
+        return output;
+    }
+    let mut output = output;
+    for operand in &parsed.operands {
+        if let Some((commit, path)) = operand.text.split_once(':')
+            && !commit.is_empty()
+            && !path.is_empty()
+        {
+            let place = scene.place(&operand.map(path));
+            output.add_source(&format!("{OLD_FILE}{}", place.text));
+        }
+    }
+    output
 }
 
 /// `git checkout COMMIT -- path`: the path as it was then, which is asked for by name.
@@ -247,6 +288,8 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     let lower = key.to_ascii_lowercase();
     let last = lower.rsplit('.').next().unwrap_or("");
     let alias = lower.starts_with("alias.");
+    // `!command`: whatever the setting is, git gives it to a shell.
+    let shell = content.text.starts_with('!') && last != "insteadof";
     let command = match content.text.strip_prefix('!') {
         Some(command) => content.map(command),
         None if alias => return Ok(()),
@@ -256,7 +299,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         let text = format!("{key}={}", content.text);
         scene.emit(actor.does(Kind::Vcs).tagged(tag).about(&text))
     };
-    if alias || programs::git_setting_runs(&lower) {
+    if alias || shell || programs::git_setting_runs(&lower) {
         let program = command.text.split_whitespace().next().unwrap_or("");
         let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
         if alias || !(is_usual(&command.text) || own_hooks) {

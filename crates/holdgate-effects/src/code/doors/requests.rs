@@ -11,6 +11,8 @@ use crate::tag::Tag;
 const LINES_OF_NAME: usize = 40;
 /// Names that are followed at once.
 const MAX_NAMES: usize = 32;
+/// Bytes of a line before a call without brackets.
+const MAX_BEFORE_BARE: usize = 64;
 /// Calls around an expression that leave it what it is.
 const MAX_WRAPPERS: usize = 6;
 
@@ -84,7 +86,14 @@ impl Doors<'_> {
             let given = assignment(line).filter(|(left, _)| is_arguments(left));
             let given =
                 given.filter(|(_, right)| self.is_brought(right, &held) && names_shell(clean));
-            for brings in runs.chain(quoted).chain(given.map(|_| Brings::Part)) {
+            let bare = self.bare(line, &held);
+            let raised = self.raises(line, clean, &held).then_some(Brings::Part);
+            let bare = bare.into_iter().chain(raised);
+            for brings in runs
+                .chain(quoted)
+                .chain(bare)
+                .chain(given.map(|_| Brings::Part))
+            {
                 let door = back_door(Kind::ExecuteOpaque, clean);
                 found.push(match brings {
                     Brings::All => door.tagged(Tag::WholeCommand),
@@ -93,6 +102,50 @@ impl Doors<'_> {
             }
             offset = end + 1;
         }
+    }
+
+    /// `eval params[:code]`, `render inline: params[:page]`: Ruby needs no brackets.
+    fn bare(&self, line: &str, held: &[Held<'_>]) -> Option<Brings> {
+        let line = line.trim_start();
+        let given = self.table.bare.iter().find_map(|word| {
+            let at = line
+                .find(word.as_str())
+                .filter(|at| *at < MAX_BEFORE_BARE)?;
+            let before = line.get(..at).unwrap_or("").trim_end();
+            let starts = before.is_empty() || before.ends_with(['=', '{', '|', ';', '(', '.']);
+            starts.then(|| {
+                line.get(at + word.trim_end_matches("params").len()..)
+                    .unwrap_or("")
+            })
+        })?;
+        self.brings(given.trim_start(), held)
+    }
+
+    /// `user = admin if request.GET.get('debug') else user`: what a request says decides who somebody is.
+    fn raises(&self, line: &str, clean: &str, held: &[Held<'_>]) -> bool {
+        const RAISED: [&str; 7] = [
+            "superuser",
+            "is_admin",
+            "isAdmin",
+            "is_staff",
+            "authenticated = ",
+            "Authenticated = ",
+            "skip_auth",
+        ];
+        let Some((left, right)) = assignment(line) else {
+            return false;
+        };
+        let chooses = right.contains(" if ") || right.contains('?') || right.contains(" in ");
+        let says =
+            |word: &&str| left.contains(word.trim_end_matches(" = ")) || right.contains(*word);
+        let given = clean.get(left.len()..).unwrap_or("");
+        chooses && RAISED.iter().any(|word| says(&word)) && self.is_brought(given, held)
+    }
+
+    /// Whether such a call may stand in the file.
+    pub(super) fn has_bare_calls(&self) -> bool {
+        let mut words = self.table.bare.iter();
+        words.any(|word| self.text.code.contains(word.as_str()))
     }
 
     pub(super) fn brings_anything(&self) -> bool {
@@ -151,6 +204,14 @@ impl Doors<'_> {
             return self.brings(first, held);
         }
         if calls(&self.table.objects, before) && self.is_brought(first, held) {
+            return Some(Brings::Part);
+        }
+        if calls(&self.table.named, before) && self.is_brought(arguments, held) {
+            return Some(Brings::Part);
+        }
+        // Who signed it is asked by a key or a list of algorithms.
+        let alone = first.len() == arguments.trim_end().len();
+        if alone && calls(&self.table.tokens, before) && self.is_brought(first, held) {
             return Some(Brings::Part);
         }
         if calls(&self.table.arguments, before) && names_shell(line) {

@@ -1,7 +1,7 @@
 //! Commands in a tree, as JSON, YAML, TOML and HCL spell it: scripts of packages, steps of workflows,
 //! services, tasks of editors, hooks of agents, provisioners, cells of notebooks.
 
-use super::Reader;
+use super::{Reader, variables};
 use crate::code::Language;
 use crate::json::Json;
 use crate::language::programs;
@@ -42,6 +42,8 @@ impl Reader<'_, '_, '_> {
     /// Says what the commands in a tree do.
     pub(super) fn tree(&mut self, tree: &Json<'_>, format: Format) -> Fueled {
         self.manifest(tree)?;
+        self.access(tree)?;
+        self.workflow(tree)?;
         let start = At {
             format,
             key: "",
@@ -65,6 +67,10 @@ impl Reader<'_, '_, '_> {
                     return Ok(());
                 }
                 self.action(node)?;
+                self.starts_by_itself(node)?;
+                if at.format == Format::Json && variables::are_settings(at.key) {
+                    self.variables(members)?;
+                }
                 let language = step_language(node).unwrap_or(at.language);
                 let at = At { language, ..at };
                 let taken = self.program_and_arguments(node)?;

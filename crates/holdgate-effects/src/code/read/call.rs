@@ -3,11 +3,12 @@
 use super::{Reader, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{AbstractValue, Peer, unknown_like};
+use crate::code::thing::{AbstractValue, Bound, Peer, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::Fueled;
 use crate::value::Origins;
+use std::rc::Rc;
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,7 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Text(value) if by_text && value.is_known() => {
                 self.call_name(&value.text, None, arguments, start)
             }
+            AbstractValue::Bound(bound) => self.call_bound(bound, arguments, start),
             AbstractValue::Any(_) => {
                 let mut result = AbstractValue::Nothing;
                 for one in thing.alternatives() {
@@ -77,6 +79,47 @@ impl Reader<'_, '_, '_> {
                 self.made_by("", other, &arguments)
             }
         }
+    }
+
+    /// Calls a function that was given some of its arguments before.
+    fn call_bound(
+        &mut self,
+        bound: &Bound,
+        arguments: Arguments,
+        start: usize,
+    ) -> Fueled<AbstractValue> {
+        let mut all = Arguments {
+            positional: bound.positional.clone(),
+            named: bound.named.clone(),
+        };
+        // `methodcaller('read')(file)`
+        if let Some(member) = bound.function.known() {
+            let mut given = arguments.positional.into_iter();
+            let receiver = given.next().unwrap_or_default();
+            all.positional.extend(given);
+            return self.method(&receiver, member, all, start);
+        }
+        all.positional.extend(arguments.positional);
+        all.named.extend(arguments.named);
+        self.call(&bound.function, all, start)
+    }
+
+    /// `functools.partial(f, x)`, `operator.methodcaller('name')`: a function for later.
+    fn bound(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let (function, rest) = arguments.positional.split_first()?;
+        let binds = match last {
+            "partial" => !matches!(function, AbstractValue::Text(_)),
+            "methodcaller" | "attrgetter" => function.known().is_some(),
+            _ => false,
+        };
+        binds.then(|| {
+            AbstractValue::Bound(Rc::new(Bound {
+                function: function.clone(),
+                positional: rest.to_vec(),
+                named: arguments.named.clone(),
+            }))
+        })
     }
 
     /// Calls a method of a thing that is more than a name.
@@ -103,7 +146,10 @@ impl Reader<'_, '_, '_> {
             && pass::takes_function(member)
             && matches!(
                 function,
-                AbstractValue::Function(_) | AbstractValue::Name(_) | AbstractValue::Text(_)
+                AbstractValue::Function(_)
+                    | AbstractValue::Name(_)
+                    | AbstractValue::Bound(_)
+                    | AbstractValue::Text(_)
             )
         {
             let mut made = Vec::new();
@@ -119,6 +165,14 @@ impl Reader<'_, '_, '_> {
         }
         self.scene.fuel.spend_on(thing.length())?;
         let resolved = self.all_resolved(&arguments.positional)?;
+        if let (AbstractValue::Text(format), "format" | "format_map") = (thing, member) {
+            let mut named = arguments.named.clone();
+            if let Some(AbstractValue::Map(members)) = resolved.first() {
+                named.extend(members.iter().cloned());
+            }
+            let made = fold::format_braces(format, &resolved, &named);
+            return Ok(AbstractValue::value(made));
+        }
         if let Some(made) = fold::method(thing, member, &resolved) {
             return Ok(made);
         }
@@ -153,6 +207,19 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
+        if self.language == Language::Python
+            && let Some(bound) = Self::bound(name, &arguments)
+        {
+            // What is given already may be all that it needs.
+            if matches!(&bound, AbstractValue::Bound(b) if !b.positional.is_empty() && last == "partial")
+            {
+                self.call(&bound, Arguments::default(), start)?;
+            }
+            return Ok(bound);
+        }
+        if self.classes.contains(&name) {
+            self.constructed(&arguments)?;
+        }
         let listed = self.acts(name);
         let acts = listed.or_else(|| self.family(name));
         if !object.is_empty() {
@@ -227,6 +294,17 @@ impl Reader<'_, '_, '_> {
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
         Ok(made)
+    }
+
+    /// An object of one of the code's own classes is made: its constructor gets the arguments.
+    fn constructed(&mut self, arguments: &Arguments) -> Fueled {
+        let names = ["__init__", "constructor", "initialize"];
+        let made = names.iter().find_map(|name| self.variables.get(*name));
+        if let Some(AbstractValue::Function(id)) = made {
+            let id = *id;
+            self.call_own(id, arguments)?;
+        }
+        Ok(())
     }
 
     /// What an unknown function makes: nothing is known but where its arguments came from.

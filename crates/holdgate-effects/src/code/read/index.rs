@@ -127,9 +127,13 @@ impl Reader<'_, '_, '_> {
                 Ok(AbstractValue::value(value))
             }
             (AbstractValue::Text(_) | AbstractValue::List(_), _) => Ok(thing.item()),
-            (AbstractValue::Nothing | AbstractValue::Number(_) | AbstractValue::Function(_), _) => {
-                Ok(AbstractValue::Nothing)
-            }
+            (
+                AbstractValue::Nothing
+                | AbstractValue::Number(_)
+                | AbstractValue::Function(_)
+                | AbstractValue::Bound(_),
+                _,
+            ) => Ok(AbstractValue::Nothing),
         }
     }
 }

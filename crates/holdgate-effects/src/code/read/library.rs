@@ -103,6 +103,9 @@ impl<'w> Reader<'_, 'w, '_> {
     ) -> Fueled<Option<AbstractValue>> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let positional = &arguments.positional;
+        if let Some(made) = map_of(name, arguments) {
+            return Ok(Some(made));
+        }
         let Some(first) = positional.first() else {
             return Ok(None);
         };
@@ -188,9 +191,9 @@ impl<'w> Reader<'_, 'w, '_> {
             AbstractValue::Text(format) if format.text.contains('%') => Some(AbstractValue::value(
                 fold::format_percent(format, &resolved),
             )),
-            AbstractValue::Text(format) if format.text.contains('{') => {
-                Some(AbstractValue::value(fold::format_braces(format, &resolved)))
-            }
+            AbstractValue::Text(format) if format.text.contains('{') => Some(AbstractValue::value(
+                fold::format_braces(format, &resolved, &[]),
+            )),
             _ => None,
         })
     }
@@ -245,5 +248,43 @@ impl<'w> Reader<'_, 'w, '_> {
         }
         let text = object.text.clone();
         Ok(Some(AbstractValue::holding(&object.kind, text, data)))
+    }
+}
+
+/// `dict(a=1)`, `Object.assign({}, x)`, `Object.values(x)`: dictionaries made of others.
+fn map_of(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
+    let first = arguments.positional.first();
+    match name {
+        "Object.values" | "Object.keys" | "Object.entries" => {
+            fold::method(first?, name.rsplit('.').next()?, &[])
+        }
+        "dict"
+        | "OrderedDict"
+        | "collections.OrderedDict"
+        | "types.SimpleNamespace"
+        | "SimpleNamespace"
+        | "argparse.Namespace"
+        | "Object.assign"
+        | "Object.fromEntries"
+        | "Object.freeze"
+        | "Map" => {
+            let mut all: Vec<(String, AbstractValue)> = Vec::new();
+            for thing in &arguments.positional {
+                match thing {
+                    AbstractValue::Map(members) => all.extend(members.iter().cloned()),
+                    AbstractValue::List(pairs) => {
+                        let pairs = pairs.iter().filter_map(AbstractValue::items);
+                        all.extend(pairs.filter_map(|pair| match pair {
+                            [key, value] => Some((key.known()?.to_owned(), value.clone())),
+                            _ => None,
+                        }));
+                    }
+                    _ => {}
+                }
+            }
+            all.extend(arguments.named.iter().cloned());
+            (!all.is_empty()).then(|| AbstractValue::Map(all.into()))
+        }
+        _ => None,
     }
 }

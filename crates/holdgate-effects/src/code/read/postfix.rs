@@ -219,6 +219,11 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
+            let owner = name.split('.').next().unwrap_or("");
+            let own = matches!(owner, "self" | "this" | "cls") || self.classes.contains(&owner);
+            if let Some(field) = self.field_of_class(member).filter(|_| own) {
+                return Ok(field);
+            }
             return Ok(self
                 .command_line_as(&name)
                 .unwrap_or(AbstractValue::Name(name)));
@@ -241,7 +246,30 @@ impl<'a> Reader<'_, '_, 'a> {
             let arguments = self.bare_arguments(end)?;
             return self.method(&thing, member, arguments, start);
         }
+        if let AbstractValue::Object(object) = &thing
+            && let Some(class) = object.kind.strip_suffix("()")
+            && self.classes.contains(&class)
+            && let Some(field) = self.field_of_class(member)
+        {
+            return Ok(field);
+        }
         self.attribute(&thing, member, start)
+    }
+
+    /// What a field of an object of the code's own classes holds: what a method or the class itself has
+    /// given to that name.
+    fn field_of_class(&self, member: &str) -> Option<AbstractValue> {
+        if self.classes.is_empty() {
+            return None;
+        }
+        let names = [
+            format!("self.{member}"),
+            format!("this.{member}"),
+            member.to_owned(),
+        ];
+        let found = names.iter().find_map(|name| self.variables.get(name))?;
+        (!matches!(found, AbstractValue::Function(_) | AbstractValue::Nothing))
+            .then(|| found.clone())
     }
 
     /// Methods that change the object itself: a builder gets an argument, a list an item.

@@ -56,6 +56,7 @@ impl Reader<'_, '_, '_> {
             | AbstractValue::Number(_)
             | AbstractValue::Any(_)
             | AbstractValue::Nothing
+            | AbstractValue::Bound(_)
             | AbstractValue::Function(_) => fold::plain(thing),
         };
         self.scene.fuel.spend_on(value.text.len())?;
