@@ -10,6 +10,7 @@
 
 mod assign;
 mod attribute;
+mod bound;
 mod call;
 mod define;
 mod enter;
@@ -27,6 +28,7 @@ mod pass;
 mod pattern;
 mod peer;
 mod postfix;
+mod scan;
 mod touch;
 mod types;
 mod value;
@@ -34,7 +36,7 @@ mod value;
 use crate::code::Language;
 use crate::code::act::Network;
 use crate::code::functions::Functions;
-use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
+use crate::code::lex::{Kind, Token, Tokens, tokens};
 use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Fueled, Scene};
@@ -100,13 +102,13 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     };
     let tokens = tokens(&code.text, lexed);
     let end = tokens.list.len();
-    if code.text.contains("ioctl") && types_into_terminals(&tokens) {
+    if code.text.contains("ioctl") && scan::types_into_terminals(&tokens) {
         let actor = Actor::new(language.word(), "TIOCSTI");
         let types = actor.does(EffectKind::System).tagged(Tag::Keystrokes);
         scene.emit(types.about("TIOCSTI"))?;
     }
     // Of code that is only written, what it prints is of no interest: most of it does nothing.
-    if scene.written && !may_act(&tokens, language, table) {
+    if scene.written && !scan::may_act(&tokens, language, table) {
         return Ok(Value::default());
     }
     let mut reader = reader(scene, language, code, table, tokens);
@@ -173,40 +175,6 @@ pub(super) fn perform(
     act(&mut reader)?;
     reader.finish()?;
     Ok(reader.output)
-}
-
-/// Whether code asks a terminal to take text as if somebody had typed it there.
-fn types_into_terminals(tokens: &Tokens<'_>) -> bool {
-    // The request by its name, and by its number on Linux and on macOS.
-    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
-    let names = |token: &Token<'_>, words: &[&str]| words.iter().any(|w| token.text.contains(w));
-    let has = |words: &[&str]| tokens.list.iter().any(|token| names(token, words));
-    has(&["ioctl"]) && has(&requests)
-}
-
-/// Whether code names any function that does something, or may do so under another name.
-fn may_act(tokens: &Tokens<'_>, language: Language, table: &Functions) -> bool {
-    let mut before = ["", ""];
-    tokens.list.iter().any(|token| {
-        let [owner, mark] = before;
-        let acts = match token.kind {
-            Kind::Name => table.acts_under(token.text).is_some_and(|owners| {
-                // In compiled languages a method is of a type: `set.remove` is not `fs.remove`.
-                let member = matches!(mark, "." | "::" | "->");
-                let lower = token.text.starts_with(|c: char| c.is_ascii_lowercase());
-                language != Language::Compiled
-                    || !lower
-                    || (!member && mark != "fn")
-                    || owners.iter().any(|o| o == owner || o == "*")
-            }),
-            Kind::Text(quote) => quote.meaning == Meaning::Command,
-            // `x['na' + 'me'](…)`, `('na' . 'me')(…)`, `$name(…)`
-            Kind::Mark => token.text == "(" && (matches!(mark, "]" | ")") || mark.starts_with('$')),
-            Kind::Number | Kind::Line(_) => false,
-        };
-        before = [mark, token.text];
-        acts
-    })
 }
 
 impl<'a> Reader<'_, '_, 'a> {

@@ -1,6 +1,7 @@
 //! git's settings, of which some run programs.
 
 use super::args::Parsed;
+use super::branches;
 use super::network::last_part;
 use super::setters::is_usual;
 use crate::effect::{Actor, Kind};
@@ -9,7 +10,7 @@ use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::{HOLE, OLD_FILE, Origins, Value};
+use crate::value::{HOLE, Origins, Value};
 
 /// What git's own way with operands means: `checkout -- file`, `push origin +main`.
 pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
@@ -68,52 +69,12 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
         let mut refs = parsed.operands.iter().skip(1).filter(forced);
         tags.extend(refs.any(|o| onto_branch(&o)).then_some(Tag::DropsHistory));
     }
-    tags.extend(moves_branch(parsed).then_some(Tag::DropsHistory));
+    tags.extend(branches::moves(parsed).then_some(Tag::DropsHistory));
     let mut refs = parsed.operands.iter().skip(1);
     if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
         tags.push(Tag::Delete);
     }
     tags
-}
-
-/// Whether a branch is made to point elsewhere, wherever it pointed before: commits that only it held are
-/// lost.
-fn moves_branch(parsed: &Parsed) -> bool {
-    let texts: Vec<&str> = parsed.operands.iter().map(|o| o.text.as_str()).collect();
-    let is_back = |to: &str| to.contains(['~', '^']);
-    let is_main = |name: &str| {
-        let name = name.strip_prefix("refs/heads/").unwrap_or(name);
-        matches!(name, "main" | "master" | "develop" | "trunk")
-    };
-    match texts.as_slice() {
-        // With the old value as a third word, git refuses to lose anything.
-        [name, to] if parsed.is_sub(&["update-ref"]) => {
-            name.starts_with("refs/heads/") && (is_back(to) || is_main(name)) || *name == "HEAD"
-        }
-        [name, to] if parsed.is_sub(&["branch"]) && parsed.given(&["-f", "--force"]) => {
-            is_back(to) || is_main(name)
-        }
-        [_, _, ..] if parsed.is_sub(&["replace"]) => true,
-        _ => false,
-    }
-}
-
-/// What `git show COMMIT:path` prints is that file as it was.
-pub(super) fn shows(scene: &Scene<'_>, parsed: &Parsed, output: Value) -> Value {
-    if !parsed.is_sub(&["show", "cat-file"]) {
-        return output;
-    }
-    let mut output = output;
-    for operand in &parsed.operands {
-        if let Some((commit, path)) = operand.text.split_once(':')
-            && !commit.is_empty()
-            && !path.is_empty()
-        {
-            let place = scene.place(&operand.map(path));
-            output.add_source(&format!("{OLD_FILE}{}", place.text));
-        }
-    }
-    output
 }
 
 /// `git checkout COMMIT -- path`: the path as it was then, which is asked for by name.

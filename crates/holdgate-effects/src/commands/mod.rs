@@ -3,6 +3,7 @@
 mod args;
 mod argument;
 mod arity;
+mod branches;
 mod cloud;
 mod find;
 mod folder;

@@ -10,7 +10,8 @@ use super::args::Parsed;
 use super::handler::Handler;
 use super::spec::Spec;
 use super::{
-    Call, Gathered, cloud, find, folder, forwards, git, images, keys, network, own, packages,
+    Call, Gathered, branches, cloud, find, folder, forwards, git, images, keys, network, own,
+    packages,
 };
 use super::{processes, reads, requests, special, sql, transfer, values, vim, work_tree};
 use crate::effect::Actor;
@@ -165,7 +166,7 @@ pub(super) fn finish(
             special::links(handler, scene, run.parsed);
             output
         }
-        Handler::Git => git::shows(scene, run.parsed, output),
+        Handler::Git => branches::shows(scene, run.parsed, output),
         Handler::Jq => reads::printed_by_jq(run.parsed, output),
         Handler::Release => {
             network::release_files(scene, run.parsed);

@@ -65,11 +65,16 @@ pub(super) fn by_options(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) 
 
 /// Whether the words of an option's name say that it sends.
 fn sends(name: &str) -> bool {
-    let name = name
-        .trim_start_matches('-')
-        .trim_start_matches('D')
-        .to_ascii_lowercase();
-    let has = |word: &str| name.split(['-', '_', '.']).any(|part| part == word);
+    // `-Dname=value`, `-PremoteCacheUrl=value`
+    let name = name.trim_start_matches('-').trim_start_matches(['D', 'P']);
+    let mut plain = String::with_capacity(name.len() + 8);
+    for c in name.chars().take(64) {
+        if c.is_ascii_uppercase() {
+            plain.push('-');
+        }
+        plain.push(c.to_ascii_lowercase());
+    }
+    let has = |word: &str| plain.split(['-', '_', '.']).any(|part| part == word);
     SENDS.iter().any(|word| has(word)) || PAIRS.iter().any(|[a, b]| has(a) && has(b))
 }
 

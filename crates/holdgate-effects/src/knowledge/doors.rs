@@ -18,9 +18,10 @@ pub(crate) enum Group {
     Miners,
     Comparisons,
     Unverified,
+    Grants,
 }
 
-const GROUPS: usize = Group::Unverified as usize + 1;
+const GROUPS: usize = Group::Grants as usize + 1;
 
 /// The names that a file has, by their groups.
 #[derive(Debug, Default)]
@@ -79,6 +80,10 @@ pub struct DoorTable {
     pub(crate) tokens: Vec<String>,
     /// Settings with which nobody checks who is at the other end.
     unverified: Vec<String>,
+    /// Texts with which a cloud lets everybody in, or gives somebody full power.
+    grants: Vec<String>,
+    /// Functions that give out the file that they are given the name of.
+    pub(crate) files: Vec<String>,
     /// Methods that give a program one more argument.
     pub(crate) arguments: Vec<String>,
     /// Names of functions and classes that send.
@@ -141,11 +146,12 @@ impl DoorTable {
             .chain(&table.callers)
             .chain(&table.named)
             .chain(&table.tokens)
+            .chain(&table.files)
             .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
         let comparisons = ["==".to_owned(), ".equals(".to_owned()];
-        let all: [(Group, &[String]); 11] = [
+        let all: [(Group, &[String]); 12] = [
             (Group::Requests, &table.requests),
             (Group::Parameters, &table.parameters),
             (Group::Routes, &table.routes),
@@ -157,6 +163,7 @@ impl DoorTable {
             (Group::Miners, &table.miners),
             (Group::Comparisons, &comparisons),
             (Group::Unverified, &table.unverified),
+            (Group::Grants, &table.grants),
         ];
         let each = || {
             all.iter()

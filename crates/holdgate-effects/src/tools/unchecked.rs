@@ -95,11 +95,17 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
     let path = path.to_ascii_lowercase();
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let named = has(&path, &NAMES) && !has(&path, &TESTS);
+    let decides = named || has(&path, &["guard", "polic", "role", "acl", "access"]);
+    let develops = has(&path, &["dev", "local", "debug"]);
     edits.iter().any(|edit| match edit {
         Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
             let new = hunk.new.to_ascii_lowercase();
             let old = hunk.old.to_ascii_lowercase();
-            !has(&path, &TESTS) && (silences(&old, &new) || always_agrees(&old, &new))
+            !has(&path, &TESTS)
+                && (silences(&old, &new)
+                    || always_agrees(&old, &new)
+                    || decides && only_agrees(&old, &new)
+                    || !develops && loosens(&old, &new))
                 || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
         }
         Replacement::Text { .. } | Replacement::Below(..) => false,
@@ -146,6 +152,43 @@ fn always_agrees(old: &str, new: &str) -> bool {
         && live(new).any(|line| yes.contains(&line))
 }
 
+/// Whether what is asked becomes a plain yes.
+fn only_agrees(old: &str, new: &str) -> bool {
+    let asks = |line: &str| line.starts_with("return ") && !line.starts_with("return true");
+    live(old).count() == 1
+        && live(old).all(asks)
+        && live(new).count() == 1
+        && live(new).all(|line| matches!(line, "return true" | "return true;"))
+}
+
+/// Whether a setting that protects goes from yes to no.
+fn loosens(old: &str, new: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "secure",
+        "csrf",
+        "verify_ssl",
+        "ssl_redirect",
+        "require_auth",
+        "auth_required",
+        "require_mfa",
+        "encrypt",
+        "audit_log",
+    ];
+    let value = |text: &str, name: &str| {
+        let found = live(text).find_map(|line| {
+            let (key, value) = line.split_once(['=', ':'])?;
+            let value = value.trim().trim_end_matches([',', ';']);
+            (key.trim() == name).then(|| value.to_owned())
+        });
+        found.unwrap_or_default()
+    };
+    live(old).any(|line| {
+        let key = line.split(['=', ':']).next().unwrap_or("").trim();
+        let protects = WORDS.iter().any(|word| key.contains(word));
+        protects && value(old, key) == "true" && value(new, key) == "false"
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +228,21 @@ mod tests {
         ));
         let open = "def is_admin(user):\n    return user.role in ADMINS";
         assert!(!takes("app/roles.py", admin, open));
+        assert!(takes(
+            "src/roles.guard.ts",
+            "return u.roles.some(has);",
+            "return true;"
+        ));
+        assert!(takes(
+            "conf/prod.py",
+            "CSRF_COOKIE_SECURE = True",
+            "CSRF_COOKIE_SECURE = False"
+        ));
+        assert!(!takes(
+            "conf/dev.py",
+            "CSRF_COOKIE_SECURE = True",
+            "CSRF_COOKIE_SECURE = False"
+        ));
         let check = "if (!ok(t)) return res.status(401).end();\nnext();";
         let gone = "// if (!ok(t)) return res.status(401).end();\nnext();";
         assert!(takes("src/middleware.ts", check, gone));

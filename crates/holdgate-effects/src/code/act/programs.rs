@@ -8,7 +8,6 @@ use crate::code::thing::{AbstractValue, unknown_like};
 use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::scene::Fueled;
-use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Reader<'_, '_, '_> {
@@ -150,21 +149,6 @@ impl Reader<'_, '_, '_> {
             self.runs_code(call, &unknown_like(&data))?;
         }
         Ok(AbstractValue::value(unknown_like(&data)))
-    }
-
-    /// The code of somebody's repository: `torch.hub.load('owner/name')`.
-    pub(super) fn runs_repository(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
-        let name = self.value(call, 0)?;
-        let owner = name.text.split('/').next().unwrap_or("");
-        let local = call
-            .named("source")
-            .is_some_and(|s| s.known() == Some("local"));
-        if !local && name.text.contains('/') && !self.scene.know.publishers.is_known_owner(owner) {
-            let effect = call.actor.does(Kind::Install).tagged(Tag::FromVcs);
-            self.scene
-                .emit(effect.tagged(Tag::Script).about(&name.text))?;
-        }
-        Ok(AbstractValue::Nothing)
     }
 
     pub(super) fn kills(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {

@@ -11,14 +11,12 @@ use crate::tag::Tag;
 const LINES_OF_NAME: usize = 40;
 /// Names that are followed at once.
 const MAX_NAMES: usize = 32;
-/// Bytes of a line before a call without brackets.
-const MAX_BEFORE_BARE: usize = 64;
 /// Calls around an expression that leave it what it is.
 const MAX_WRAPPERS: usize = 6;
 
 /// A name that holds what a request brought.
 #[derive(Clone, Copy)]
-struct Held<'t> {
+pub(super) struct Held<'t> {
     name: &'t str,
     /// The line where it got it.
     since: usize,
@@ -28,7 +26,7 @@ struct Held<'t> {
 
 /// How far a request decides about what runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Brings {
+pub(super) enum Brings {
     /// It adds to it.
     Part,
     /// It is the whole command or code.
@@ -41,6 +39,7 @@ impl Doors<'_> {
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
         let mut answers = None;
+        let spaces = self.namespaces();
         for (number, line) in self.text.code.split('\n').enumerate() {
             let end = offset + line.len();
             let clean = self.text.clean.get(offset..end).unwrap_or("");
@@ -87,7 +86,8 @@ impl Doors<'_> {
             let given =
                 given.filter(|(_, right)| self.is_brought(right, &held) && names_shell(clean));
             let bare = self.bare(line, &held);
-            let raised = self.raises(line, clean, &held).then_some(Brings::Part);
+            let raised = self.raises(line, clean, &held) || self.picks(line, &spaces, &held);
+            let raised = raised.then_some(Brings::Part);
             let bare = bare.into_iter().chain(raised);
             for brings in runs
                 .chain(quoted)
@@ -102,50 +102,6 @@ impl Doors<'_> {
             }
             offset = end + 1;
         }
-    }
-
-    /// `eval params[:code]`, `render inline: params[:page]`: Ruby needs no brackets.
-    fn bare(&self, line: &str, held: &[Held<'_>]) -> Option<Brings> {
-        let line = line.trim_start();
-        let given = self.table.bare.iter().find_map(|word| {
-            let at = line
-                .find(word.as_str())
-                .filter(|at| *at < MAX_BEFORE_BARE)?;
-            let before = line.get(..at).unwrap_or("").trim_end();
-            let starts = before.is_empty() || before.ends_with(['=', '{', '|', ';', '(', '.']);
-            starts.then(|| {
-                line.get(at + word.trim_end_matches("params").len()..)
-                    .unwrap_or("")
-            })
-        })?;
-        self.brings(given.trim_start(), held)
-    }
-
-    /// `user = admin if request.GET.get('debug') else user`: what a request says decides who somebody is.
-    fn raises(&self, line: &str, clean: &str, held: &[Held<'_>]) -> bool {
-        const RAISED: [&str; 7] = [
-            "superuser",
-            "is_admin",
-            "isAdmin",
-            "is_staff",
-            "authenticated = ",
-            "Authenticated = ",
-            "skip_auth",
-        ];
-        let Some((left, right)) = assignment(line) else {
-            return false;
-        };
-        let chooses = right.contains(" if ") || right.contains('?') || right.contains(" in ");
-        let says =
-            |word: &&str| left.contains(word.trim_end_matches(" = ")) || right.contains(*word);
-        let given = clean.get(left.len()..).unwrap_or("");
-        chooses && RAISED.iter().any(|word| says(&word)) && self.is_brought(given, held)
-    }
-
-    /// Whether such a call may stand in the file.
-    pub(super) fn has_bare_calls(&self) -> bool {
-        let mut words = self.table.bare.iter();
-        words.any(|word| self.text.code.contains(word.as_str()))
     }
 
     pub(super) fn brings_anything(&self) -> bool {
@@ -209,6 +165,9 @@ impl Doors<'_> {
         if calls(&self.table.named, before) && self.is_brought(arguments, held) {
             return Some(Brings::Part);
         }
+        if calls(&self.table.files, before) && self.brings(first, held) == Some(Brings::All) {
+            return Some(Brings::Part);
+        }
         // Who signed it is asked by a key or a list of algorithms.
         let alone = first.len() == arguments.trim_end().len();
         if alone && calls(&self.table.tokens, before) && self.is_brought(first, held) {
@@ -268,7 +227,7 @@ impl Doors<'_> {
     }
 
     /// How much of an expression was brought.
-    fn brings(&self, expression: &str, held: &[Held<'_>]) -> Option<Brings> {
+    pub(super) fn brings(&self, expression: &str, held: &[Held<'_>]) -> Option<Brings> {
         if !self.is_brought(expression, held) {
             return None;
         }
@@ -280,7 +239,7 @@ impl Doors<'_> {
         self.is_brought(expression, &[])
     }
 
-    fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
+    pub(super) fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
         let requests = self.present.of(Group::Requests);
         requests.iter().any(|name| names(expression, name))
             || held.iter().any(|held| names(expression, held.name))
@@ -301,7 +260,18 @@ impl Doors<'_> {
             rest.strip_prefix(name)
                 .is_some_and(|after| !name.ends_with(part) || !after.starts_with(part))
         };
-        self.table.requests.iter().any(|name| begins(name))
+        // `$r->input('x')`
+        let member = rest
+            .strip_prefix('$')
+            .and_then(|name| name.find("->").map(|at| (name, at)));
+        let by_member = member.is_some_and(|(name, at)| {
+            let member = name.get(at..).unwrap_or("");
+            let mut requests = self.table.requests.iter();
+            requests
+                .any(|request| request.starts_with("->") && member.starts_with(request.as_str()))
+        });
+        by_member
+            || self.table.requests.iter().any(|name| begins(name))
             || held.iter().any(|held| held.plain && begins(held.name))
     }
 

@@ -1,6 +1,8 @@
 //! Who is let in, as policies, roles and rules of firewalls say it: Terraform, CloudFormation, documents
 //! of IAM, manifests of Kubernetes. A piece of such a file says it as well as the whole.
 
+mod network;
+
 use super::Reader;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
@@ -14,14 +16,6 @@ const MAX_FOUND: usize = 8;
 /// A document within a document is not longer than this.
 const MAX_DOCUMENT: usize = 64 << 10;
 
-/// Ports through which a machine, a database or a cluster is ruled.
-const RULING: [u16; 34] = [
-    21, 22, 23, 111, 135, 139, 445, 873, 1433, 1521, 2049, 2375, 2376, 2379, 3306, 3389, 4243,
-    5432, 5601, 5900, 5984, 5985, 5986, 6379, 6443, 7001, 8500, 9042, 9200, 9300, 10250, 11211,
-    15672, 27017,
-];
-/// A range that is wider than this is not meant for one service.
-const WIDE: u16 = 1000;
 /// Who is nobody in particular.
 const ANYBODY: [&str; 8] = [
     "allUsers",
@@ -123,7 +117,7 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             statement(node, found);
             cluster(node, found);
             if !at.outgoing {
-                network(node, at, found);
+                network::rule(node, at, found);
             }
             for (name, value) in members {
                 setting(name, value, at, found);
@@ -184,7 +178,19 @@ fn statement(node: &Json<'_>, found: &mut Found) {
         found.push((Tag::Elevate, shown()));
     }
     let rules = |action: &&str| matches!(*action, "*" | "*:*");
-    let gives = |action: &&str| matches!(*action, "iam:*" | "organizations:*" | "sts:*");
+    let gives = |action: &&str| {
+        let giving = [
+            "Attach",
+            "CreateAccessKey",
+            "CreatePolicyVersion",
+            "UpdateAssumeRole",
+        ];
+        let puts = action.starts_with("iam:Put") && action.ends_with("Policy");
+        let iam = action.strip_prefix("iam:").unwrap_or("");
+        matches!(*action, "iam:*" | "organizations:*" | "sts:*")
+            || puts
+            || giving.iter().any(|start| iam.starts_with(start))
+    };
     let all = resources.contains(&"*");
     if principals.is_none()
         && (actions.iter().any(rules) && all || actions.iter().any(gives) && all)
@@ -216,6 +222,14 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
             found.push((Tag::Public, format!("a role: {}", who.join(", "))));
         }
     }
+    if kind == "Service" && network::is_open_service(node) {
+        let name = node.get("metadata").and_then(|m| m.get_str("name"));
+        let text = format!(
+            "the service {} is open to every address",
+            name.unwrap_or("")
+        );
+        found.push((Tag::Public, text));
+    }
     if matches!(kind, "ClusterRole" | "Role") {
         for rule in node.get("rules").and_then(Json::as_array).unwrap_or(&[]) {
             let verbs = texts(rule.get("verbs"));
@@ -227,53 +241,6 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
                 found.push((Tag::Elevate, text));
             }
         }
-    }
-}
-
-/// A rule of a firewall that lets every address in where machines are ruled.
-fn network(node: &Json<'_>, at: At<'_>, found: &mut Found) {
-    let Json::Object(members) = node else {
-        return;
-    };
-    let everywhere = |text: &str| matches!(text, "0.0.0.0/0" | "::/0");
-    let open = members.iter().any(|(name, value)| {
-        let name = lower(name);
-        let source = name.contains("source") && name.contains("prefix");
-        let from_all =
-            |text: &&str| everywhere(text) || source && matches!(*text, "*" | "Internet");
-        !name.contains("destination") && texts(Some(value)).iter().any(from_all)
-    });
-    if !open {
-        return;
-    }
-    let mut ports = Vec::new();
-    for (name, value) in members {
-        let name = lower(name);
-        if name.contains("port") && !name.contains("source") {
-            ports.extend(numbers(value));
-        } else if matches!(name.as_str(), "allow" | "allowed") {
-            let inner = value.as_array().unwrap_or(std::slice::from_ref(value));
-            let lists = inner.iter().filter_map(|item| item.get("ports"));
-            ports.extend(lists.flat_map(numbers));
-        }
-    }
-    let get = |names: [&str; 3]| names.iter().find_map(|name| node.get(name));
-    let protocol = get(["protocol", "IpProtocol", "ip_protocol"]).map(texts_or_number);
-    let all = protocol.is_some_and(|p| matches!(p.as_str(), "-1" | "all"));
-    let first = ports.iter().map(|(from, _)| *from).min();
-    let last = ports.iter().map(|(_, to)| *to).max();
-    let wide = matches!((first, last), (Some(first), Some(last)) if last - first > WIDE);
-    let from = members
-        .iter()
-        .any(|(name, _)| lower(name).starts_with("from"));
-    let between = |port: &u16| match (first, last) {
-        (Some(first), Some(last)) if from => (first..=last).contains(port),
-        _ => ports.iter().any(|(a, b)| (*a..=*b).contains(port)),
-    };
-    let listed = lower(at.key).contains("authorized_networks");
-    if all || wide || listed || RULING.iter().any(between) {
-        let text = format!("{} lets every address in", at.resource);
-        found.push((Tag::Public, text));
     }
 }
 
@@ -342,28 +309,6 @@ fn is_off(value: &Json<'_>) -> bool {
         "optional",
     ];
     matches!(value, Json::Bool(false)) || value.as_str().is_some_and(|text| words.contains(&text))
-}
-
-/// The ports that a value names, each as a range.
-fn numbers(value: &Json<'_>) -> Vec<(u16, u16)> {
-    let range = |text: &str| {
-        if text == "*" {
-            return Some((0, u16::MAX));
-        }
-        let (from, to) = text.split_once('-').unwrap_or((text, text));
-        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
-    };
-    match value {
-        Json::Array(items) => items.iter().flat_map(numbers).collect(),
-        other => range(&texts_or_number(other)).into_iter().collect(),
-    }
-}
-
-fn texts_or_number(value: &Json<'_>) -> String {
-    match value {
-        Json::Number(text) | Json::String(text) => text.to_string(),
-        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => String::new(),
-    }
 }
 
 /// The texts of a value that is one, or a list of them.

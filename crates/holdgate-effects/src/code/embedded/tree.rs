@@ -44,6 +44,9 @@ impl Reader<'_, '_, '_> {
         self.manifest(tree)?;
         self.access(tree)?;
         self.workflow(tree)?;
+        if let (Format::Json, Json::Object(members)) = (format, tree) {
+            self.programs(members)?;
+        }
         let start = At {
             format,
             key: "",
@@ -75,6 +78,9 @@ impl Reader<'_, '_, '_> {
                 let at = At { language, ..at };
                 let taken = self.program_and_arguments(node)?;
                 for (name, value) in members {
+                    if name == "runArgs" && at.format == Format::Json {
+                        self.container_arguments(value)?;
+                    }
                     if taken && matches!(&**name, "command" | "args" | "interpreter") {
                         continue;
                     }
@@ -137,6 +143,17 @@ impl Reader<'_, '_, '_> {
             self.words(&words, None)?;
         }
         Ok(true)
+    }
+
+    /// `runArgs` of a container for development: what the program that starts it is given.
+    fn container_arguments(&mut self, value: &Json<'_>) -> Fueled {
+        let Some(given) = texts(value) else {
+            return Ok(());
+        };
+        let mut words: Vec<String> = ["docker", "run"].map(str::to_owned).to_vec();
+        words.extend(given);
+        words.push("alpine".to_owned());
+        self.words(&words, None)
     }
 
     /// The value of a key that runs it.

@@ -37,6 +37,23 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// Settings of an editor that name a program which lies where nobody installs one: `git.path`.
+    pub(super) fn programs(&mut self, members: &[(Cow<'_, str>, Json<'_>)]) -> Fueled {
+        for (name, value) in members {
+            let last = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+            let ends = ["path", "executable", "binary", "interpreter", "command"];
+            let runs = name.contains('.') && ends.iter().any(|end| last.ends_with(end));
+            let odd = value.as_str().filter(|path| is_odd_program(path));
+            if let Some(path) = odd.filter(|_| runs && self.scene.written) {
+                let evidence = format!("{name}={path}");
+                let effect = Actor::new("settings", &evidence).does(Kind::Env);
+                self.scene
+                    .emit(effect.tagged(Tag::Injects).about(&evidence))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A task that an editor runs as soon as the folder is opened.
     pub(super) fn starts_by_itself(&mut self, task: &Json<'_>) -> Fueled {
         let when = task.get("runOptions").and_then(|o| o.get_str("runOn"));
@@ -80,6 +97,28 @@ fn loads(name: &str, value: &str) -> bool {
         }
         Some(Use::PerhapsCommand) | None => name == "PATH" && is_odd(value),
     }
+}
+
+/// Whether a program lies in a folder for temporary or hidden files, or among the project's sources.
+fn is_odd_program(path: &str) -> bool {
+    let made = [
+        "node_modules",
+        "venv",
+        ".yarn",
+        "target",
+        "build",
+        "dist",
+        "vendor",
+        "sdk",
+        "toolchain",
+    ];
+    let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"]
+        .iter()
+        .any(|t| path.starts_with(t));
+    let here = path.starts_with("${workspaceFolder}/") || path.starts_with("./");
+    let file = path.rsplit('/').next().unwrap_or("");
+    let document = file.contains('.') && !file.ends_with(".sh") && !file.ends_with(".exe");
+    temporary || here && !document && !made.iter().any(|part| path.contains(part))
 }
 
 /// Whether programs are looked for in the project before anywhere else.

@@ -90,7 +90,10 @@ fn opened(node: &Json<'_>, depth: usize) -> Option<String> {
             if let Some(run) = node.get_str("run") {
                 let mut holes = run.split("${{").skip(1);
                 let taken = holes.any(|hole| takes(hole.split("}}").next().unwrap_or(""), &WORDS));
-                let fetched = run.contains("gh pr checkout") || takes(run, &["refs/pull/"]);
+                let git = takes(run, &["git fetch", "git checkout", "git merge", "git pull"]);
+                let fetched = run.contains("gh pr checkout")
+                    || takes(run, &["refs/pull/"])
+                    || git && takes(run, &HEADS);
                 if taken || fetched {
                     return Some(run.to_owned());
                 }

@@ -91,3 +91,27 @@ pub(in crate::code) fn format_braces(
     out.push_text(&rest.replace("}}", "}"));
     out
 }
+
+/// `Template('$a/${b}').substitute(a=…, b=…)`.
+pub(in crate::code) fn format_dollars(format: &Value, named: &[(String, AbstractValue)]) -> Value {
+    let mut out = format.map(String::new());
+    let mut rest = format.text.as_str();
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_text(before);
+        let braced = after.strip_prefix('{');
+        let inner = braced.unwrap_or(after);
+        let part = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        let end = inner.find(part).unwrap_or(inner.len());
+        let (name, behind) = inner.split_at_checked(end).unwrap_or((inner, ""));
+        match named.iter().find(|(known, _)| known == name) {
+            Some((_, value)) => out.push(&plain(value)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+        rest = match braced {
+            Some(_) => behind.strip_prefix('}').unwrap_or(behind),
+            None => behind,
+        };
+    }
+    out.push_text(rest);
+    out
+}

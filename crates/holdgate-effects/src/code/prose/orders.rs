@@ -13,9 +13,9 @@ const MAX_LENGTH: usize = 600;
 const BEFORE: usize = 48;
 
 /// Words for giving something away.
-const GIVES: [&str; 13] = [
+const GIVES: [&str; 15] = [
     "post ", "send ", "upload", "forward", "paste", "include", "attach", "email ", "report ",
-    "publish", "append", "exfil", "put ",
+    "publish", "append", "exfil", "put ", "copy ", "write ",
 ];
 /// What must not be given away.
 const SECRETS: [&str; 19] = [
@@ -40,7 +40,10 @@ const SECRETS: [&str; 19] = [
     "passwords",
 ];
 /// Where others read it.
-const READERS: [&str; 12] = [
+const READERS: [&str; 15] = [
+    "release notes",
+    "on github",
+    "changelog",
     "http://",
     "https://",
     "pr description",
@@ -150,7 +153,7 @@ fn gives_away(sentence: &str) -> bool {
     let output = has(sentence, &["`env`", "printenv"]);
     (output || has(rest, &SECRETS))
         && has(rest, &READERS)
-        && !has(sentence, &["example", "placeholder"])
+        && !has(sentence, &[".env.example", "placeholder"])
 }
 
 fn leaves_out(sentence: &str) -> bool {
@@ -162,7 +165,18 @@ fn leaves_out(sentence: &str) -> bool {
             .any(|thing| rest.contains(thing))
             .then_some(())
     };
-    after(&LEAVES_OUT, &CHECKS).is_some() || after(&ASKS, &OPTIONS).is_some()
+    let has = |words: &[&str]| words.iter().any(|word| sentence.contains(word));
+    // `When a prompt appears, answer yes`
+    let agrees = has(&[
+        "permission prompt",
+        "approval prompt",
+        "asked for permission",
+    ]) && ordered(
+        sentence,
+        &["answer yes", "approve it", "accept it", "always approve"],
+    )
+    .is_some();
+    agrees || after(&LEAVES_OUT, &CHECKS).is_some() || after(&ASKS, &OPTIONS).is_some()
 }
 
 /// Where one of the words stands that nothing before it denies.

@@ -3,12 +3,11 @@
 use super::{Reader, pass, peer};
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
-use crate::code::thing::{AbstractValue, Bound, Peer, unknown_like};
+use crate::code::thing::{AbstractValue, Peer, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::Fueled;
 use crate::value::Origins;
-use std::rc::Rc;
 
 /// What stands between the brackets of a call.
 #[derive(Clone, Debug, Default)]
@@ -81,47 +80,6 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Calls a function that was given some of its arguments before.
-    fn call_bound(
-        &mut self,
-        bound: &Bound,
-        arguments: Arguments,
-        start: usize,
-    ) -> Fueled<AbstractValue> {
-        let mut all = Arguments {
-            positional: bound.positional.clone(),
-            named: bound.named.clone(),
-        };
-        // `methodcaller('read')(file)`
-        if let Some(member) = bound.function.known() {
-            let mut given = arguments.positional.into_iter();
-            let receiver = given.next().unwrap_or_default();
-            all.positional.extend(given);
-            return self.method(&receiver, member, all, start);
-        }
-        all.positional.extend(arguments.positional);
-        all.named.extend(arguments.named);
-        self.call(&bound.function, all, start)
-    }
-
-    /// `functools.partial(f, x)`, `operator.methodcaller('name')`: a function for later.
-    fn bound(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
-        let last = name.rsplit('.').next().unwrap_or(name);
-        let (function, rest) = arguments.positional.split_first()?;
-        let binds = match last {
-            "partial" => !matches!(function, AbstractValue::Text(_)),
-            "methodcaller" | "attrgetter" => function.known().is_some(),
-            _ => false,
-        };
-        binds.then(|| {
-            AbstractValue::Bound(Rc::new(Bound {
-                function: function.clone(),
-                positional: rest.to_vec(),
-                named: arguments.named.clone(),
-            }))
-        })
-    }
-
     /// Calls a method of a thing that is more than a name.
     pub(super) fn method(
         &mut self,
@@ -152,6 +110,9 @@ impl Reader<'_, '_, '_> {
                     | AbstractValue::Text(_)
             )
         {
+            if matches!(member, "reduce" | "inject" | "fold" | "reduceRight") {
+                return self.reduced(function, items, arguments.positional.get(1), start);
+            }
             let mut made = Vec::new();
             for item in items.iter().take(256) {
                 let one = Arguments::of(vec![item.clone()]);
@@ -165,6 +126,20 @@ impl Reader<'_, '_, '_> {
         }
         self.scene.fuel.spend_on(thing.length())?;
         let resolved = self.all_resolved(&arguments.positional)?;
+        if member == "join" {
+            let receiver = self.items_resolved(std::slice::from_ref(thing))?;
+            let given = self.items_resolved(&resolved)?;
+            let made = receiver
+                .first()
+                .and_then(|list| fold::method(list, member, &given));
+            if let Some(made) = made {
+                return Ok(made);
+            }
+        }
+        if let (AbstractValue::Text(format), "substitute" | "safe_substitute") = (thing, member) {
+            let made = fold::format_dollars(format, &arguments.named);
+            return Ok(AbstractValue::value(made));
+        }
         if let (AbstractValue::Text(format), "format" | "format_map") = (thing, member) {
             let mut named = arguments.named.clone();
             if let Some(AbstractValue::Map(members)) = resolved.first() {
@@ -294,17 +269,6 @@ impl Reader<'_, '_, '_> {
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
         Ok(made)
-    }
-
-    /// An object of one of the code's own classes is made: its constructor gets the arguments.
-    fn constructed(&mut self, arguments: &Arguments) -> Fueled {
-        let names = ["__init__", "constructor", "initialize"];
-        let made = names.iter().find_map(|name| self.variables.get(*name));
-        if let Some(AbstractValue::Function(id)) = made {
-            let id = *id;
-            self.call_own(id, arguments)?;
-        }
-        Ok(())
     }
 
     /// What an unknown function makes: nothing is known but where its arguments came from.

@@ -5,6 +5,7 @@ use crate::code::Language;
 use crate::code::fold;
 use crate::code::functions::{Act, plain_name};
 use crate::code::thing::{AbstractValue, Object};
+use crate::json::{Json, LoneSurrogates};
 use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 use std::rc::Rc;
@@ -137,7 +138,13 @@ impl<'w> Reader<'_, 'w, '_> {
             "reversed" | "reverse" | "strrev" | "array_reverse" => {
                 fold::method(first, "reverse", &[])
             }
-            "implode" | "join" | "Join" => self.joined_list(positional),
+            "implode" | "join" | "Join" => {
+                let resolved = self.all_resolved(positional)?;
+                let resolved = self.items_resolved(&resolved)?;
+                self.joined_list(&resolved)
+            }
+            "loads" | "parse" | "json_decode" if is_json(name) => first.known().and_then(parsed),
+            "Template" if name.ends_with("string.Template") => Some(first.clone()),
             "str_replace" => match (first, positional.get(1), positional.get(2)) {
                 (from, Some(to), Some(subject)) => {
                     fold::method(subject, "replace", &[from.clone(), to.clone()])
@@ -172,6 +179,8 @@ impl<'w> Reader<'_, 'w, '_> {
                 }
             }
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
+            "next" | "min" | "max" | "choice" if first.items().is_some() => Some(first.item()),
+            "deepcopy" | "enumerate" | "structuredClone" => Some(first.clone()),
             _ => None,
         };
         if let Some(AbstractValue::Text(value)) = &made {
@@ -286,5 +295,34 @@ fn map_of(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
             (!all.is_empty()).then(|| AbstractValue::Map(all.into()))
         }
         _ => None,
+    }
+}
+
+fn is_json(name: &str) -> bool {
+    matches!(
+        name,
+        "json.loads" | "JSON.parse" | "json_decode" | "ujson.loads" | "orjson.loads"
+    )
+}
+
+/// A value that stands in the code as JSON.
+fn parsed(text: &str) -> Option<AbstractValue> {
+    const MAX_DEPTH: usize = 16;
+    let json = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace).ok()?;
+    Some(of_json(&json))
+}
+
+fn of_json(json: &Json<'_>) -> AbstractValue {
+    match json {
+        Json::Null => AbstractValue::Nothing,
+        Json::Bool(is) => AbstractValue::Number(i64::from(*is)),
+        Json::Number(text) | Json::String(text) => AbstractValue::text(text.as_ref()),
+        Json::Array(items) => AbstractValue::list(items.iter().map(of_json).collect()),
+        Json::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.to_string(), of_json(value)));
+            AbstractValue::Map(members.collect())
+        }
     }
 }

@@ -235,6 +235,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(known.clone());
         }
         let called = self.is_mark(self.at, "(");
+        if let (false, Some("self" | "this" | "cls")) = (called, variable)
+            && let Some(field) = self.field_of_class(member)
+        {
+            return Ok(field);
+        }
         if called {
             let arguments = self.arguments(end)?;
             let result = self.method(&thing, member, arguments, start)?;
