@@ -27,6 +27,7 @@ mod operator;
 mod pass;
 mod pattern;
 mod peer;
+mod pieces;
 mod postfix;
 mod scan;
 mod touch;
@@ -111,9 +112,11 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     if scene.written && !scan::may_act(&tokens, language, table) {
         return Ok(Value::default());
     }
+    let before = scene.effects.len();
     let mut reader = reader(scene, language, code, table, tokens);
     reader.find_functions()?;
     reader.statements(end)?;
+    reader.pieces(before)?;
     reader.patterns()?;
     reader.finish()?;
     if reader.too_deep {

@@ -20,7 +20,9 @@ const SENDS: [&str; 9] = [
     "exporter",
 ];
 /// The same, two of them together.
-const PAIRS: [[&str; 2]; 6] = [
+const PAIRS: [[&str; 2]; 8] = [
+    ["remote", "store"],
+    ["remote", "execution"],
     ["remote", "cache"],
     ["build", "cache"],
     ["cache", "url"],

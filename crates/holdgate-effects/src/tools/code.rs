@@ -87,6 +87,9 @@ fn storage_sent(scene: &mut Scene<'_>, actor: &Actor, start: usize, text: &str) 
         "sessionStorage",
         "indexedDB",
         ".cookies(",
+        "type=password",
+        "type=\"password",
+        "type='password",
     ];
     // A login with what is kept is the page's own way.
     let logs_in = text.contains("Authorization") || text.contains("headers");

@@ -96,7 +96,8 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let named = has(&path, &NAMES) && !has(&path, &TESTS);
     let decides = named || has(&path, &["guard", "polic", "role", "acl", "access"]);
-    let develops = has(&path, &["dev", "local", "debug"]);
+    let folders = path.rsplit('/').take(2).collect::<Vec<_>>().join("/");
+    let develops = has(&folders, &["dev", "local", "debug"]);
     edits.iter().any(|edit| match edit {
         Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
             let new = hunk.new.to_ascii_lowercase();

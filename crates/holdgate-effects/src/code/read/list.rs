@@ -55,6 +55,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 match self.expression(close)? {
                     AbstractValue::List(more) => items.extend(more.iter().cloned()),
                     AbstractValue::Map(more) => members.extend(more.iter().cloned()),
+                    AbstractValue::Any(all) => items.extend(one_by_one(&all)),
                     other => items.push(other),
                 }
             } else if let Some(key) = self.key(token, braces, close) {
@@ -249,4 +250,18 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         Ok(())
     }
+}
+
+/// One of several lists, as one list: each item is one of those at its place.
+fn one_by_one(lists: &[AbstractValue]) -> Vec<AbstractValue> {
+    let longest = lists
+        .iter()
+        .filter_map(AbstractValue::items)
+        .map(<[_]>::len)
+        .max();
+    let at = |index: usize| {
+        let items = lists.iter().filter_map(|list| list.items()?.get(index));
+        AbstractValue::any(items.cloned().collect())
+    };
+    (0..longest.unwrap_or(0).min(MAX_MAPPED)).map(at).collect()
 }
