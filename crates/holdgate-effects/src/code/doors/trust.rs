@@ -154,7 +154,7 @@ impl<'t> Doors<'t> {
         let says =
             |word: &&str| left.contains(word.trim_end_matches(" = ")) || right.contains(*word);
         let given = clean.get(left.len()..).unwrap_or("");
-        chooses && RAISED.iter().any(|word| says(&word)) && self.is_brought(given, held)
+        chooses && RAISED.iter().any(says) && self.is_brought(given, held)
     }
 
     /// Whether such a call may stand in the file.

@@ -1,4 +1,4 @@
-//! Who is let in, as policies, roles and rules of firewalls say it: Terraform, CloudFormation, documents
+//! Who is let in, as policies, roles and rules of firewalls say it: Terraform, `CloudFormation`, documents
 //! of IAM, manifests of Kubernetes. A piece of such a file says it as well as the whole.
 
 mod network;
@@ -192,9 +192,7 @@ fn statement(node: &Json<'_>, found: &mut Found) {
             || giving.iter().any(|start| iam.starts_with(start))
     };
     let all = resources.contains(&"*");
-    if principals.is_none()
-        && (actions.iter().any(rules) && all || actions.iter().any(gives) && all)
-    {
+    if principals.is_none() && all && actions.iter().any(|action| rules(action) || gives(action)) {
         found.push((Tag::Elevate, format!("may {}", actions.join(", "))));
     }
 }
@@ -328,13 +326,14 @@ fn gather<'j>(value: Option<&'j Json<'_>>, depth: usize, found: &mut Vec<&'j str
     match value {
         Some(Json::String(text)) => found.push(text),
         Some(Json::Array(items)) => {
-            items
-                .iter()
-                .for_each(|item| gather(Some(item), depth + 1, found));
+            for item in items {
+                gather(Some(item), depth + 1, found);
+            }
         }
         Some(Json::Object(members)) => {
-            let values = members.iter().map(|(_, value)| value);
-            values.for_each(|value| gather(Some(value), depth + 1, found));
+            for (_, value) in members {
+                gather(Some(value), depth + 1, found);
+            }
         }
         _ => {}
     }

@@ -213,7 +213,11 @@ fn from_body(body: hcl::Body) -> Json<'static> {
         }
         hcl::Structure::Block(block) => {
             let name = block.identifier.into_inner();
-            let labels: Vec<String> = block.labels.into_iter().map(|l| l.into_inner()).collect();
+            let labels: Vec<String> = block
+                .labels
+                .into_iter()
+                .map(hcl::BlockLabel::into_inner)
+                .collect();
             let mut body = from_body(block.body);
             if let (Json::Object(members), false) = (&mut body, labels.is_empty()) {
                 let labels = Json::String(Cow::Owned(labels.join(" ")));

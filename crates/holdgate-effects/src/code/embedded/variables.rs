@@ -78,9 +78,15 @@ fn loads(name: &str, value: &str) -> bool {
     }
     let path = value.contains(['/', '\\']);
     match variables::use_of(name) {
-        Some(Use::Libraries | Use::Programs) => true,
+        Some(
+            Use::Libraries
+            | Use::Programs
+            | Use::Code(_)
+            | Use::GitSettings
+            | Use::GitSetting
+            | Use::Prompt,
+        ) => true,
         Some(Use::Script(_)) => path,
-        Some(Use::Code(_) | Use::GitSettings | Use::GitSetting | Use::Prompt) => true,
         Some(Use::Command) => path || value.contains(['|', ';', '$']),
         Some(Use::OptionsOf(..)) => {
             let marks = [
@@ -117,7 +123,8 @@ fn is_odd_program(path: &str) -> bool {
         .any(|t| path.starts_with(t));
     let here = path.starts_with("${workspaceFolder}/") || path.starts_with("./");
     let file = path.rsplit('/').next().unwrap_or("");
-    let document = file.contains('.') && !file.ends_with(".sh") && !file.ends_with(".exe");
+    let extension = file.rsplit_once('.').map(|(_, extension)| extension);
+    let document = extension.is_some_and(|extension| !matches!(extension, "sh" | "exe"));
     temporary || here && !document && !made.iter().any(|part| path.contains(part))
 }
 

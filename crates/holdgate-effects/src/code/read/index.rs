@@ -81,14 +81,14 @@ impl Reader<'_, '_, '_> {
                 at.checked_add(1).filter(|n| *n != 0),
                 1,
             )),
-            (AbstractValue::Map(members), _) => match key.known() {
-                Some(key) => Ok(thing.get(key).cloned().unwrap_or_default()),
-                // Which one is not known: it is one of them.
-                None => {
-                    let values = members.iter().take(MAX_ALTERNATIVES);
-                    Ok(AbstractValue::any(values.map(|(_, v)| v.clone()).collect()))
+            (AbstractValue::Map(members), _) => {
+                if let Some(key) = key.known() {
+                    return Ok(thing.get(key).cloned().unwrap_or_default());
                 }
-            },
+                // Which one is not known: it is one of them.
+                let values = members.iter().take(MAX_ALTERNATIVES);
+                Ok(AbstractValue::any(values.map(|(_, v)| v.clone()).collect()))
+            }
             (AbstractValue::Name(name), _) => {
                 if let Some(text) = key.known() {
                     if let Some(variable) = self.environment_variable(name, text) {

@@ -86,7 +86,9 @@ fn numbers(value: &Json<'_>) -> Vec<(u16, u16)> {
     };
     match value {
         Json::Array(items) => items.iter().flat_map(numbers).collect(),
-        other => range(&texts_or_number(other)).into_iter().collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => {
+            range(&texts_or_number(value)).into_iter().collect()
+        }
     }
 }
 
