@@ -62,6 +62,22 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// What a field of an object of the code's own classes holds: what a method or the class itself has
+    /// given to that name.
+    pub(super) fn field_of_class(&self, member: &str) -> Option<AbstractValue> {
+        if self.classes.is_empty() {
+            return None;
+        }
+        let names = [
+            format!("self.{member}"),
+            format!("this.{member}"),
+            member.to_owned(),
+        ];
+        let found = names.iter().find_map(|name| self.variables.get(name))?;
+        (!matches!(found, AbstractValue::Function(_) | AbstractValue::Nothing))
+            .then(|| found.clone())
+    }
+
     /// `list.reduce(f, first)`: what `f` makes of all items, one after the other.
     pub(super) fn reduced(
         &mut self,

@@ -261,22 +261,6 @@ impl<'a> Reader<'_, '_, 'a> {
         self.attribute(&thing, member, start)
     }
 
-    /// What a field of an object of the code's own classes holds: what a method or the class itself has
-    /// given to that name.
-    fn field_of_class(&self, member: &str) -> Option<AbstractValue> {
-        if self.classes.is_empty() {
-            return None;
-        }
-        let names = [
-            format!("self.{member}"),
-            format!("this.{member}"),
-            member.to_owned(),
-        ];
-        let found = names.iter().find_map(|name| self.variables.get(name))?;
-        (!matches!(found, AbstractValue::Function(_) | AbstractValue::Nothing))
-            .then(|| found.clone())
-    }
-
     /// Methods that change the object itself: a builder gets an argument, a list an item.
     fn changed(
         &mut self,
