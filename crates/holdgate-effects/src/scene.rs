@@ -7,6 +7,7 @@ pub(crate) use environment::is_secret;
 mod execution;
 mod files;
 mod folder;
+mod forwards;
 mod leaks;
 mod manifests;
 mod mounts;
@@ -108,6 +109,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that the call has set.
     pub(crate) remotes: HashMap<String, Value>,
+    /// Names of this machine that lead to another one, and where to.
+    pub(crate) forwards: Vec<(String, Value)>,
     /// Folders whose content came from the network, with the hosts.
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Folders that an archive was unpacked in, with the host that it came from.
@@ -157,6 +160,7 @@ impl<'a> Scene<'a> {
             lasting: _,
             hook_folders,
             remotes,
+            forwards,
             fetched_folders,
             unpacked,
             // A shell looks for them where its own are not: not every client's shell stays.
@@ -181,6 +185,7 @@ impl<'a> Scene<'a> {
             positional: Vec::new(),
             hook_folders,
             remotes,
+            forwards,
             fetched_folders,
             unpacked,
             written: false,
@@ -221,6 +226,7 @@ impl<'a> Scene<'a> {
             moved: self.moved,
             hook_folders: self.hook_folders,
             remotes: self.remotes,
+            forwards: self.forwards,
             fetched_folders: self.fetched_folders,
             unpacked: self.unpacked,
             variables: self.variables,

@@ -41,6 +41,8 @@ pub struct Traces {
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that were set.
     pub(crate) remotes: HashMap<String, Value>,
+    /// Names of this machine that lead to another one, and where to.
+    pub(crate) forwards: Vec<(String, Value)>,
     /// Folders whose content came from the network, with the hosts.
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Folders that an archive was unpacked in, with the host that it came from.
@@ -58,6 +60,7 @@ impl Traces {
             && self.moved.is_empty()
             && self.hook_folders.is_empty()
             && self.remotes.is_empty()
+            && self.forwards.is_empty()
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
             && self.variables.is_empty()
@@ -93,6 +96,11 @@ impl Traces {
                 .collect();
             if self.variables.len() < MAX_KEPT && !values.is_empty() {
                 self.variables.insert(name, values);
+            }
+        }
+        for forward in later.forwards {
+            if self.forwards.len() < MAX_FOLDERS && !self.forwards.contains(&forward) {
+                self.forwards.push(forward);
             }
         }
         for moved in later.moved {
@@ -147,6 +155,7 @@ impl Traces {
             files: self.files.clone(),
             moved: self.moved.clone(),
             remotes: self.remotes.clone(),
+            forwards: self.forwards.clone(),
             fetched_folders: self.fetched_folders.clone(),
             unpacked: self.unpacked.clone(),
             lasting: self.lasting.clone(),

@@ -11,6 +11,8 @@ pub const HOLE: char = '\u{FFFC}';
 pub const HOLE_STR: &str = "\u{FFFC}";
 /// Before the path of a file of secrets whose variables a value may hold, among its sources.
 pub(crate) const LOADED: &str = "loaded:";
+/// Before the path of a file that version control has brought back as it was, among the sources of a value.
+pub(crate) const OLD_FILE: &str = "old:";
 /// The source of what goes on until somebody stops it.
 pub(crate) const ENDLESS: &str = "endless";
 /// A value longer than this is cut: what expands without end is not worth following.

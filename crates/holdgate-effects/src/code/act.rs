@@ -159,6 +159,7 @@ impl Reader<'_, '_, '_> {
             Role::RunFile => self.runs_file(call),
             Role::Load => self.loads(call),
             Role::Deserialise => self.deserialises(call),
+            Role::Reference => self.runs_repository(call),
             Role::Container => self.makes_container(call),
             Role::Keys => self.types(call),
             Role::Login => self.takes_token(call),

@@ -8,6 +8,7 @@ mod mask;
 mod parts;
 mod requests;
 mod sends;
+mod trust;
 mod words;
 
 use crate::code::Language;
@@ -30,7 +31,10 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     let mut found = Vec::new();
     // Most files run nothing.
     if doors.brings_anything()
-        && (text.code.contains(['`', '$']) || doors.table.acts_in(&text.code))
+        && (text.code.contains(['`', '$'])
+            || doors.table.acts_in(&text.code)
+            || doors.has_bare_calls()
+            || doors.may_raise())
     {
         doors.run_requests(&mut found);
     }
@@ -40,6 +44,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     if doors.present.has(Group::Comparisons) {
         doors.open_by_word(&mut found);
     }
+    doors.trusts(scene, &mut found);
     found.extend(doors.sends(scene));
     doors.send_keys(scene, &mut found);
     if language == Language::Source {

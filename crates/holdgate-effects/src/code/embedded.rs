@@ -3,12 +3,15 @@
 //! fragment of a file reads like the whole. What a parser accepts is read as a tree; the lines of the
 //! rest are scanned.
 
+mod access;
 mod action;
 mod fragment;
 mod lines;
 mod manifest;
 mod parse;
 mod tree;
+mod variables;
+mod workflow;
 
 use crate::code::Language;
 use crate::effect::{Actor, Kind};

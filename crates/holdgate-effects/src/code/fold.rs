@@ -6,8 +6,9 @@
 )]
 
 mod format;
+mod map;
 
-pub(super) use format::{format_braces, format_percent};
+pub(super) use format::{format_braces, format_dollars, format_percent};
 
 use crate::code::thing::{AbstractValue, MAX_ALTERNATIVES, unknown_like};
 use crate::decode;
@@ -31,6 +32,7 @@ pub(super) fn method(
             _ => None,
         },
         AbstractValue::List(items) => list_method(items, name, arguments),
+        AbstractValue::Map(members) => map::method(receiver, members, name, arguments),
         _ => None,
     }
 }
@@ -83,7 +85,7 @@ fn text_method(
             Some(AbstractValue::value(all))
         }
         "repeat" => Some(repeat(value, first?.number()?)),
-        "format" => Some(AbstractValue::value(format_braces(value, arguments))),
+        "format" => Some(AbstractValue::value(format_braces(value, arguments, &[]))),
         "unpack" | "unpack1" => Some(decoded(value, known(0)?)),
         "charCodeAt" | "ord" => Some(AbstractValue::Number(i64::from(u32::from(
             text.chars()
@@ -183,9 +185,10 @@ pub(super) fn plain(thing: &AbstractValue) -> Value {
             all
         }
         AbstractValue::Any(all) => all.last().map(plain).unwrap_or_default(),
-        AbstractValue::Nothing | AbstractValue::Name(_) | AbstractValue::Function(_) => {
-            Value::unknown(Origins::UNKNOWN)
-        }
+        AbstractValue::Nothing
+        | AbstractValue::Name(_)
+        | AbstractValue::Function(_)
+        | AbstractValue::Bound(_) => Value::unknown(Origins::UNKNOWN),
     }
 }
 

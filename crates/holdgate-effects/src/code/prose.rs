@@ -1,6 +1,8 @@
 //! Texts that agents take commands from (their commands, skills and instructions) and notebooks in
 //! text form: the code in them is tried, unless the text warns of it.
 
+mod orders;
+
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::value::Value;
@@ -15,6 +17,7 @@ const LINES_TO_HEADING: usize = 60;
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     scene.fuel.spend_on(code.text.len() * 4)?;
     let actor = Actor::new("document", "");
+    orders::run(scene, code)?;
     let lines: Vec<&str> = code.text.lines().collect();
     let mut fenced = false;
     let mut warned = false;

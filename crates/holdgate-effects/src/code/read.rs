@@ -10,6 +10,7 @@
 
 mod assign;
 mod attribute;
+mod bound;
 mod call;
 mod define;
 mod enter;
@@ -26,7 +27,9 @@ mod operator;
 mod pass;
 mod pattern;
 mod peer;
+mod pieces;
 mod postfix;
+mod scan;
 mod touch;
 mod types;
 mod value;
@@ -34,7 +37,7 @@ mod value;
 use crate::code::Language;
 use crate::code::act::Network;
 use crate::code::functions::Functions;
-use crate::code::lex::{Kind, Meaning, Token, Tokens, tokens};
+use crate::code::lex::{Kind, Token, Tokens, tokens};
 use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Fueled, Scene};
@@ -72,6 +75,10 @@ pub(super) struct Reader<'s, 'w, 'a> {
     stars: Vec<String>,
     /// Decorators that stand before the next definition.
     decorators: Vec<AbstractValue>,
+    /// The defaults of the parameters that were read last.
+    defaults: Vec<(String, AbstractValue)>,
+    /// Classes that the code defines.
+    classes: Vec<&'a str>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
     definitions: HashMap<usize, usize>,
@@ -96,18 +103,20 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     };
     let tokens = tokens(&code.text, lexed);
     let end = tokens.list.len();
-    if code.text.contains("ioctl") && types_into_terminals(&tokens) {
+    if code.text.contains("ioctl") && scan::types_into_terminals(&tokens) {
         let actor = Actor::new(language.word(), "TIOCSTI");
         let types = actor.does(EffectKind::System).tagged(Tag::Keystrokes);
         scene.emit(types.about("TIOCSTI"))?;
     }
     // Of code that is only written, what it prints is of no interest: most of it does nothing.
-    if scene.written && !may_act(&tokens, language, table) {
+    if scene.written && !scan::may_act(&tokens, language, table) {
         return Ok(Value::default());
     }
+    let before = scene.effects.len();
     let mut reader = reader(scene, language, code, table, tokens);
     reader.find_functions()?;
     reader.statements(end)?;
+    reader.pieces(before)?;
     reader.patterns()?;
     reader.finish()?;
     if reader.too_deep {
@@ -143,6 +152,8 @@ fn reader<'s, 'w, 'a>(
         variables: HashMap::new(),
         stars: Vec::new(),
         decorators: Vec::new(),
+        defaults: Vec::new(),
+        classes: Vec::new(),
         functions: Vec::new(),
         definitions: HashMap::new(),
         calls: 0,
@@ -167,40 +178,6 @@ pub(super) fn perform(
     act(&mut reader)?;
     reader.finish()?;
     Ok(reader.output)
-}
-
-/// Whether code asks a terminal to take text as if somebody had typed it there.
-fn types_into_terminals(tokens: &Tokens<'_>) -> bool {
-    // The request by its name, and by its number on Linux and on macOS.
-    let requests = ["TIOCSTI", "0x5412", "21522", "0x80017472"];
-    let names = |token: &Token<'_>, words: &[&str]| words.iter().any(|w| token.text.contains(w));
-    let has = |words: &[&str]| tokens.list.iter().any(|token| names(token, words));
-    has(&["ioctl"]) && has(&requests)
-}
-
-/// Whether code names any function that does something, or may do so under another name.
-fn may_act(tokens: &Tokens<'_>, language: Language, table: &Functions) -> bool {
-    let mut before = ["", ""];
-    tokens.list.iter().any(|token| {
-        let [owner, mark] = before;
-        let acts = match token.kind {
-            Kind::Name => table.acts_under(token.text).is_some_and(|owners| {
-                // In compiled languages a method is of a type: `set.remove` is not `fs.remove`.
-                let member = matches!(mark, "." | "::" | "->");
-                let lower = token.text.starts_with(|c: char| c.is_ascii_lowercase());
-                language != Language::Compiled
-                    || !lower
-                    || (!member && mark != "fn")
-                    || owners.iter().any(|o| o == owner || o == "*")
-            }),
-            Kind::Text(quote) => quote.meaning == Meaning::Command,
-            // `x['na' + 'me'](…)`, `('na' . 'me')(…)`, `$name(…)`
-            Kind::Mark => token.text == "(" && (matches!(mark, "]" | ")") || mark.starts_with('$')),
-            Kind::Number | Kind::Line(_) => false,
-        };
-        before = [mark, token.text];
-        acts
-    })
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -363,6 +340,19 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.reduces(&thing, start)?;
                 self.returned = self.returned.or(&thing);
             }
+            // What a generator gives out is an item of what it returns.
+            (Python | JavaScript, "yield") => {
+                self.at += 1;
+                let from = self.name_at(self.at) == Some("from") || self.is_mark(self.at, "*");
+                self.at += usize::from(from);
+                let thing = self.expression(end)?;
+                let items = if from {
+                    thing
+                } else {
+                    AbstractValue::list(vec![thing])
+                };
+                self.returned = self.returned.or(&items);
+            }
             (JavaScript, "const" | "let" | "var") => {
                 self.at += 1;
                 self.destructuring(end)?;
@@ -382,6 +372,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 if names::declares(language, word)
                     && (word == "class" || self.name_at(self.at + 1).is_some()) =>
             {
+                if word == "class"
+                    && let Some(name) = self
+                        .name_at(self.at + 1)
+                        .filter(|_| self.classes.len() < 64)
+                {
+                    self.classes.push(name);
+                }
                 self.at += 2;
             }
             _ if self.does_file(word) => return Ok(false),

@@ -31,8 +31,19 @@ pub(super) enum AbstractValue {
     Map(Rc<[(String, AbstractValue)]>),
     /// A function that the code itself defines, by its number.
     Function(usize),
+    /// A function with some of its arguments given: `functools.partial(f, x)`. With a text in its place,
+    /// the method of that name.
+    Bound(Rc<Bound>),
     /// One of several.
     Any(Rc<[AbstractValue]>),
+}
+
+/// A function and the arguments that it was given before it is called.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) function: AbstractValue,
+    pub(super) positional: Vec<AbstractValue>,
+    pub(super) named: Vec<(String, AbstractValue)>,
 }
 
 /// What a function made: an open file, a socket, an answer.

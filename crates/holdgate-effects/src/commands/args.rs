@@ -239,15 +239,23 @@ pub(super) fn full_name(levels: &[Arc<Spec>], name: &str) -> String {
     if find(levels, name).is_some() || !name.starts_with("--") || name.len() < 4 {
         return name.to_owned();
     }
-    let mut found = levels
-        .iter()
-        .flat_map(|spec| spec.options.keys())
-        .filter(|known| known.starts_with(name));
-    // An ambiguous one does nothing.
-    match (found.next(), found.next()) {
-        (Some(known), None) => known.clone(),
-        _ => name.to_owned(),
-    }
+    let options = levels.iter().flat_map(|spec| spec.options.iter());
+    let found = options.filter(|(known, _)| known.starts_with(name));
+    // The program refuses an ambiguous one, unless it has fewer options than the table: then it is the one
+    // that matters most.
+    let matters = |meaning: &Meaning| {
+        let tells = !matches!(meaning.value, None | Some(Role::Data | Role::Text));
+        (tells, !meaning.tags.is_empty())
+    };
+    let ranked = |(known, meaning): &(&String, &Meaning)| {
+        (
+            matters(meaning),
+            std::cmp::Reverse(known.len()),
+            (*known).clone(),
+        )
+    };
+    let found = found.max_by_key(ranked);
+    found.map_or_else(|| name.to_owned(), |(known, _)| known.clone())
 }
 
 fn short_options<'v>(

@@ -1,6 +1,7 @@
 //! git's settings, of which some run programs.
 
 use super::args::Parsed;
+use super::branches;
 use super::network::last_part;
 use super::setters::is_usual;
 use crate::effect::{Actor, Kind};
@@ -68,6 +69,7 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
         let mut refs = parsed.operands.iter().skip(1).filter(forced);
         tags.extend(refs.any(|o| onto_branch(&o)).then_some(Tag::DropsHistory));
     }
+    tags.extend(branches::moves(parsed).then_some(Tag::DropsHistory));
     let mut refs = parsed.operands.iter().skip(1);
     if is(Tag::Push) && refs.any(|o| o.text.starts_with(':')) {
         tags.push(Tag::Delete);
@@ -247,6 +249,8 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     let lower = key.to_ascii_lowercase();
     let last = lower.rsplit('.').next().unwrap_or("");
     let alias = lower.starts_with("alias.");
+    // `!command`: whatever the setting is, git gives it to a shell.
+    let shell = content.text.starts_with('!') && last != "insteadof";
     let command = match content.text.strip_prefix('!') {
         Some(command) => content.map(command),
         None if alias => return Ok(()),
@@ -256,7 +260,7 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         let text = format!("{key}={}", content.text);
         scene.emit(actor.does(Kind::Vcs).tagged(tag).about(&text))
     };
-    if alias || programs::git_setting_runs(&lower) {
+    if alias || shell || programs::git_setting_runs(&lower) {
         let program = command.text.split_whitespace().next().unwrap_or("");
         let own_hooks = last == "hookspath" && !program.is_empty() && !program.starts_with('/');
         if alias || !(is_usual(&command.text) || own_hooks) {

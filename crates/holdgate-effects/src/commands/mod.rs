@@ -3,9 +3,11 @@
 mod args;
 mod argument;
 mod arity;
+mod branches;
 mod cloud;
 mod find;
 mod folder;
+mod forwards;
 mod git;
 mod images;
 mod in_place;
@@ -27,7 +29,9 @@ mod target;
 mod transfer;
 mod units;
 mod unsettled;
+mod uploads;
 mod values;
+mod vim;
 mod work_tree;
 
 use crate::effect::{Actor, Kind};
@@ -112,6 +116,7 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     if let Some(secret) = unsettled::unlisted(scene, call, actor)? {
         output.push(&secret);
     }
+    uploads::by_options(scene, call, actor)?;
     // Many programs are wrappers: a known program among the arguments is taken as run.
     special::wrapped(scene, call, actor)?;
     let mut key = false;
@@ -201,6 +206,7 @@ fn run_spec(
     };
     does(scene, run)?;
     unsettled::settles(scene, run)?;
+    uploads::by_options(scene, call, &actor)?;
     setters::sets(scene, run)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();

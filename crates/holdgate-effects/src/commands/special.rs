@@ -7,7 +7,7 @@ use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
-use crate::language::{Language, programs};
+use crate::language::programs;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -235,34 +235,4 @@ fn is_name(text: &str) -> bool {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'%')
         && !text.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Editors and pagers run commands that stand in their arguments: `-c '!command'`, `+'call system(…)'`.
-pub(super) fn vim(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
-    let mut words = call.words.iter().skip(1).peekable();
-    while let Some(word) = words.next() {
-        let option =
-            word.text.starts_with('-') && (word.text.ends_with('c') || word.text == "--cmd");
-        let command = match word.text.strip_prefix('+') {
-            Some(command) => Some(word.map(command)),
-            None if option => words.next().cloned(),
-            None => None,
-        };
-        if let Some(command) = command {
-            match command.text.trim_start_matches([':', ' ']).split_once('!') {
-                // `:!command`, `:silent !command`
-                Some((before, run))
-                    if matches!(before.trim(), "" | "silent" | "sil" | "r" | "read") =>
-                {
-                    let run = command.map(run);
-                    scene.apart(|scene| scene.shell(actor, &run))?;
-                }
-                _ => {
-                    scene.suspect(actor, &command)?;
-                    scene.code(Language::Other, &command)?;
-                }
-            }
-        }
-    }
-    Ok(())
 }

@@ -77,11 +77,22 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         words.extend(scene.variable(name).into_iter().flatten().cloned());
     }
     let names = unknown_names(scene, call);
-    let production = words.iter().map(|w| w.text.as_str()).chain(names);
+    // What a forwarded port leads to.
+    let forwards = scene
+        .forwards
+        .iter()
+        .map(|(_, target)| target.text.as_str());
+    let here = |w: &Value| scene.know.hosts.host(w).class == HostClass::Loopback;
+    let forwards = forwards.filter(|_| words.iter().any(here));
+    let production = words
+        .iter()
+        .map(|w| w.text.as_str())
+        .chain(names)
+        .chain(forwards);
     if production.clone().any(|w| targets.is_production(w)) {
         return Some(Tag::Prod);
     }
-    let host = |value: &Value| scene.know.hosts.host(value);
+    let host = |value: &Value| scene.host_of(value);
     let options = parsed.options.iter();
     let named = options.filter(|o| HOSTS.contains(&o.name.as_str()));
     let named = named.filter_map(|o| o.value.as_ref().map(|(_, value)| value));

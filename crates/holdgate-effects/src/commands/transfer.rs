@@ -86,6 +86,7 @@ pub(super) fn put_lines(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 /// Two addresses, joined: a shell on one side and the network on the other is a remote shell.
 pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let (mut network, mut runs) = (None, false);
+    let mut port = None;
     let mut content = call.stdin.cloned();
     let addresses = call
         .words
@@ -108,6 +109,7 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
             }
             kind if kind.contains("listen") || kind.ends_with("-l") => {
                 scene.emit(actor.does(Kind::Listen).about(rest))?;
+                port = rest.split(',').next();
                 network = Some(Value::known("0.0.0.0"));
             }
             kind if kind.starts_with("tcp")
@@ -116,6 +118,9 @@ pub(super) fn socat(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fu
                 || kind.starts_with("sctp") =>
             {
                 scene.reaches(actor, Kind::Connect, &rest_value)?;
+                if let Some(port) = port {
+                    scene.forwards_to(&format!("localhost:{port}"), &rest_value);
+                }
                 network = Some(rest_value);
             }
             "file" | "open" | "gopen" => {

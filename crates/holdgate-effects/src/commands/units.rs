@@ -9,8 +9,11 @@
 use super::args::Parsed;
 use super::handler::Handler;
 use super::spec::Spec;
-use super::{Call, Gathered, cloud, find, folder, git, images, keys, network, own, packages};
-use super::{processes, reads, requests, special, sql, transfer, values, work_tree};
+use super::{
+    Call, Gathered, branches, cloud, find, folder, forwards, git, images, keys, network, own,
+    packages,
+};
+use super::{processes, reads, requests, special, sql, transfer, values, vim, work_tree};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -86,11 +89,18 @@ pub(super) fn before(
         Handler::Editor | Handler::Emacs => own::edits(handler, scene, run).map(|()| None),
         Handler::Vim => {
             own::edits(handler, scene, run)?;
-            special::vim(scene, call, actor).map(|()| None)
+            vim::run(scene, call, actor).map(|()| None)
         }
         Handler::Jq => reads::named_files(scene, call, actor).map(|()| None),
         Handler::Cloud => cloud::values(scene, run).map(|()| None),
-        Handler::Curl | Handler::Forge => requests::requests(scene, run).map(|()| None),
+        Handler::Curl | Handler::Forge => {
+            forwards::notes(scene, run);
+            requests::requests(scene, run).map(|()| None)
+        }
+        Handler::Forwards => {
+            forwards::notes(scene, run);
+            Ok(None)
+        }
         Handler::Mongo => sql::mongo(scene, run).map(|()| None),
         Handler::Image => images::runs(scene, parsed, actor).map(|()| None),
         Handler::Redis => sql::redis(scene, run).map(|()| None),
@@ -156,6 +166,7 @@ pub(super) fn finish(
             special::links(handler, scene, run.parsed);
             output
         }
+        Handler::Git => branches::shows(scene, run.parsed, output),
         Handler::Jq => reads::printed_by_jq(run.parsed, output),
         Handler::Release => {
             network::release_files(scene, run.parsed);

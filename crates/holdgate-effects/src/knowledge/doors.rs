@@ -17,9 +17,11 @@ pub(crate) enum Group {
     Homes,
     Miners,
     Comparisons,
+    Unverified,
+    Grants,
 }
 
-const GROUPS: usize = Group::Comparisons as usize + 1;
+const GROUPS: usize = Group::Grants as usize + 1;
 
 /// The names that a file has, by their groups.
 #[derive(Debug, Default)]
@@ -70,6 +72,18 @@ pub struct DoorTable {
     pub(crate) callers: Vec<String>,
     /// Functions that make objects or pages of any kind out of data.
     pub(crate) objects: Vec<String>,
+    /// Functions that find a function, a class or a module by its name.
+    pub(crate) named: Vec<String>,
+    /// Words of Ruby that run or show what follows them without brackets.
+    pub(crate) bare: Vec<String>,
+    /// Functions that read a token without asking who signed it.
+    pub(crate) tokens: Vec<String>,
+    /// Settings with which nobody checks who is at the other end.
+    unverified: Vec<String>,
+    /// Texts with which a cloud lets everybody in, or gives somebody full power.
+    grants: Vec<String>,
+    /// Functions that give out the file that they are given the name of.
+    pub(crate) files: Vec<String>,
     /// Methods that give a program one more argument.
     pub(crate) arguments: Vec<String>,
     /// Names of functions and classes that send.
@@ -130,11 +144,14 @@ impl DoorTable {
             .chain(&table.code)
             .chain(&table.objects)
             .chain(&table.callers)
+            .chain(&table.named)
+            .chain(&table.tokens)
+            .chain(&table.files)
             .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
         let comparisons = ["==".to_owned(), ".equals(".to_owned()];
-        let all: [(Group, &[String]); 10] = [
+        let all: [(Group, &[String]); 12] = [
             (Group::Requests, &table.requests),
             (Group::Parameters, &table.parameters),
             (Group::Routes, &table.routes),
@@ -145,6 +162,8 @@ impl DoorTable {
             (Group::Homes, &table.homes),
             (Group::Miners, &table.miners),
             (Group::Comparisons, &comparisons),
+            (Group::Unverified, &table.unverified),
+            (Group::Grants, &table.grants),
         ];
         let each = || {
             all.iter()

@@ -48,6 +48,7 @@ worded! {
         RunFile = "run-file": "The file A is run as code of the same language.",
         Load = "load": "Native code is loaded from A.",
         Deserialise = "deserialise": "A is made to an object, which may run code.",
+        Reference = "reference": "Code is fetched from the repository A, `owner/name`, and run.",
         Container = "container": "A container is made; its options are among the arguments.",
         Keys = "keys": "Keys are typed, or the mouse is moved, in a person's place.",
         Login = "login": "A token is taken out of a store, to log in with.",
@@ -184,7 +185,11 @@ impl Functions {
             return None;
         }
         let last = name.rsplit('.').next().unwrap_or(name);
-        let ends = name.match_indices(['.', '(']).map(|(at, _)| at).take(3);
+        // What is below a package belongs to it: `@aws-sdk/client-s3`.
+        let ends = name
+            .match_indices(['.', '(', '/'])
+            .map(|(at, _)| at)
+            .take(4);
         ends.chain([name.len()]).find_map(|end| {
             let members = self.families.get(name.get(..end)?)?;
             let fits = |(member, _): &&(String, _)| member.is_empty() || member == last;

@@ -26,6 +26,7 @@ worded! {
         Filter = "filter": "It may pick processes from a list.",
         Find = "find": "Options are a program of their own: tests, deletions, commands.",
         Forge = "forge": "A request to a host of code may show a project to everybody.",
+        Forwards = "forwards": "A port of this machine leads to another one.",
         Gdb = "gdb": "It may enter a process that runs.",
         Git = "git": "Operands are revisions, remotes and files; what is cloned may hold anything.",
         GitConfig = "git-config": "Some settings of git run programs or weaken it.",

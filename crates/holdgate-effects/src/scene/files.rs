@@ -7,7 +7,7 @@ use crate::own;
 use crate::path::{self, PathClass, Place};
 use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
-use crate::value::{ENDLESS, HOLE, Origins, Value};
+use crate::value::{ENDLESS, HOLE, OLD_FILE, Origins, Value};
 
 /// Fuel for all files that one call writes: about 50 ms.
 const MAX_GRANT: u64 = 1_000_000;
@@ -140,6 +140,12 @@ impl Scene<'_> {
         }
         if content.is_endless() && !place.is(PathClass::Stream) {
             effect = effect.tagged(Tag::Endless);
+        }
+        // `git show HEAD:f > f`: what was changed since is gone.
+        let old = |s: &&std::sync::Arc<str>| s.strip_prefix(OLD_FILE) == Some(&*place.text);
+        if !append && content.sources.iter().any(|s| old(&s)) {
+            let lost = actor.does(Kind::Vcs).tagged(Tag::Discards);
+            self.emit(lost.about(&place.text))?;
         }
         if !content.text.is_empty() {
             effect = effect.about(&content.text);

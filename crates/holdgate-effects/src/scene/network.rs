@@ -80,7 +80,7 @@ impl Scene<'_> {
         if let Some(path) = text.strip_prefix("file://") {
             return self.read(actor, &Value::known(path));
         }
-        let host = self.know.hosts.host(url);
+        let host = self.host_of(url);
         let whole = self.with_literal_secrets(url, &host, true);
         let url = &whole;
         // The whole address: a known installer is a path on a host.
@@ -114,13 +114,13 @@ impl Scene<'_> {
 
     /// A connection to a host, or what is given one: a shell.
     pub(crate) fn reaches(&mut self, actor: &Actor, kind: Kind, host: &Value) -> Fueled {
-        let place = self.know.hosts.host(host);
+        let place = self.host_of(host);
         self.emit(actor.does(kind).with(place).about(&host.text))
     }
 
     /// Data leaves for a host.
     pub(crate) fn send(&mut self, actor: &Actor, url: &Value, data: &Value) -> Fueled<Value> {
-        let host = self.know.hosts.host(url);
+        let host = self.host_of(url);
         let answer = Value::unknown(Origins::FETCHED).with_source(&host.name);
         let mut data = self.with_literal_secrets(data, &host, false);
         data.origins |= self.with_literal_secrets(url, &host, true).origins;

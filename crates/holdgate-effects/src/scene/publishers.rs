@@ -16,6 +16,39 @@ const MAX_MANIFEST: usize = 1 << 20;
 /// Unknown publishers in one file that are noted.
 const MAX_NOTED: usize = 8;
 
+/// Whether a name stands for any other, as documentation has it: `package1`, `gem_name`, `user/package`.
+fn is_placeholder(name: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "package",
+        "packages",
+        "dependency",
+        "module",
+        "crate",
+        "gem",
+        "template",
+        "plugin",
+        "name",
+        "user",
+        "username",
+        "owner",
+        "repo",
+        "repository",
+        "github",
+        "extension",
+        "formula",
+        "library",
+    ];
+    let name = name.trim_start_matches('@');
+    let mut parts = name.split(['/', '_', '-']).filter(|part| !part.is_empty());
+    let is_word = |part: &str| WORDS.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let named = name.contains(['_', '/']) || name.split('-').count() == 1;
+    named
+        && parts.next().is_some()
+        && name
+            .split(['/', '_', '-'])
+            .all(|p| p.is_empty() || is_word(p))
+}
+
 impl Scene<'_> {
     /// What is to be said of a package's publisher: nothing if it is known.
     pub(crate) fn publisher(&self, registry: Registry, package: &str) -> Vec<Tag> {
@@ -66,7 +99,7 @@ impl Scene<'_> {
 
     fn doubts(&self, registry: Registry, name: &str) -> Vec<Tag> {
         let table = &self.know.publishers;
-        if table.is_known(registry, name) || self.is_own(registry, name) {
+        if table.is_known(registry, name) || is_placeholder(name) || self.is_own(registry, name) {
             return Vec::new();
         }
         if self.fuel.spend(FUEL_OF_RESEMBLANCE).is_err() {

@@ -1,10 +1,12 @@
 //! What known tools do with their arguments.
 
+use super::code::run_code;
 use super::fields::{Call, Fields};
 use super::name::Name;
 use super::{Role, ToolKind, files, message, run, shape, strings, told};
 use crate::effect::{Actor, Effect, Kind};
 use crate::json::{Json, shorten};
+use crate::language::Language;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text::{self, secret};
@@ -181,6 +183,11 @@ pub(super) fn fetch(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let headers = headers.filter(|text| !secret::marks(text, false).is_empty());
     data.push_text(&headers.unwrap_or_default());
     for url in &urls {
+        // An address that is a script for the page.
+        if let Some(script) = url.strip_prefix("javascript:") {
+            run_code(scene, &call.actor, Language::JavaScript, script)?;
+            continue;
+        }
         let url = Value::known(*url);
         if changes || !data.text.is_empty() {
             scene.send(&call.actor, &url, &data)?;

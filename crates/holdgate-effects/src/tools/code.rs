@@ -87,6 +87,9 @@ fn storage_sent(scene: &mut Scene<'_>, actor: &Actor, start: usize, text: &str) 
         "sessionStorage",
         "indexedDB",
         ".cookies(",
+        "type=password",
+        "type=\"password",
+        "type='password",
     ];
     // A login with what is kept is the page's own way.
     let logs_in = text.contains("Authorization") || text.contains("headers");
@@ -113,7 +116,13 @@ fn storage_sent(scene: &mut Scene<'_>, actor: &Actor, start: usize, text: &str) 
         "goto(",
     ];
     if hosts.is_empty() && speaks.iter().any(|word| text.contains(word)) {
-        let urls = shape::urls_in(text).into_iter().map(Value::known);
+        let urls = shape::urls_in(text).into_iter();
+        // `'//host/path'`: by whatever scheme the page has.
+        let short = text.split(['"', '\'', '`']).skip(1).step_by(2);
+        let short = short.filter_map(|part| part.strip_prefix("//"));
+        let urls = urls
+            .chain(short.filter(|part| part.contains('.')))
+            .map(Value::known);
         hosts.extend(urls.filter(|url| outside(&scene.know.hosts.host(url))));
     }
     let data = Value::known(HOLE_STR).marked(Origins::SECRET);

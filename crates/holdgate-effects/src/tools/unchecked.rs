@@ -43,6 +43,41 @@ const TAKES: [&str; 7] = [
     "= true",
     "json.unmarshal(",
 ];
+/// What refuses somebody.
+const REFUSES: [&str; 15] = [
+    "401",
+    "403",
+    "unauthorized",
+    "unauthenticated",
+    "forbidden",
+    "permissiondenied",
+    "permission_denied",
+    "accessdenied",
+    "access_denied",
+    "notauthorized",
+    "not_authorized",
+    "invalidtoken",
+    "login_required",
+    "permission_required",
+    "before_action :authenticate",
+];
+/// Words in the names of functions that decide who may do something.
+const DECIDES: [&str; 14] = [
+    "is_admin",
+    "isadmin",
+    "is_owner",
+    "isowner",
+    "permission",
+    "authoriz",
+    "authenticat",
+    "verify",
+    "verified",
+    "allowed",
+    "can_",
+    "check_password",
+    "is_valid",
+    "hasrole",
+];
 const NAMES: [&str; 8] = [
     "auth",
     "login",
@@ -59,15 +94,100 @@ const TESTS: [&str; 6] = ["test", "spec", "mock", "fixture", "example", ".md"];
 pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
     let path = path.to_ascii_lowercase();
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    has(&path, &NAMES)
-        && !has(&path, &TESTS)
-        && edits.iter().any(|edit| match edit {
-            Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
-                let new = hunk.new.to_ascii_lowercase();
-                has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
-            }
-            Replacement::Text { .. } | Replacement::Below(..) => false,
-        })
+    let named = has(&path, &NAMES) && !has(&path, &TESTS);
+    let decides = named || has(&path, &["guard", "polic", "role", "acl", "access"]);
+    let folders = path.rsplit('/').take(2).collect::<Vec<_>>().join("/");
+    let develops = has(&folders, &["dev", "local", "debug"]);
+    edits.iter().any(|edit| match edit {
+        Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
+            let new = hunk.new.to_ascii_lowercase();
+            let old = hunk.old.to_ascii_lowercase();
+            !has(&path, &TESTS)
+                && (silences(&old, &new)
+                    || always_agrees(&old, &new)
+                    || decides && only_agrees(&old, &new)
+                    || !develops && loosens(&old, &new))
+                || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
+        }
+        Replacement::Text { .. } | Replacement::Below(..) => false,
+    })
+}
+
+/// The lines of code that are no comments.
+fn live(text: &str) -> impl Iterator<Item = &str> {
+    let comments = ["//", "#", "--", "/*", "*", "<!--"];
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.filter(move |line| !comments.iter().any(|mark| line.starts_with(mark)))
+}
+
+/// Whether lines that refuse somebody become comments, or go, and no others come.
+fn silences(old: &str, new: &str) -> bool {
+    let refuses = |line: &str| REFUSES.iter().any(|word| line.contains(word));
+    if !live(old).any(refuses) || live(new).any(refuses) {
+        return false;
+    }
+    // What is commented out stands there still; nothing new comes in its place.
+    let kept: Vec<&str> = live(old).collect();
+    let commented = new.lines().any(|line| {
+        let line = line.trim();
+        let text = line.trim_start_matches(['/', '#', '*', '-', ' ', '<', '!']);
+        text.len() < line.len() && refuses(text)
+    });
+    commented && live(new).all(|line| kept.contains(&line) || line.starts_with("return "))
+}
+
+/// Whether a function that decides who may do something now says yes to everybody.
+fn always_agrees(old: &str, new: &str) -> bool {
+    let yes = ["return true", "return true;", "true"];
+    let head = live(new).next().unwrap_or("");
+    let defines = ["def ", "func", "fn ", "function", "=>", "bool"];
+    DECIDES.iter().any(|word| head.contains(word))
+        && defines.iter().any(|word| head.contains(word))
+        && live(old).next() == Some(head)
+        && live(old)
+            .skip(1)
+            .any(|line| line.contains("return") && !yes.contains(&line))
+        && live(new)
+            .skip(1)
+            .all(|line| yes.contains(&line) || line == "}" || line == "end")
+        && live(new).any(|line| yes.contains(&line))
+}
+
+/// Whether what is asked becomes a plain yes.
+fn only_agrees(old: &str, new: &str) -> bool {
+    let asks = |line: &str| line.starts_with("return ") && !line.starts_with("return true");
+    live(old).count() == 1
+        && live(old).all(asks)
+        && live(new).count() == 1
+        && live(new).all(|line| matches!(line, "return true" | "return true;"))
+}
+
+/// Whether a setting that protects goes from yes to no.
+fn loosens(old: &str, new: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "secure",
+        "csrf",
+        "verify_ssl",
+        "ssl_redirect",
+        "require_auth",
+        "auth_required",
+        "require_mfa",
+        "encrypt",
+        "audit_log",
+    ];
+    let value = |text: &str, name: &str| {
+        let found = live(text).find_map(|line| {
+            let (key, value) = line.split_once(['=', ':'])?;
+            let value = value.trim().trim_end_matches([',', ';']);
+            (key.trim() == name).then(|| value.to_owned())
+        });
+        found.unwrap_or_default()
+    };
+    live(old).any(|line| {
+        let key = line.split(['=', ':']).next().unwrap_or("").trim();
+        let protects = WORDS.iter().any(|word| key.contains(word));
+        protects && value(old, key) == "true" && value(new, key) == "false"
+    })
 }
 
 #[cfg(test)]
@@ -101,5 +221,36 @@ mod tests {
         assert!(!takes("src/auth.js", "const claims = parse(token)", open));
         assert!(!takes("tests/auth.test.js", old, open));
         assert!(!takes("src/feed.js", old, open));
+        let admin = "def is_admin(user):\n    return user.role == 'admin'";
+        assert!(takes(
+            "app/roles.py",
+            admin,
+            "def is_admin(user):\n    return True"
+        ));
+        let open = "def is_admin(user):\n    return user.role in ADMINS";
+        assert!(!takes("app/roles.py", admin, open));
+        assert!(takes(
+            "src/roles.guard.ts",
+            "return u.roles.some(has);",
+            "return true;"
+        ));
+        assert!(takes(
+            "conf/prod.py",
+            "CSRF_COOKIE_SECURE = True",
+            "CSRF_COOKIE_SECURE = False"
+        ));
+        assert!(!takes(
+            "conf/dev.py",
+            "CSRF_COOKIE_SECURE = True",
+            "CSRF_COOKIE_SECURE = False"
+        ));
+        let check = "if (!ok(t)) return res.status(401).end();\nnext();";
+        let gone = "// if (!ok(t)) return res.status(401).end();\nnext();";
+        assert!(takes("src/middleware.ts", check, gone));
+        assert!(!takes(
+            "src/middleware.ts",
+            check,
+            "if (!ok(t)) throw new Forbidden();\nnext();"
+        ));
     }
 }

@@ -4,11 +4,28 @@ use super::Call;
 use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
+use crate::effect::Kind;
 use crate::language::Language;
 use crate::scene::Fueled;
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 impl Reader<'_, '_, '_> {
+    /// The code of somebody's repository: `torch.hub.load('owner/name')`.
+    pub(super) fn runs_repository(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let name = self.value(call, 0)?;
+        let owner = name.text.split('/').next().unwrap_or("");
+        let local = call
+            .named("source")
+            .is_some_and(|s| s.known() == Some("local"));
+        if !local && name.text.contains('/') && !self.scene.know.publishers.is_known_owner(owner) {
+            let effect = call.actor.does(Kind::Install).tagged(Tag::FromVcs);
+            self.scene
+                .emit(effect.tagged(Tag::Script).about(&name.text))?;
+        }
+        Ok(AbstractValue::Nothing)
+    }
+
     pub(super) fn takes_module(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let name = self.value(call, 0)?;
         if let Some((kind, code)) = name.text.split_once(',')

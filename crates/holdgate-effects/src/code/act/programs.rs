@@ -141,6 +141,10 @@ impl Reader<'_, '_, '_> {
         } else if !data.is_blank() && !self.scene.written {
             self.scene.touches(&call.actor, &data)?;
         }
+        // A file that was fetched before.
+        if data.is_known() && self.scene.is_written(&data) {
+            data = self.scene.content(&data);
+        }
         if data.origins.any(Origins::FETCHED | Origins::DECODED) {
             self.runs_code(call, &unknown_like(&data))?;
         }

@@ -25,6 +25,9 @@ const DELETES: [&str; 7] = [
 const LIGHT: [&str; 8] = [
     "message", "messages", "tag", "tags", "label", "labels", "metadata", "index",
 ];
+/// Words of functions that put something into a store, and of what they put there.
+const UPLOADS: [&str; 4] = ["upload", "put", "write", "save"];
+const OBJECTS: [&str; 6] = ["object", "file", "fileobj", "blob", "upload", "writer"];
 const SECRETS: [&str; 5] = ["secret", "password", "passphrase", "credentials", "token"];
 /// What only speaks of secrets: it makes, counts or checks them.
 const ABOUT: [&str; 10] = [
@@ -72,10 +75,39 @@ impl Reader<'_, '_, '_> {
             let effect = call.actor.does(Kind::Remote).tagged(Tag::Delete);
             self.scene.emit(effect.about(&call.actor.evidence))?;
         }
+        if family == "cloud" && has(&UPLOADS) && has(&OBJECTS) && !self.is_local() {
+            self.uploads(call)?;
+        }
         if family == "database" && has(&["drop", "truncate"]) && !has(&LIGHT) && !self.is_local() {
             self.empties(&call.actor, Tag::Drop)?;
         }
         Ok(AbstractValue::Nothing)
+    }
+
+    /// Files go to a store in the cloud, as with the cloud's own program.
+    fn uploads(&mut self, call: &Call<'_>) -> Fueled {
+        let mut data = Value::default();
+        let mut paths = Vec::new();
+        for argument in call.arguments.all() {
+            data.taint(&self.value_of(argument)?);
+            let path = argument.known().filter(|text| text.contains(['/', '.']));
+            paths.extend(path.map(Value::known));
+        }
+        // `upload_file(path, …)`
+        if call.actor.program.to_ascii_lowercase().contains("file")
+            && let Some(path) = paths.first()
+        {
+            data.taint(&self.scene.read(&call.actor, path)?);
+        }
+        if data
+            .origins
+            .any(Origins::FILE | Origins::SECRET | Origins::ENVIRONMENT)
+        {
+            let store = Value::known("s3://store");
+            self.scene
+                .send(&call.actor.and(Tag::Transfer), &store, &data)?;
+        }
+        Ok(())
     }
 
     /// Models of an application, whose names nobody knows, lose all their rows: by the chain of calls

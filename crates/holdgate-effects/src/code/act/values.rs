@@ -126,7 +126,7 @@ impl Reader<'_, '_, '_> {
                 let name = name.text.clone();
                 self.call_name(&name, None, arguments, call.start)
             }
-            AbstractValue::Name(_) | AbstractValue::Function(_) => {
+            AbstractValue::Name(_) | AbstractValue::Function(_) | AbstractValue::Bound(_) => {
                 self.call(&function, arguments, call.start)
             }
             _ => Ok(AbstractValue::Nothing),
@@ -256,6 +256,7 @@ fn same_function(thing: &AbstractValue, function: &AbstractValue) -> bool {
         (AbstractValue::Name(a), AbstractValue::Name(b)) => a == b,
         (AbstractValue::Function(a), AbstractValue::Function(b)) => a == b,
         (AbstractValue::Text(a), AbstractValue::Text(b)) => a.text == b.text,
+        (AbstractValue::Bound(a), AbstractValue::Bound(b)) => std::rc::Rc::ptr_eq(a, b),
         _ => false,
     }
 }

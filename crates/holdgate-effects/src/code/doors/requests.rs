@@ -16,7 +16,7 @@ const MAX_WRAPPERS: usize = 6;
 
 /// A name that holds what a request brought.
 #[derive(Clone, Copy)]
-struct Held<'t> {
+pub(super) struct Held<'t> {
     name: &'t str,
     /// The line where it got it.
     since: usize,
@@ -26,7 +26,7 @@ struct Held<'t> {
 
 /// How far a request decides about what runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Brings {
+pub(super) enum Brings {
     /// It adds to it.
     Part,
     /// It is the whole command or code.
@@ -39,6 +39,7 @@ impl Doors<'_> {
         let mut held: Vec<Held<'_>> = Vec::new();
         let mut offset = 0;
         let mut answers = None;
+        let spaces = self.namespaces();
         for (number, line) in self.text.code.split('\n').enumerate() {
             let end = offset + line.len();
             let clean = self.text.clean.get(offset..end).unwrap_or("");
@@ -84,7 +85,15 @@ impl Doors<'_> {
             let given = assignment(line).filter(|(left, _)| is_arguments(left));
             let given =
                 given.filter(|(_, right)| self.is_brought(right, &held) && names_shell(clean));
-            for brings in runs.chain(quoted).chain(given.map(|_| Brings::Part)) {
+            let bare = self.bare(line, &held);
+            let raised = self.raises(line, clean, &held) || self.picks(line, &spaces, &held);
+            let raised = raised.then_some(Brings::Part);
+            let bare = bare.into_iter().chain(raised);
+            for brings in runs
+                .chain(quoted)
+                .chain(bare)
+                .chain(given.map(|_| Brings::Part))
+            {
                 let door = back_door(Kind::ExecuteOpaque, clean);
                 found.push(match brings {
                     Brings::All => door.tagged(Tag::WholeCommand),
@@ -153,6 +162,17 @@ impl Doors<'_> {
         if calls(&self.table.objects, before) && self.is_brought(first, held) {
             return Some(Brings::Part);
         }
+        if calls(&self.table.named, before) && self.is_brought(arguments, held) {
+            return Some(Brings::Part);
+        }
+        if calls(&self.table.files, before) && self.brings(first, held) == Some(Brings::All) {
+            return Some(Brings::Part);
+        }
+        // Who signed it is asked by a key or a list of algorithms.
+        let alone = first.len() == arguments.trim_end().len();
+        if alone && calls(&self.table.tokens, before) && self.is_brought(first, held) {
+            return Some(Brings::Part);
+        }
         if calls(&self.table.arguments, before) && names_shell(line) {
             return self.brings(first, held);
         }
@@ -207,7 +227,7 @@ impl Doors<'_> {
     }
 
     /// How much of an expression was brought.
-    fn brings(&self, expression: &str, held: &[Held<'_>]) -> Option<Brings> {
+    pub(super) fn brings(&self, expression: &str, held: &[Held<'_>]) -> Option<Brings> {
         if !self.is_brought(expression, held) {
             return None;
         }
@@ -219,7 +239,7 @@ impl Doors<'_> {
         self.is_brought(expression, &[])
     }
 
-    fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
+    pub(super) fn is_brought(&self, expression: &str, held: &[Held<'_>]) -> bool {
         let requests = self.present.of(Group::Requests);
         requests.iter().any(|name| names(expression, name))
             || held.iter().any(|held| names(expression, held.name))
@@ -240,7 +260,18 @@ impl Doors<'_> {
             rest.strip_prefix(name)
                 .is_some_and(|after| !name.ends_with(part) || !after.starts_with(part))
         };
-        self.table.requests.iter().any(|name| begins(name))
+        // `$r->input('x')`
+        let member = rest
+            .strip_prefix('$')
+            .and_then(|name| name.find("->").map(|at| (name, at)));
+        let by_member = member.is_some_and(|(name, at)| {
+            let member = name.get(at..).unwrap_or("");
+            let mut requests = self.table.requests.iter();
+            requests
+                .any(|request| request.starts_with("->") && member.starts_with(request.as_str()))
+        });
+        by_member
+            || self.table.requests.iter().any(|name| begins(name))
             || held.iter().any(|held| held.plain && begins(held.name))
     }
 

@@ -196,6 +196,9 @@ fn from_toml(value: toml::Value) -> Json<'static> {
     }
 }
 
+/// Under this key stand the labels of a block of HCL: `resource "aws_s3_bucket" "data"`.
+pub(super) const LABELS: &str = "hcl label";
+
 /// Reads HCL: attributes as members, blocks as members that are objects.
 pub(super) fn hcl(text: &str) -> Option<Json<'static>> {
     let body = hcl::parse(text).ok()?;
@@ -210,7 +213,17 @@ fn from_body(body: hcl::Body) -> Json<'static> {
         }
         hcl::Structure::Block(block) => {
             let name = block.identifier.into_inner();
-            (Cow::Owned(name), from_body(block.body))
+            let labels: Vec<String> = block
+                .labels
+                .into_iter()
+                .map(hcl::BlockLabel::into_inner)
+                .collect();
+            let mut body = from_body(block.body);
+            if let (Json::Object(members), false) = (&mut body, labels.is_empty()) {
+                let labels = Json::String(Cow::Owned(labels.join(" ")));
+                members.insert(0, (Cow::Borrowed(LABELS), labels));
+            }
+            (Cow::Owned(name), body)
         }
     };
     Json::Object(body.into_iter().map(member).collect())
@@ -222,6 +235,8 @@ fn from_expression(expression: hcl::Expression) -> Json<'static> {
     let all = |items: Vec<E>| Json::Array(items.into_iter().map(from_expression).collect());
     match expression {
         E::String(text) => Json::String(Cow::Owned(text)),
+        E::Bool(is) => Json::Bool(is),
+        E::Number(number) => Json::Number(Cow::Owned(number.to_string())),
         E::Array(items) => all(items),
         E::Object(members) => {
             let members = members.into_iter().map(|(key, value)| {

@@ -1,7 +1,7 @@
 //! Commands in a tree, as JSON, YAML, TOML and HCL spell it: scripts of packages, steps of workflows,
 //! services, tasks of editors, hooks of agents, provisioners, cells of notebooks.
 
-use super::Reader;
+use super::{Reader, variables};
 use crate::code::Language;
 use crate::json::Json;
 use crate::language::programs;
@@ -42,6 +42,11 @@ impl Reader<'_, '_, '_> {
     /// Says what the commands in a tree do.
     pub(super) fn tree(&mut self, tree: &Json<'_>, format: Format) -> Fueled {
         self.manifest(tree)?;
+        self.access(tree)?;
+        self.workflow(tree)?;
+        if let (Format::Json, Json::Object(members)) = (format, tree) {
+            self.programs(members)?;
+        }
         let start = At {
             format,
             key: "",
@@ -65,10 +70,17 @@ impl Reader<'_, '_, '_> {
                     return Ok(());
                 }
                 self.action(node)?;
+                self.starts_by_itself(node)?;
+                if at.format == Format::Json && variables::are_settings(at.key) {
+                    self.variables(members)?;
+                }
                 let language = step_language(node).unwrap_or(at.language);
                 let at = At { language, ..at };
                 let taken = self.program_and_arguments(node)?;
                 for (name, value) in members {
+                    if name == "runArgs" && at.format == Format::Json {
+                        self.container_arguments(value)?;
+                    }
                     if taken && matches!(&**name, "command" | "args" | "interpreter") {
                         continue;
                     }
@@ -131,6 +143,17 @@ impl Reader<'_, '_, '_> {
             self.words(&words, None)?;
         }
         Ok(true)
+    }
+
+    /// `runArgs` of a container for development: what the program that starts it is given.
+    fn container_arguments(&mut self, value: &Json<'_>) -> Fueled {
+        let Some(given) = texts(value) else {
+            return Ok(());
+        };
+        let mut words: Vec<String> = ["docker", "run"].map(str::to_owned).to_vec();
+        words.extend(given);
+        words.push("alpine".to_owned());
+        self.words(&words, None)
     }
 
     /// The value of a key that runs it.

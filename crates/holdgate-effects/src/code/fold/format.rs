@@ -7,6 +7,7 @@ use crate::value::{HOLE, Value};
 /// `"%s …" % (…)` and `sprintf`.
 pub(in crate::code) fn format_percent(format: &Value, arguments: &[AbstractValue]) -> Value {
     let mut out = format.map(String::new());
+    let members = arguments.first();
     let mut arguments = arguments.iter();
     let mut chars = format.text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -18,7 +19,17 @@ pub(in crate::code) fn format_percent(format: &Value, arguments: &[AbstractValue
             out.text.push('%');
             continue;
         }
-        // Flags, width, precision, and Python's `%(name)s`.
+        // Python's `%(name)s`
+        if chars.peek() == Some(&'(') {
+            let name: String = chars.by_ref().skip(1).take_while(|c| *c != ')').collect();
+            chars.next_if(char::is_ascii_alphabetic);
+            match members.and_then(|members| members.get(&name)) {
+                Some(member) => out.push(&plain(member)),
+                None => out.push_text(&HOLE.to_string()),
+            }
+            continue;
+        }
+        // Flags, width, precision.
         while chars
             .next_if(|c| !c.is_ascii_alphabetic() && *c != ' ' && *c != '\n' && *c != '/')
             .is_some()
@@ -36,7 +47,11 @@ pub(in crate::code) fn format_percent(format: &Value, arguments: &[AbstractValue
 }
 
 /// `"{} {0} {name}".format(…)`.
-pub(in crate::code) fn format_braces(format: &Value, arguments: &[AbstractValue]) -> Value {
+pub(in crate::code) fn format_braces(
+    format: &Value,
+    arguments: &[AbstractValue],
+    named: &[(String, AbstractValue)],
+) -> Value {
     let mut out = format.map(String::new());
     let mut next = 0;
     let mut rest = format.text.as_str();
@@ -61,12 +76,42 @@ pub(in crate::code) fn format_braces(format: &Value, arguments: &[AbstractValue]
             }
             Err(_) => None,
         };
-        match index.and_then(|i| arguments.get(i)) {
+        let by_name = || {
+            named
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, value)| value)
+        };
+        match index.and_then(|i| arguments.get(i)).or_else(by_name) {
             Some(argument) => out.push(&plain(argument)),
             None => out.push_text(&HOLE.to_string()),
         }
         rest = after;
     }
     out.push_text(&rest.replace("}}", "}"));
+    out
+}
+
+/// `Template('$a/${b}').substitute(a=…, b=…)`.
+pub(in crate::code) fn format_dollars(format: &Value, named: &[(String, AbstractValue)]) -> Value {
+    let mut out = format.map(String::new());
+    let mut rest = format.text.as_str();
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_text(before);
+        let braced = after.strip_prefix('{');
+        let inner = braced.unwrap_or(after);
+        let part = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        let end = inner.find(part).unwrap_or(inner.len());
+        let (name, behind) = inner.split_at_checked(end).unwrap_or((inner, ""));
+        match named.iter().find(|(known, _)| known == name) {
+            Some((_, value)) => out.push(&plain(value)),
+            None => out.push_text(&HOLE.to_string()),
+        }
+        rest = match braced {
+            Some(_) => behind.strip_prefix('}').unwrap_or(behind),
+            None => behind,
+        };
+    }
+    out.push_text(rest);
     out
 }

@@ -219,7 +219,11 @@ impl Reader<'_, '_, '_> {
             for (key, target) in targets {
                 let thing = match &whole {
                     AbstractValue::Name(name) => AbstractValue::Name(format!("{name}.{key}")),
-                    AbstractValue::Map(_) => whole.get(&key).cloned().unwrap_or_default(),
+                    AbstractValue::Map(members) => match whole.get(&key) {
+                        Some(value) => value.clone(),
+                        // `{a, ...rest}`: what is left.
+                        None => AbstractValue::Map(members.clone()),
+                    },
                     AbstractValue::Object(_) => whole.item(),
                     _ => AbstractValue::Nothing,
                 };
@@ -263,6 +267,18 @@ impl Reader<'_, '_, '_> {
             }
             _ => thing,
         };
+        // `options.host = …`: the member of a map that the code made.
+        if let Some((object, key)) = name.rsplit_once('.')
+            && let Some(AbstractValue::Map(members)) = self.variables.get(object)
+            && members.len() < 256
+        {
+            let mut members = members.to_vec();
+            self.scene.fuel.spend(members.len() as u64)?;
+            members.retain(|(known, _)| known != key);
+            members.push((key.to_owned(), thing.clone()));
+            self.variables
+                .insert(object.to_owned(), AbstractValue::Map(members.into()));
+        }
         self.variables.insert(name, thing);
         Ok(())
     }

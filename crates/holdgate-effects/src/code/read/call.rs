@@ -56,6 +56,7 @@ impl Reader<'_, '_, '_> {
             AbstractValue::Text(value) if by_text && value.is_known() => {
                 self.call_name(&value.text, None, arguments, start)
             }
+            AbstractValue::Bound(bound) => self.call_bound(bound, arguments, start),
             AbstractValue::Any(_) => {
                 let mut result = AbstractValue::Nothing;
                 for one in thing.alternatives() {
@@ -103,9 +104,15 @@ impl Reader<'_, '_, '_> {
             && pass::takes_function(member)
             && matches!(
                 function,
-                AbstractValue::Function(_) | AbstractValue::Name(_) | AbstractValue::Text(_)
+                AbstractValue::Function(_)
+                    | AbstractValue::Name(_)
+                    | AbstractValue::Bound(_)
+                    | AbstractValue::Text(_)
             )
         {
+            if matches!(member, "reduce" | "inject" | "fold" | "reduceRight") {
+                return self.reduced(function, items, arguments.positional.get(1), start);
+            }
             let mut made = Vec::new();
             for item in items.iter().take(256) {
                 let one = Arguments::of(vec![item.clone()]);
@@ -119,6 +126,28 @@ impl Reader<'_, '_, '_> {
         }
         self.scene.fuel.spend_on(thing.length())?;
         let resolved = self.all_resolved(&arguments.positional)?;
+        if member == "join" {
+            let receiver = self.items_resolved(std::slice::from_ref(thing))?;
+            let given = self.items_resolved(&resolved)?;
+            let made = receiver
+                .first()
+                .and_then(|list| fold::method(list, member, &given));
+            if let Some(made) = made {
+                return Ok(made);
+            }
+        }
+        if let (AbstractValue::Text(format), "substitute" | "safe_substitute") = (thing, member) {
+            let made = fold::format_dollars(format, &arguments.named);
+            return Ok(AbstractValue::value(made));
+        }
+        if let (AbstractValue::Text(format), "format" | "format_map") = (thing, member) {
+            let mut named = arguments.named.clone();
+            if let Some(AbstractValue::Map(members)) = resolved.first() {
+                named.extend(members.iter().cloned());
+            }
+            let made = fold::format_braces(format, &resolved, &named);
+            return Ok(AbstractValue::value(made));
+        }
         if let Some(made) = fold::method(thing, member, &resolved) {
             return Ok(made);
         }
@@ -153,6 +182,19 @@ impl Reader<'_, '_, '_> {
         start: usize,
     ) -> Fueled<AbstractValue> {
         let (object, last) = name.rsplit_once('.').unwrap_or(("", name));
+        if self.language == Language::Python
+            && let Some(bound) = Self::bound(name, &arguments)
+        {
+            // What is given already may be all that it needs.
+            if matches!(&bound, AbstractValue::Bound(b) if !b.positional.is_empty() && last == "partial")
+            {
+                self.call(&bound, Arguments::default(), start)?;
+            }
+            return Ok(bound);
+        }
+        if self.classes.contains(&name) {
+            self.constructed(&arguments)?;
+        }
         let listed = self.acts(name);
         let acts = listed.or_else(|| self.family(name));
         if !object.is_empty() {

@@ -259,6 +259,9 @@ impl<'a> Reader<'_, '_, 'a> {
     ) -> Fueled<AbstractValue> {
         let start = self.at;
         let saved = self.shadow(&parameters);
+        for (name, value) in std::mem::take(&mut self.defaults) {
+            self.variables.insert(name, value);
+        }
         let result = self.expression(end)?;
         self.restore(saved);
         let id = self.add_function(parameters, start, self.at, true);
@@ -270,6 +273,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn read_body(&mut self, function: &Rc<Function<'a>>) -> Fueled {
         let saved = self.shadow(&function.parameters);
+        for (name, value) in std::mem::take(&mut self.defaults) {
+            self.variables.insert(name, value);
+        }
         let deeds = self.deeds;
         let result = self.run_body(function)?;
         self.restore(saved);

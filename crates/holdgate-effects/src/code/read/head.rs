@@ -24,11 +24,13 @@ impl<'a> Reader<'_, '_, 'a> {
             self.language,
             Language::Python | Language::JavaScript | Language::Ruby
         );
-        if !runs || !(from..to).any(|index| self.is_mark(index, "(")) {
+        self.defaults.clear();
+        let holds = |index| ["(", "="].iter().any(|mark| self.is_mark(index, mark));
+        if !runs || !(from..to).any(holds) {
             return Ok(());
         }
         let before = |name: &&str| ((*name).to_owned(), self.variables.get(*name).cloned());
-        let saved = parameters.iter().map(before).collect();
+        let saved: Vec<(String, Option<AbstractValue>)> = parameters.iter().map(before).collect();
         let loose = std::mem::replace(&mut self.loose, true);
         let at = std::mem::replace(&mut self.at, from);
         while self.at < to {
@@ -40,8 +42,30 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.at = at;
         self.loose = loose;
+        // What a parameter is if nobody gives it.
+        for name in parameters {
+            let value = self.variables.get(*name).cloned();
+            let tells = |value: &AbstractValue| !matches!(value, AbstractValue::Nothing);
+            if let Some(value) = value
+                .filter(tells)
+                .filter(|_| self.is_default(name, from, to))
+            {
+                self.defaults.push(((*name).to_owned(), value));
+            }
+        }
         self.restore(saved);
         Ok(())
+    }
+
+    /// Whether the parameter `name` has a default.
+    fn is_default(&self, name: &str, from: usize, to: usize) -> bool {
+        (from..to).any(|index| {
+            let equals = (index + 1..to.min(index + 6)).find(|i| {
+                let stops = [",", "=", "(", "{"].iter();
+                stops.into_iter().any(|mark| self.is_mark(*i, mark))
+            });
+            self.name_at(index) == Some(name) && equals.is_some_and(|i| self.is_mark(i, "="))
+        })
     }
 
     /// `lambda x: expression`.

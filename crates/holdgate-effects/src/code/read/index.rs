@@ -4,7 +4,7 @@ use super::{Arguments, Reader};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::lex::Kind;
-use crate::code::thing::AbstractValue;
+use crate::code::thing::{AbstractValue, MAX_ALTERNATIVES};
 use crate::scene::Fueled;
 
 impl Reader<'_, '_, '_> {
@@ -81,9 +81,13 @@ impl Reader<'_, '_, '_> {
                 at.checked_add(1).filter(|n| *n != 0),
                 1,
             )),
-            (AbstractValue::Map(_), _) => {
-                let found = key.known().and_then(|key| thing.get(key)).cloned();
-                Ok(found.unwrap_or_default())
+            (AbstractValue::Map(members), _) => {
+                if let Some(key) = key.known() {
+                    return Ok(thing.get(key).cloned().unwrap_or_default());
+                }
+                // Which one is not known: it is one of them.
+                let values = members.iter().take(MAX_ALTERNATIVES);
+                Ok(AbstractValue::any(values.map(|(_, v)| v.clone()).collect()))
             }
             (AbstractValue::Name(name), _) => {
                 if let Some(text) = key.known() {
@@ -127,9 +131,13 @@ impl Reader<'_, '_, '_> {
                 Ok(AbstractValue::value(value))
             }
             (AbstractValue::Text(_) | AbstractValue::List(_), _) => Ok(thing.item()),
-            (AbstractValue::Nothing | AbstractValue::Number(_) | AbstractValue::Function(_), _) => {
-                Ok(AbstractValue::Nothing)
-            }
+            (
+                AbstractValue::Nothing
+                | AbstractValue::Number(_)
+                | AbstractValue::Function(_)
+                | AbstractValue::Bound(_),
+                _,
+            ) => Ok(AbstractValue::Nothing),
         }
     }
 }

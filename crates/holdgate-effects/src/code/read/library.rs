@@ -5,6 +5,7 @@ use crate::code::Language;
 use crate::code::fold;
 use crate::code::functions::{Act, plain_name};
 use crate::code::thing::{AbstractValue, Object};
+use crate::json::{Json, LoneSurrogates};
 use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 use std::rc::Rc;
@@ -103,6 +104,9 @@ impl<'w> Reader<'_, 'w, '_> {
     ) -> Fueled<Option<AbstractValue>> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let positional = &arguments.positional;
+        if let Some(made) = map_of(name, arguments) {
+            return Ok(Some(made));
+        }
         let Some(first) = positional.first() else {
             return Ok(None);
         };
@@ -134,7 +138,13 @@ impl<'w> Reader<'_, 'w, '_> {
             "reversed" | "reverse" | "strrev" | "array_reverse" => {
                 fold::method(first, "reverse", &[])
             }
-            "implode" | "join" | "Join" => self.joined_list(positional),
+            "implode" | "join" | "Join" => {
+                let resolved = self.all_resolved(positional)?;
+                let resolved = self.items_resolved(&resolved)?;
+                self.joined_list(&resolved)
+            }
+            "loads" | "parse" | "json_decode" if is_json(name) => first.known().and_then(parsed),
+            "Template" if name.ends_with("string.Template") => Some(first.clone()),
             "str_replace" => match (first, positional.get(1), positional.get(2)) {
                 (from, Some(to), Some(subject)) => {
                     fold::method(subject, "replace", &[from.clone(), to.clone()])
@@ -169,6 +179,8 @@ impl<'w> Reader<'_, 'w, '_> {
                 }
             }
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
+            "next" | "min" | "max" | "choice" if first.items().is_some() => Some(first.item()),
+            "deepcopy" | "enumerate" | "structuredClone" => Some(first.clone()),
             _ => None,
         };
         if let Some(AbstractValue::Text(value)) = &made {
@@ -188,9 +200,9 @@ impl<'w> Reader<'_, 'w, '_> {
             AbstractValue::Text(format) if format.text.contains('%') => Some(AbstractValue::value(
                 fold::format_percent(format, &resolved),
             )),
-            AbstractValue::Text(format) if format.text.contains('{') => {
-                Some(AbstractValue::value(fold::format_braces(format, &resolved)))
-            }
+            AbstractValue::Text(format) if format.text.contains('{') => Some(AbstractValue::value(
+                fold::format_braces(format, &resolved, &[]),
+            )),
             _ => None,
         })
     }
@@ -245,5 +257,72 @@ impl<'w> Reader<'_, 'w, '_> {
         }
         let text = object.text.clone();
         Ok(Some(AbstractValue::holding(&object.kind, text, data)))
+    }
+}
+
+/// `dict(a=1)`, `Object.assign({}, x)`, `Object.values(x)`: dictionaries made of others.
+fn map_of(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
+    let first = arguments.positional.first();
+    match name {
+        "Object.values" | "Object.keys" | "Object.entries" => {
+            fold::method(first?, name.rsplit('.').next()?, &[])
+        }
+        "dict"
+        | "OrderedDict"
+        | "collections.OrderedDict"
+        | "types.SimpleNamespace"
+        | "SimpleNamespace"
+        | "argparse.Namespace"
+        | "Object.assign"
+        | "Object.fromEntries"
+        | "Object.freeze"
+        | "Map" => {
+            let mut all: Vec<(String, AbstractValue)> = Vec::new();
+            for thing in &arguments.positional {
+                match thing {
+                    AbstractValue::Map(members) => all.extend(members.iter().cloned()),
+                    AbstractValue::List(pairs) => {
+                        let pairs = pairs.iter().filter_map(AbstractValue::items);
+                        all.extend(pairs.filter_map(|pair| match pair {
+                            [key, value] => Some((key.known()?.to_owned(), value.clone())),
+                            _ => None,
+                        }));
+                    }
+                    _ => {}
+                }
+            }
+            all.extend(arguments.named.iter().cloned());
+            (!all.is_empty()).then(|| AbstractValue::Map(all.into()))
+        }
+        _ => None,
+    }
+}
+
+fn is_json(name: &str) -> bool {
+    matches!(
+        name,
+        "json.loads" | "JSON.parse" | "json_decode" | "ujson.loads" | "orjson.loads"
+    )
+}
+
+/// A value that stands in the code as JSON.
+fn parsed(text: &str) -> Option<AbstractValue> {
+    const MAX_DEPTH: usize = 16;
+    let json = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace).ok()?;
+    Some(of_json(&json))
+}
+
+fn of_json(json: &Json<'_>) -> AbstractValue {
+    match json {
+        Json::Null => AbstractValue::Nothing,
+        Json::Bool(is) => AbstractValue::Number(i64::from(*is)),
+        Json::Number(text) | Json::String(text) => AbstractValue::text(text.as_ref()),
+        Json::Array(items) => AbstractValue::list(items.iter().map(of_json).collect()),
+        Json::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.to_string(), of_json(value)));
+            AbstractValue::Map(members.collect())
+        }
     }
 }

@@ -47,7 +47,18 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.at += 1;
                 continue;
             }
-            if let Some(key) = self.key(token, braces, close) {
+            if self.spreads(token) {
+                self.at += 1;
+                if self.is_mark(self.at, "*") {
+                    self.at += 1;
+                }
+                match self.expression(close)? {
+                    AbstractValue::List(more) => items.extend(more.iter().cloned()),
+                    AbstractValue::Map(more) => members.extend(more.iter().cloned()),
+                    AbstractValue::Any(all) => items.extend(one_by_one(&all)),
+                    other => items.push(other),
+                }
+            } else if let Some(key) = self.key(token, braces, close) {
                 let thing = self.expression(close)?;
                 members.push((key, thing));
             } else if braces && token.is_mark("{") {
@@ -80,6 +91,15 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.loose = loose;
         Ok((items, members))
+    }
+
+    /// Whether a mark puts the items of what follows in its place: `*list`, `**map`, `...list`.
+    fn spreads(&self, token: Token<'a>) -> bool {
+        match self.language {
+            Language::Python | Language::Ruby => token.is_mark("*") || token.is_mark("**"),
+            Language::JavaScript | Language::Php => token.is_mark("..."),
+            _ => false,
+        }
     }
 
     /// The key before `:`, `=>` or `=`, if one starts here.
@@ -230,4 +250,18 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         Ok(())
     }
+}
+
+/// One of several lists, as one list: each item is one of those at its place.
+fn one_by_one(lists: &[AbstractValue]) -> Vec<AbstractValue> {
+    let longest = lists
+        .iter()
+        .filter_map(AbstractValue::items)
+        .map(<[_]>::len)
+        .max();
+    let at = |index: usize| {
+        let items = lists.iter().filter_map(|list| list.items()?.get(index));
+        AbstractValue::any(items.cloned().collect())
+    };
+    (0..longest.unwrap_or(0).min(MAX_MAPPED)).map(at).collect()
 }

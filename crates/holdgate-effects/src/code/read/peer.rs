@@ -106,6 +106,14 @@ fn is_address(text: &str) -> bool {
     scheme.is_some_and(|length| length >= 2) && text.len() < 2048
 }
 
+/// Whether a method takes the name of a file that it sends: `upload_file`, `putFile`.
+fn takes_files(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["upload", "putfile", "put_file", "sendfile", "send_file"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 impl Reader<'_, '_, '_> {
     /// A function that no table knows gets something that must not leave, and its object stands for
     /// another machine, or it is given the address of one. Single variables are the daily bread of
@@ -137,6 +145,13 @@ impl Reader<'_, '_, '_> {
                 other => self.value_of(other)?,
             };
             data.taint(&value);
+            let path = argument
+                .known()
+                .filter(|text| text.contains(['/', '.']) && !is_address(text));
+            if let Some(path) = path.filter(|_| !self.scene.written && takes_files(name)) {
+                let actor = Actor::new(name, &self.evidence(start));
+                data.taint(&self.scene.read(&actor, &Value::known(path))?);
+            }
         }
         let whole = data.sources.iter().any(|source| &**source == "environment");
         let private =

@@ -219,6 +219,11 @@ impl<'a> Reader<'_, '_, 'a> {
             if let Some(known) = self.variables.get(&name) {
                 return Ok(known.clone());
             }
+            let owner = name.split('.').next().unwrap_or("");
+            let own = matches!(owner, "self" | "this" | "cls") || self.classes.contains(&owner);
+            if let Some(field) = self.field_of_class(member).filter(|_| own) {
+                return Ok(field);
+            }
             return Ok(self
                 .command_line_as(&name)
                 .unwrap_or(AbstractValue::Name(name)));
@@ -230,6 +235,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(known.clone());
         }
         let called = self.is_mark(self.at, "(");
+        if let (false, Some("self" | "this" | "cls")) = (called, variable)
+            && let Some(field) = self.field_of_class(member)
+        {
+            return Ok(field);
+        }
         if called {
             let arguments = self.arguments(end)?;
             let result = self.method(&thing, member, arguments, start)?;
@@ -240,6 +250,13 @@ impl<'a> Reader<'_, '_, 'a> {
         if ruby && self.starts_argument(end) {
             let arguments = self.bare_arguments(end)?;
             return self.method(&thing, member, arguments, start);
+        }
+        if let AbstractValue::Object(object) = &thing
+            && let Some(class) = object.kind.strip_suffix("()")
+            && self.classes.contains(&class)
+            && let Some(field) = self.field_of_class(member)
+        {
+            return Ok(field);
         }
         self.attribute(&thing, member, start)
     }

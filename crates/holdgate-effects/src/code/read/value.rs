@@ -21,6 +21,24 @@ impl Reader<'_, '_, '_> {
         things.iter().map(|thing| self.resolved(thing)).collect()
     }
 
+    /// The same for the items of lists among them.
+    pub(super) fn items_resolved(
+        &mut self,
+        things: &[AbstractValue],
+    ) -> Fueled<Vec<AbstractValue>> {
+        let mut all = Vec::with_capacity(things.len());
+        for thing in things {
+            all.push(match thing {
+                AbstractValue::List(items) => {
+                    self.scene.fuel.spend(items.len() as u64)?;
+                    AbstractValue::list(self.all_resolved(items)?)
+                }
+                other => other.clone(),
+            });
+        }
+        Ok(all)
+    }
+
     /// The text of a thing, a hole where it is not known.
     pub(in crate::code) fn value_of(&mut self, thing: &AbstractValue) -> Fueled<Value> {
         let value = match thing {
@@ -56,6 +74,7 @@ impl Reader<'_, '_, '_> {
             | AbstractValue::Number(_)
             | AbstractValue::Any(_)
             | AbstractValue::Nothing
+            | AbstractValue::Bound(_)
             | AbstractValue::Function(_) => fold::plain(thing),
         };
         self.scene.fuel.spend_on(value.text.len())?;
