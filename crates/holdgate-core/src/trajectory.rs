@@ -13,6 +13,7 @@ mod files;
 mod kinds;
 mod model;
 mod ppm;
+mod programs;
 mod project;
 mod shared;
 mod trail;

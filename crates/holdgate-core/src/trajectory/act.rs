@@ -1,7 +1,8 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, copies, empties, is_outside};
+use super::kinds::{action, is_outside};
+use super::programs::{copies, empties};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
