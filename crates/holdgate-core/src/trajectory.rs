@@ -16,6 +16,7 @@ mod ppm;
 mod programs;
 mod project;
 mod shared;
+mod sign;
 mod trail;
 mod walk;
 
@@ -28,6 +29,8 @@ pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};
 pub use shared::SharedModels;
+pub(crate) use sign::Combination;
+pub use sign::{How, Sign};
 pub(crate) use trail::{Ended, Trail};
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         Kind::Delete | Kind::Move => delete(effect)?,
         Kind::Mode => mode(effect)?,
         Kind::Fetch if is_metadata(effect) => Action::ReadSecret,
+        Kind::Fetch if is(Tag::Dns) && is_packed_name(effect) => Action::Send,
         Kind::Fetch => Action::Fetch,
         Kind::Send if is_near(effect) => Action::Local,
         Kind::Send if effect.program.as_ref() == "git" => Action::Push,
@@ -56,13 +57,19 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::Post
         }
+        // What a build has made, by the client of a service where the user has an account.
+        Kind::Send if is(Tag::BuildOutput) && is_unnamed(effect) => Action::Post,
         Kind::Send => Action::Send,
         Kind::Connect | Kind::Listen if is_near(effect) => Action::Local,
         Kind::Listen => Action::Local,
+        // A login on another machine, as by `ssh`.
+        Kind::Connect if is(Tag::Remote) && !is(Tag::Tunnel) => Action::ChangeRemote,
         Kind::Connect | Kind::RemoteShell => Action::Connect,
         Kind::ExecuteFetched | Kind::ExecuteDecoded => Action::RunLoose,
         Kind::ExecuteOpaque => Action::Run,
         Kind::Elevate => Action::Elevate,
+        // The agent itself goes on later.
+        Kind::Persist if is(Tag::Agent) => Action::Run,
         Kind::Persist => Action::Persist,
         Kind::Env
             if [
@@ -145,7 +152,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::DestroyData
         }
-        Kind::System if [Tag::Sudoers, Tag::Capability].into_iter().any(is) => Action::Elevate,
+        Kind::System if [Tag::Sudoers, Tag::Capability].into_iter().any(is) => Action::Grant,
         Kind::Service | Kind::System | Kind::Kill | Kind::Exhaust => Action::System,
         Kind::Guard => Action::Disarm,
     })
@@ -159,6 +166,24 @@ fn deletes(effect: &Effect) -> bool {
         || effect.is(Tag::Prod) && word.eq_ignore_ascii_case("delete")
 }
 
+/// Whether a program knows by itself where it sends to.
+fn is_unnamed(effect: &Effect) -> bool {
+    let host = effect.host.as_ref();
+    host.is_some_and(|host| host.class == HostClass::Unknown && host.name.is_empty())
+        && matches!(effect.program.as_ref(), "gh" | "glab")
+}
+
+/// Whether a name that is looked up holds data: its first part is long, and made of digits and few
+/// letters.
+fn is_packed_name(effect: &Effect) -> bool {
+    const SHORTEST: usize = 20;
+    let name = effect.host.as_ref().map(|host| host.name.as_str());
+    let first = name.and_then(|name| name.split('.').next());
+    first.is_some_and(|part| {
+        part.len() >= SHORTEST && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
 fn is_metadata(effect: &Effect) -> bool {
     effect
         .host
@@ -170,8 +195,11 @@ fn read(effect: &Effect) -> Option<Action> {
     let place = effect.path.as_ref()?;
     let looks = effect.is(Tag::List) || effect.is(Tag::Search);
     if place.is(PathClass::Secret) && !place.is(PathClass::Stream) {
+        let own = place.is(PathClass::Project) || effect.is(Tag::Remote);
         return Some(if effect.is(Tag::List) {
             Action::ProbeSecret
+        } else if own {
+            Action::ReadEnv
         } else {
             Action::ReadSecret
         });
@@ -208,7 +236,9 @@ fn write(effect: &Effect) -> Option<Action> {
         } else if is(PathClass::Log) || is(PathClass::History) {
             Action::ClearLog
         } else if is(PathClass::Privilege) {
-            Action::Elevate
+            Action::Grant
+        } else if is(PathClass::AgentSettings) {
+            Action::Settings
         } else if empties(effect) {
             return delete(effect);
         } else if is(PathClass::Device) {
@@ -217,7 +247,7 @@ fn write(effect: &Effect) -> Option<Action> {
             Action::CopySecret
         } else if effect.origins.any(Origins::FETCHED) {
             Action::FetchFile
-        } else if !place.is_harmless() && !is(PathClass::AgentSettings) {
+        } else if !place.is_harmless() {
             Action::WriteOut
         } else if [Tag::Edit, Tag::Append, Tag::InPlace]
             .into_iter()

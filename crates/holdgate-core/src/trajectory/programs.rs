@@ -53,11 +53,11 @@ pub(super) fn run(effect: &Effect) -> Action {
         if PACKS.contains(&program) {
             let text = effect.text.as_deref().unwrap_or_default();
             let mut words = text.split_whitespace();
-            let undoes = |word: &str| {
-                matches!(
-                    word,
-                    "-d" | "-D" | "--decode" | "--decrypt" | "-r" | "x" | "e"
-                )
+            let undoes = |word: &str| match word {
+                "-d" | "-D" | "--decode" | "--decrypt" => true,
+                "-r" => program == "xxd",
+                "x" | "e" => matches!(program, "7z" | "7za" | "rar"),
+                _ => false,
             };
             let packs = match program {
                 "tar" => {
@@ -82,9 +82,14 @@ pub(super) fn run(effect: &Effect) -> Action {
     Action::Run
 }
 
+/// Whether a program changes the form of data.
+pub(super) fn packs(program: &str) -> bool {
+    PACKS.contains(&program)
+}
+
 /// Whether what a program writes is what it reads.
 pub(super) fn copies(program: &str) -> bool {
-    PACKS.contains(&program)
+    packs(program)
         || matches!(
             program,
             "cp" | "mv" | "install" | "rsync" | "dd" | "ln" | "tee"

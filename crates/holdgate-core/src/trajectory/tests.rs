@@ -10,6 +10,7 @@ use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
 mod bounds;
+mod combined;
 mod learning;
 
 const RAN: Ended = Ended {
