@@ -98,12 +98,12 @@ impl Action {
             | Action::Unpack
             | Action::MakeExecutable
             | Action::Delete
-            | Action::Discard
             | Action::Settings => Gravity::Prepares,
             Action::CopySecret
             | Action::Elevate
             | Action::SetRemote
             | Action::DeleteOut
+            | Action::Discard
             | Action::InstallOdd => Gravity::Serious,
             Action::ReadSecret
             | Action::WidenMode

@@ -41,6 +41,10 @@ impl Labels {
         Labels(self.0 & kept.0)
     }
 
+    pub(super) fn without(self, gone: Labels) -> Labels {
+        Labels(self.0 & !gone.0)
+    }
+
     pub(super) fn any(self, of: Labels) -> bool {
         self.0 & of.0 != 0
     }

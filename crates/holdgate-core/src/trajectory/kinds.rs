@@ -57,8 +57,10 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::Post
         }
-        // What a build has made, by the client of a service where the user has an account.
-        Kind::Send if is(Tag::BuildOutput) && is_unnamed(effect) => Action::Post,
+        // The client of a service where the user has an account.
+        Kind::Send if matches!(effect.program.as_ref(), "gh" | "glab") && !is(Tag::Gist) => {
+            Action::Post
+        }
         Kind::Send => Action::Send,
         Kind::Connect | Kind::Listen if is_near(effect) => Action::Local,
         Kind::Listen => Action::Local,
@@ -107,6 +109,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::Escape
         }
+        Kind::Container if is(Tag::Mount) && is_of_host(effect) => Action::Escape,
         Kind::Container | Kind::Agent | Kind::Unreadable => return None,
         Kind::Database if is(Tag::Query) => return None,
         Kind::Database if deletes(effect) => {
@@ -166,11 +169,16 @@ fn deletes(effect: &Effect) -> bool {
         || effect.is(Tag::Prod) && word.eq_ignore_ascii_case("delete")
 }
 
-/// Whether a program knows by itself where it sends to.
-fn is_unnamed(effect: &Effect) -> bool {
-    let host = effect.host.as_ref();
-    host.is_some_and(|host| host.class == HostClass::Unknown && host.name.is_empty())
-        && matches!(effect.program.as_ref(), "gh" | "glab")
+/// Whether a mount shows more of the host than a project.
+fn is_of_host(effect: &Effect) -> bool {
+    let classes = [
+        PathClass::Root,
+        PathClass::HomeRoot,
+        PathClass::Secret,
+        PathClass::Privilege,
+    ];
+    let place = effect.path.as_ref();
+    place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)))
 }
 
 /// Whether a name that is looked up holds data: its first part is long, and made of digits and few
@@ -229,7 +237,10 @@ fn write(effect: &Effect) -> Option<Action> {
         return None;
     }
     Some(
-        if is(PathClass::Startup) || is(PathClass::RunsLater) && !is(PathClass::Project) {
+        if is(PathClass::Startup)
+            || is(PathClass::RunsLater) && !is(PathClass::Project)
+            || is(PathClass::Hook) && effect.origins.any(Origins::FETCHED)
+        {
             Action::Persist
         } else if is(PathClass::Holdgate) {
             Action::Disarm

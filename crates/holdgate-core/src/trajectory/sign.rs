@@ -55,15 +55,23 @@ impl Sign {
     fn weight(self) -> u32 {
         let gravity = self.action.gravity();
         let harms = gravity == Gravity::Grave || self.action == Action::Elevate;
+        let runs = matches!(
+            self.action,
+            Action::Run | Action::RunWritten | Action::MakeExecutable
+        );
         match self.how {
             How::Plain => match gravity {
                 Gravity::Usual => 0,
                 Gravity::Prepares | Gravity::Serious => LIGHT,
                 Gravity::Grave => HEAVY,
             },
-            // Other data, other secrets, other permissions.
+            // Other data, secrets, permissions, traces and protections.
             How::Again => match self.action {
-                Action::DestroyData | Action::ReadSecret | Action::WidenMode => LIGHT,
+                Action::DestroyData
+                | Action::ReadSecret
+                | Action::WidenMode
+                | Action::ClearLog
+                | Action::Disarm => LIGHT,
                 _ => 0,
             },
             // Whoever reads a secret twice has it once.
@@ -72,11 +80,7 @@ impl Sign {
             How::Written if harms => HEAVY,
             How::Packed if self.action == Action::DeleteOut => HEAVY,
             How::Secret if harms || matches!(self.action, Action::Post | Action::Push) => HEAVY,
-            How::Fetched | How::Decoded | How::Widened
-                if harms || matches!(self.action, Action::Run | Action::RunWritten) =>
-            {
-                HEAVY
-            }
+            How::Fetched | How::Decoded | How::Widened if harms || runs => HEAVY,
             _ => 0,
         }
     }
@@ -145,7 +149,20 @@ impl Walk<'_> {
     }
 
     /// The signs of an act that is done as `action`, with what was known of its file before.
-    pub(super) fn signs(&self, act: &Act, action: Action, labels: Labels, signs: &mut Vec<Sign>) {
+    pub(super) fn signs(
+        &self,
+        act: &Act,
+        mut action: Action,
+        mut labels: Labels,
+        signs: &mut Vec<Sign>,
+    ) {
+        // Whoever has read a file knows what runs.
+        if labels.any(Labels::READ) {
+            labels = labels.without(Labels::FETCHED.and(Labels::DECODED));
+            if act.runs_file() && action == Action::RunLoose {
+                action = Action::RunWritten;
+            }
+        }
         let mut add = |how, action| {
             let sign = Sign { how, action };
             if !signs.contains(&sign) {
@@ -169,6 +186,9 @@ impl Walk<'_> {
                     add(how, Action::Elevate);
                 }
             }
+        }
+        if action == Action::Push && act.facts.has(Facts::FORCED) {
+            add(How::Plain, Action::Discard);
         }
         let committed = self.trail.exposed.and(self.trail.committed);
         if action == Action::Push && committed.is_some() {
