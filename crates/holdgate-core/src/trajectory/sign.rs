@@ -41,6 +41,16 @@ const LABELS: [(How, Labels); 6] = [
     (How::Packed, Labels::PACKED),
 ];
 
+/// What is worse when it is done to other data, secrets, permissions, traces or protections too.
+const REPEATED: [Action; 5] = [
+    Action::DestroyData,
+    Action::ReadSecret,
+    Action::WidenMode,
+    Action::ClearLog,
+    Action::Disarm,
+];
+const RUNS: [Action; 3] = [Action::Run, Action::RunWritten, Action::MakeExecutable];
+
 /// Something that a call shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sign {
@@ -53,35 +63,28 @@ pub struct Sign {
 impl Sign {
     /// How much it counts beside others.
     fn weight(self) -> u32 {
-        let gravity = self.action.gravity();
-        let harms = gravity == Gravity::Grave || self.action == Action::Elevate;
-        let runs = matches!(
-            self.action,
-            Action::Run | Action::RunWritten | Action::MakeExecutable
-        );
+        let action = self.action;
+        let gravity = action.gravity();
+        let is = |actions: &[Action]| actions.contains(&action);
+        let heavy = |heavy: bool| if heavy { HEAVY } else { 0 };
+        let linked = !matches!(self.how, How::Plain | How::Again);
+        if linked && action == Action::ReadSecret {
+            // Whoever reads a secret twice has it once.
+            return 0;
+        }
+        let harms = gravity == Gravity::Grave || action == Action::Elevate;
         match self.how {
             How::Plain => match gravity {
                 Gravity::Usual => 0,
                 Gravity::Prepares | Gravity::Serious => LIGHT,
                 Gravity::Grave => HEAVY,
             },
-            // Other data, secrets, permissions, traces and protections.
-            How::Again => match self.action {
-                Action::DestroyData
-                | Action::ReadSecret
-                | Action::WidenMode
-                | Action::ClearLog
-                | Action::Disarm => LIGHT,
-                _ => 0,
-            },
-            // Whoever reads a secret twice has it once.
-            _ if self.action == Action::ReadSecret => 0,
+            How::Again => u32::from(is(&REPEATED)),
             // What is written here is what agents are for, as long as it stays here.
-            How::Written if harms => HEAVY,
-            How::Packed if self.action == Action::DeleteOut => HEAVY,
-            How::Secret if harms || matches!(self.action, Action::Post | Action::Push) => HEAVY,
-            How::Fetched | How::Decoded | How::Widened if harms || runs => HEAVY,
-            _ => 0,
+            How::Written => heavy(harms),
+            How::Packed => heavy(action == Action::DeleteOut),
+            How::Secret => heavy(harms || is(&[Action::Post, Action::Push])),
+            How::Fetched | How::Decoded | How::Widened => heavy(harms || is(&RUNS)),
         }
     }
 
