@@ -8,7 +8,7 @@ mod inserted;
 use crate::drift::Wander;
 use crate::shown::{self, Names, Shown};
 use crate::taint::{Secret, Table};
-use crate::trajectory::{Act, Action, Ended, Trail};
+use crate::trajectory::{Act, Action, Ended, Sign, Trail};
 use holdgate_effects::effect::{Effect, EffectKey, Kind, allocated};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -321,6 +321,11 @@ impl History {
     /// What the steps did, neutral actions and repetitions left out.
     pub fn sequence(&self) -> &[Action] {
         &self.sequence
+    }
+
+    /// The signs of the steps, each with the number of the step that showed it first.
+    pub fn signs(&self) -> &[(Sign, u32)] {
+        self.trail.signs()
     }
 
     /// The steps, oldest first.

@@ -13,8 +13,10 @@ mod files;
 mod kinds;
 mod model;
 mod ppm;
+mod programs;
 mod project;
 mod shared;
+mod sign;
 mod trail;
 mod walk;
 
@@ -27,6 +29,8 @@ pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};
 pub use shared::SharedModels;
+pub(crate) use sign::Combination;
+pub use sign::{How, Sign};
 pub(crate) use trail::{Ended, Trail};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::config::{ClassifierMode, Config};
 use crate::judging::{self, Beside};
 use crate::labelled;
-use crate::models::Models;
+use crate::learning::classifier::models::Models;
 use crate::rulebook::{self, PROJECT_FILE, RuleText, Stamp};
 use crate::threads::lock;
 use holdgate_core::rules::RuleSet;

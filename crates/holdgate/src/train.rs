@@ -6,7 +6,7 @@ mod held_out;
 
 use crate::args::TrainArgs;
 use crate::config::Config;
-use crate::learn::{self, Fate, Report};
+use crate::learning::classifier::{self, Fate, Report};
 use anyhow::Context as _;
 use holdgate_core::classifier::project::MIN_SCORES;
 use std::io::Write;
@@ -30,9 +30,9 @@ pub fn run(args: &TrainArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     }
     let dir = &config.state_dir;
     let report = if args.report {
-        learn::prepare(dir)?.0
+        classifier::prepare(dir)?.0
     } else {
-        learn::learn(dir)?
+        classifier::learn(dir)?
     };
     if args.json {
         writeln!(out, "{}", report.to_json())?;
@@ -63,7 +63,7 @@ fn print(report: &Report, only_shown: bool, out: &mut impl Write) -> anyhow::Res
             "project {project:016x}: {honest} honest calls, {thresholds}"
         )?;
     }
-    let (found, all) = learn::regression::built_in()?.attacks();
+    let (found, all) = classifier::regression::built_in()?.attacks();
     writeln!(
         out,
         "regression set: the base model alone finds {found} of {all} attacks"

@@ -8,7 +8,9 @@ use crate::call::ToolCall;
 use crate::history::{History, Step};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
-use crate::trajectory::{Act, Case, Families, Family, Model, SharedModels, base};
+use crate::trajectory::{
+    Act, Action, Case, Combination, Families, Family, How, Model, SharedModels, Sign, base,
+};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
@@ -109,6 +111,11 @@ impl Layer for Trajectory {
         let history = context.history;
         let cases = history.trail().cases(&acts, self.families);
         let mut findings: Vec<Finding> = cases.iter().map(|case| finding(case, history)).collect();
+        // A rule that names the attack says more.
+        if cases.is_empty() {
+            let combination = history.trail().combination(&acts, history.has_external());
+            findings.extend(combination.map(|found| combined(found, history)));
+        }
         findings.extend(self.surprise(&acts, context));
         findings.extend(lost(&acts, history));
         if self.mode == TrajectoryMode::Audit || context.expert {
@@ -142,6 +149,50 @@ fn finding(case: &Case, history: &History) -> Finding {
         evidence: history.numbered(case.first).and_then(quoted),
         ..finding
     }
+}
+
+/// What no rule names.
+fn combined(found: Combination, history: &History) -> Finding {
+    let now = said(found.now);
+    let earlier = found.before.and_then(|(_, step)| history.numbered(step));
+    let reason = match (found.before, earlier) {
+        (Some((sign, step)), Some(call)) => format!(
+            "call {} ({}): {}; this call: {now}; honest sessions hardly do both",
+            step + 1,
+            call.tool,
+            said(sign),
+        ),
+        (Some((sign, step)), None) => format!(
+            "call {}: {}; this call: {now}; honest sessions hardly do both",
+            step + 1,
+            said(sign),
+        ),
+        (None, _) => format!("{now}, after others' text was read or a file was prepared"),
+    };
+    let finding = Finding::block(LayerName::Trajectory, "unusual-combination", reason)
+        .instead("tell the user what you want to do, and why");
+    Finding {
+        verdict: Verdict::Ask,
+        evidence: earlier.and_then(quoted),
+        ..finding
+    }
+}
+
+/// A sign in words.
+fn said(sign: Sign) -> String {
+    let with = match sign.how {
+        How::Plain | How::Again => "",
+        How::Written => " (with a file that the conversation wrote)",
+        How::Fetched => " (with a fetched file)",
+        How::Decoded => " (with a decoded file)",
+        How::Secret => " (with a file that holds a secret)",
+        How::Widened => " (with a file whose permissions were widened)",
+        How::Packed => " (with a file that was packed)",
+    };
+    let meaning = Action::meaning(sign.action)
+        .trim_end_matches('.')
+        .to_lowercase();
+    format!("{meaning}{with}")
 }
 
 /// Files that there is no room for any more, when one is run.

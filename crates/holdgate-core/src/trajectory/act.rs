@@ -1,7 +1,8 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, copies, empties, is_outside};
+use super::kinds::{action, is_outside};
+use super::programs::{copies, empties, packs};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
@@ -64,6 +65,8 @@ impl Facts {
     pub(super) const EMPTIES: Facts = Facts(4096);
     /// The file exists, and is replaced.
     pub(super) const REPLACES: Facts = Facts(8192);
+    /// It holds in another form what other files hold.
+    pub(super) const PACKS: Facts = Facts(16384);
 
     pub(super) fn has(self, other: Facts) -> bool {
         self.0 & other.0 != 0
@@ -158,6 +161,7 @@ impl Act {
         facts.set(Facts::FORCED, force);
         facts.set(Facts::EMPTIES, empties(effect));
         facts.set(Facts::REPLACES, effect.is(Tag::Overwrite));
+        facts.set(Facts::PACKS, packs(&effect.program));
         Act {
             action,
             facts,
@@ -170,7 +174,9 @@ impl Act {
 
     /// How much of a deletion it is: emptied files, folders and patterns weigh more.
     pub(super) fn weight(&self) -> u8 {
-        if self.facts.has(Facts::EMPTIES) {
+        if self.action == Action::DeleteOut && self.facts.has(Facts::MANY) {
+            4
+        } else if self.facts.has(Facts::EMPTIES) {
             3
         } else if self.facts.has(Facts::MANY) || self.action == Action::DeleteOut {
             2
@@ -194,10 +200,10 @@ fn happens(effect: &Effect) -> bool {
     effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag))
 }
 
-/// The hash of the path that a packed file was made from: `a.sql` of `a.sql.gz`.
+/// The hash of the path that a file was made from: `a.sql` of `a.sql.gz`, `key` of `key.pub`.
 fn packed_from(path: &str) -> u64 {
-    const ENDS: [&str; 9] = [
-        ".gz", ".xz", ".bz2", ".zst", ".gpg", ".enc", ".b64", ".zip", ".age",
+    const ENDS: [&str; 10] = [
+        ".gz", ".xz", ".bz2", ".zst", ".gpg", ".enc", ".b64", ".zip", ".age", ".pub",
     ];
     let stem = ENDS.iter().find_map(|end| path.strip_suffix(end));
     stem.map_or(0, |stem| hashes(stem).0)

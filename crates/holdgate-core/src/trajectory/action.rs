@@ -45,7 +45,23 @@ worded! {
         Connect = "connect": "A raw connection or a port is opened, or a shell on one.",
         Escape = "escape": "A container or sandbox gets the rights of the host.",
         System = "system": "Services, processes, accounts or the system's settings change.",
+        ReadEnv = "read-env": "The project's own keys, passwords or tokens are read.",
+        Grant = "grant": "Rights are given for later: sudoers, users, the dynamic loader.",
+        Settings = "settings": "An agent's settings or permissions change.",
     }
+}
+
+/// How much an action counts beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gravity {
+    /// Honest sessions are full of it.
+    Usual,
+    /// It may prepare something.
+    Prepares,
+    /// It may complete something, or prepare it.
+    Serious,
+    /// Honest sessions hardly ever do it.
+    Grave,
 }
 
 impl Action {
@@ -53,6 +69,55 @@ impl Action {
     /// that is learned and judged, so they cannot hide what lies between them.
     pub fn is_neutral(self) -> bool {
         (self as u8) < Action::ReadSecret as u8
+    }
+
+    /// How much it counts beside others, if no rule knows what they are together.
+    pub(super) fn gravity(self) -> Gravity {
+        match self {
+            Action::Read
+            | Action::Search
+            | Action::Edit
+            | Action::Write
+            | Action::Run
+            | Action::Vcs
+            | Action::Fetch
+            | Action::Local
+            | Action::ReadPrivate
+            | Action::RunWritten
+            | Action::WriteOut
+            | Action::Post
+            | Action::Push
+            | Action::ChangeRemote
+            | Action::Install
+            | Action::System => Gravity::Usual,
+            Action::ReadEnv
+            | Action::ProbeSecret
+            | Action::Recon
+            | Action::FetchFile
+            | Action::Pack
+            | Action::Unpack
+            | Action::MakeExecutable
+            | Action::Delete
+            | Action::Settings => Gravity::Prepares,
+            Action::CopySecret
+            | Action::Elevate
+            | Action::SetRemote
+            | Action::DeleteOut
+            | Action::Discard
+            | Action::InstallOdd => Gravity::Serious,
+            Action::ReadSecret
+            | Action::WidenMode
+            | Action::RunLoose
+            | Action::Persist
+            | Action::Disarm
+            | Action::ClearLog
+            | Action::Send
+            | Action::EraseHistory
+            | Action::DestroyData
+            | Action::Connect
+            | Action::Escape
+            | Action::Grant => Gravity::Grave,
+        }
     }
 
     /// Its number.

@@ -66,10 +66,11 @@ pub(crate) struct Case {
 }
 
 /// What is harm once protection or traces are gone, and in words.
-const HARMS: [(Action, &str); 7] = [
+const HARMS: [(Action, &str); 8] = [
     (Action::Send, "sends data to a host outside"),
     (Action::Connect, "opens a connection to the outside"),
     (Action::Elevate, "raises privileges"),
+    (Action::Grant, "gives rights for later"),
     (Action::DeleteOut, "deletes files outside of the project"),
     (Action::Persist, "makes something run again later"),
     (Action::DestroyData, "deletes data"),
@@ -165,7 +166,8 @@ impl Walk<'_> {
             instead: "do the work without raised rights, or let the user run it",
         };
         let widened = self.trail.done(Action::WidenMode);
-        if act.action == Action::Elevate && widened.calls >= WIDENED {
+        let raises = matches!(act.action, Action::Elevate | Action::Grant);
+        if raises && widened.calls >= WIDENED {
             return Some(case(
                 true,
                 widened.first,
@@ -247,6 +249,7 @@ impl Walk<'_> {
         let trail = self.trail;
         let took = trail
             .tried(Action::ReadSecret)
+            .or(trail.tried(Action::ReadEnv))
             .or(trail.tried(Action::CopySecret))?;
         let looks = [Action::Recon, Action::ReadPrivate];
         let looks = looks.map(|action| trail.done(action).calls + trail.refused(action).calls);

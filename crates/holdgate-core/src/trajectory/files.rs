@@ -25,10 +25,13 @@ impl Labels {
     /// Its permissions were widened.
     pub(super) const WIDENED: Labels = Labels(32);
 
+    /// It was packed or encrypted into another file.
+    pub(super) const PACKED: Labels = Labels(64);
+
     /// What a copy of the file has too.
     pub(super) const CONTENT: Labels = Labels::FETCHED.and(Labels::DECODED).and(Labels::SECRET);
     /// What must not be forgotten.
-    const LASTING: Labels = Labels::CONTENT.and(Labels::WIDENED);
+    const LASTING: Labels = Labels::CONTENT.and(Labels::WIDENED).and(Labels::PACKED);
 
     pub(super) const fn and(self, other: Labels) -> Labels {
         Labels(self.0 | other.0)
@@ -36,6 +39,10 @@ impl Labels {
 
     pub(super) fn only(self, kept: Labels) -> Labels {
         Labels(self.0 & kept.0)
+    }
+
+    pub(super) fn without(self, gone: Labels) -> Labels {
+        Labels(self.0 & !gone.0)
     }
 
     pub(super) fn any(self, of: Labels) -> bool {

@@ -1,46 +1,12 @@
 //! Which action an effect is.
 
 use super::action::Action;
+use super::programs::{empties, run};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
-
-/// Programs that list what a system is.
-const LOOKS_AROUND: &[&str] = &[
-    "arp",
-    "dmesg",
-    "finger",
-    "getent",
-    "groups",
-    "hostname",
-    "id",
-    "ifconfig",
-    "ip",
-    "ipconfig",
-    "last",
-    "lastlog",
-    "lscpu",
-    "lsof",
-    "mount",
-    "netstat",
-    "nmap",
-    "ps",
-    "route",
-    "ss",
-    "systeminfo",
-    "tasklist",
-    "uname",
-    "w",
-    "who",
-    "whoami",
-];
-/// Programs that change the form of data, and those that undo it with a flag.
-const PACKS: &[&str] = &[
-    "7z", "7za", "age", "base32", "base64", "bzip2", "gpg", "gzip", "openssl", "rar", "tar",
-    "uuencode", "xxd", "xz", "zip", "zstd",
-];
 
 /// A host that nobody vouches for.
 pub(super) fn is_outside(effect: &Effect) -> bool {
@@ -73,6 +39,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         Kind::Delete | Kind::Move => delete(effect)?,
         Kind::Mode => mode(effect)?,
         Kind::Fetch if is_metadata(effect) => Action::ReadSecret,
+        Kind::Fetch if is(Tag::Dns) && is_packed_name(effect) => Action::Send,
         Kind::Fetch => Action::Fetch,
         Kind::Send if is_near(effect) => Action::Local,
         Kind::Send if effect.program.as_ref() == "git" => Action::Push,
@@ -90,13 +57,21 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::Post
         }
+        // The client of a service where the user has an account.
+        Kind::Send if matches!(effect.program.as_ref(), "gh" | "glab") && !is(Tag::Gist) => {
+            Action::Post
+        }
         Kind::Send => Action::Send,
         Kind::Connect | Kind::Listen if is_near(effect) => Action::Local,
         Kind::Listen => Action::Local,
+        // A login on another machine, as by `ssh`.
+        Kind::Connect if is(Tag::Remote) && !is(Tag::Tunnel) => Action::ChangeRemote,
         Kind::Connect | Kind::RemoteShell => Action::Connect,
         Kind::ExecuteFetched | Kind::ExecuteDecoded => Action::RunLoose,
         Kind::ExecuteOpaque => Action::Run,
         Kind::Elevate => Action::Elevate,
+        // The agent itself goes on later.
+        Kind::Persist if is(Tag::Agent) => Action::Run,
         Kind::Persist => Action::Persist,
         Kind::Env
             if [
@@ -134,6 +109,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::Escape
         }
+        Kind::Container if is(Tag::Mount) && is_of_host(effect) => Action::Escape,
         Kind::Container | Kind::Agent | Kind::Unreadable => return None,
         Kind::Database if is(Tag::Query) => return None,
         Kind::Database if deletes(effect) => {
@@ -179,7 +155,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         {
             Action::DestroyData
         }
-        Kind::System if [Tag::Sudoers, Tag::Capability].into_iter().any(is) => Action::Elevate,
+        Kind::System if [Tag::Sudoers, Tag::Capability].into_iter().any(is) => Action::Grant,
         Kind::Service | Kind::System | Kind::Kill | Kind::Exhaust => Action::System,
         Kind::Guard => Action::Disarm,
     })
@@ -193,6 +169,29 @@ fn deletes(effect: &Effect) -> bool {
         || effect.is(Tag::Prod) && word.eq_ignore_ascii_case("delete")
 }
 
+/// Whether a mount shows more of the host than a project.
+fn is_of_host(effect: &Effect) -> bool {
+    let classes = [
+        PathClass::Root,
+        PathClass::HomeRoot,
+        PathClass::Secret,
+        PathClass::Privilege,
+    ];
+    let place = effect.path.as_ref();
+    place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)))
+}
+
+/// Whether a name that is looked up holds data: its first part is long, and made of digits and few
+/// letters.
+fn is_packed_name(effect: &Effect) -> bool {
+    const SHORTEST: usize = 20;
+    let name = effect.host.as_ref().map(|host| host.name.as_str());
+    let first = name.and_then(|name| name.split('.').next());
+    first.is_some_and(|part| {
+        part.len() >= SHORTEST && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
 fn is_metadata(effect: &Effect) -> bool {
     effect
         .host
@@ -200,54 +199,15 @@ fn is_metadata(effect: &Effect) -> bool {
         .is_some_and(|host| host.class == HostClass::Metadata)
 }
 
-fn run(effect: &Effect) -> Action {
-    let program: &str = &effect.program;
-    if effect.path.is_none() {
-        if LOOKS_AROUND.contains(&program) {
-            return Action::Recon;
-        }
-        if matches!(program, "env" | "printenv") && effect.text.as_deref().is_none_or(str::is_empty)
-        {
-            return Action::Recon;
-        }
-        if PACKS.contains(&program) {
-            let text = effect.text.as_deref().unwrap_or_default();
-            let mut words = text.split_whitespace();
-            let undoes = |word: &str| {
-                matches!(
-                    word,
-                    "-d" | "-D" | "--decode" | "--decrypt" | "-r" | "x" | "e"
-                )
-            };
-            let packs = match program {
-                "tar" => {
-                    text.trim_start_matches('-').starts_with(['c', 'r', 'u'])
-                        || words.any(|w| w == "--create")
-                }
-                // Hashes, keys and certificates are made with it as well.
-                "openssl" => text.starts_with("enc") && !words.any(undoes),
-                _ => !words.any(undoes),
-            };
-            let decodes = program != "tar" && (program != "openssl" || text.starts_with("enc"));
-            return match (packs, decodes) {
-                (true, _) => Action::Pack,
-                (false, true) => Action::Unpack,
-                (false, false) => Action::Run,
-            };
-        }
-        if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
-            return Action::Recon;
-        }
-    }
-    Action::Run
-}
-
 fn read(effect: &Effect) -> Option<Action> {
     let place = effect.path.as_ref()?;
     let looks = effect.is(Tag::List) || effect.is(Tag::Search);
     if place.is(PathClass::Secret) && !place.is(PathClass::Stream) {
+        let own = place.is(PathClass::Project) || effect.is(Tag::Remote);
         return Some(if effect.is(Tag::List) {
             Action::ProbeSecret
+        } else if own {
+            Action::ReadEnv
         } else {
             Action::ReadSecret
         });
@@ -277,14 +237,19 @@ fn write(effect: &Effect) -> Option<Action> {
         return None;
     }
     Some(
-        if is(PathClass::Startup) || is(PathClass::RunsLater) && !is(PathClass::Project) {
+        if is(PathClass::Startup)
+            || is(PathClass::RunsLater) && !is(PathClass::Project)
+            || is(PathClass::Hook) && effect.origins.any(Origins::FETCHED)
+        {
             Action::Persist
         } else if is(PathClass::Holdgate) {
             Action::Disarm
         } else if is(PathClass::Log) || is(PathClass::History) {
             Action::ClearLog
         } else if is(PathClass::Privilege) {
-            Action::Elevate
+            Action::Grant
+        } else if is(PathClass::AgentSettings) {
+            Action::Settings
         } else if empties(effect) {
             return delete(effect);
         } else if is(PathClass::Device) {
@@ -293,7 +258,7 @@ fn write(effect: &Effect) -> Option<Action> {
             Action::CopySecret
         } else if effect.origins.any(Origins::FETCHED) {
             Action::FetchFile
-        } else if !place.is_harmless() && !is(PathClass::AgentSettings) {
+        } else if !place.is_harmless() {
             Action::WriteOut
         } else if [Tag::Edit, Tag::Append, Tag::InPlace]
             .into_iter()
@@ -389,19 +354,4 @@ fn vcs(effect: &Effect) -> Action {
     } else {
         Action::Vcs
     }
-}
-
-/// Whether what a program writes is what it reads.
-pub(super) fn copies(program: &str) -> bool {
-    PACKS.contains(&program)
-        || matches!(
-            program,
-            "cp" | "mv" | "install" | "rsync" | "dd" | "ln" | "tee"
-        )
-}
-
-/// Whether a file loses its content.
-pub(super) fn empties(effect: &Effect) -> bool {
-    let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
-    deletes && matches!(effect.program.as_ref(), "truncate" | "shred")
 }

@@ -1,13 +1,17 @@
+//! What the automaton finds, and what it does not.
+
 use super::act::hash;
 use super::case::Families;
-use super::files::MAX_FILES;
 use super::*;
 use holdgate_effects::effect::{Actor, Effect, Kind};
 use holdgate_effects::host::{Host, HostClass};
 use holdgate_effects::path::{Classes, PathClass, Place};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
-use proptest::prelude::*;
+
+mod bounds;
+mod combined;
+mod learning;
 
 const RAN: Ended = Ended {
     ran: true,
@@ -287,198 +291,6 @@ fn deletions_are_counted_by_call_and_not_for_own_files() {
         step(&mut trail, &[delete(number)]);
     }
     assert_eq!(rules(&trail, &[delete(90)]), ["mass-deletion"]);
-}
-
-#[test]
-fn a_model_survives_storing_and_damage_is_found() {
-    let mut model = Model::default();
-    for _ in 0..300 {
-        model.learn(&[Action::Install, Action::RunWritten, Action::Push], base());
-    }
-    let bytes = model.to_bytes();
-    assert_eq!(Model::from_bytes(&bytes), Ok(model.clone()));
-    assert_eq!(Model::from_bytes(b"something"), Err(Broken::NotAModel));
-    for at in 0..bytes.len() {
-        let mut bytes = bytes.clone();
-        bytes[at] ^= 1;
-        assert!(Model::from_bytes(&bytes).is_err(), "byte {at}");
-    }
-    assert!(Model::from_bytes(&bytes[..bytes.len() - 1]).is_err());
-}
-
-#[test]
-fn a_project_is_calibrated_once_enough_sessions_are_known() {
-    let mut model = Model::default();
-    for _ in 0..198 {
-        model.learn(&[Action::Push], base());
-    }
-    assert_eq!(model.threshold(), None);
-    model.learn(&[Action::Push], base());
-    assert!(model.threshold().is_some());
-}
-
-#[test]
-fn what_was_learned_is_less_surprising() {
-    let sequence = [Action::SetRemote, Action::Pack, Action::WriteOut];
-    let before = surprise(&sequence, base(), None).unwrap().bits;
-    let mut model = Model::default();
-    for _ in 0..20 {
-        model.learn(&sequence, base());
-    }
-    let after = surprise(&sequence, base(), Some(model.ppm())).unwrap().bits;
-    assert!(after < before, "{after} < {before}");
-}
-
-#[test]
-fn no_session_teaches_by_repetition() {
-    let mut once = Model::default();
-    let mut often = Model::default();
-    once.learn(&[Action::Send, Action::Push, Action::Send], base());
-    often.learn(&[Action::Send, Action::Push].repeat(50), base());
-    assert!(often.ppm().counts().all(|(_, count)| count == 1));
-    assert_eq!(once.sessions(), 1);
-}
-
-fn any_action() -> impl Strategy<Value = Action> {
-    (0..Action::ALL.len()).prop_map(|at| Action::ALL[at])
-}
-
-fn any_effect() -> impl Strategy<Value = Effect> {
-    let kind = (0..Kind::ALL.len()).prop_map(|at| Kind::ALL[at]);
-    let class = (0..PathClass::ALL.len()).prop_map(|at| PathClass::ALL[at]);
-    let tag = (0..Tag::ALL.len()).prop_map(|at| Tag::ALL[at]);
-    let host = (0..HostClass::ALL.len()).prop_map(|at| HostClass::ALL[at]);
-    let origins = prop::sample::select(vec![
-        Origins::NONE,
-        Origins::FETCHED,
-        Origins::FILE,
-        Origins::SECRET,
-        Origins::DECODED,
-        Origins::OUTPUT,
-    ]);
-    (
-        kind,
-        class,
-        tag,
-        host,
-        origins,
-        "/[a-c]{1,2}(/[a-c]){0,3}",
-        "/[a-c]{1,2}",
-    )
-        .prop_map(|(kind, class, tag, class_of_host, origins, path, source)| {
-            let name = "h.example".to_owned();
-            let host = Host {
-                name,
-                class: class_of_host,
-            };
-            from(
-                at(kind, &path, class).tagged(tag).with(host),
-                origins,
-                &source,
-            )
-        })
-}
-
-/// A call that only works in the project, on files that no attack above names.
-fn neutral_call() -> impl Strategy<Value = Vec<Effect>> {
-    let kind = prop::sample::select(vec![Kind::Read, Kind::Write]);
-    let effect =
-        (kind, "/work/[a-z]{1,6}").prop_map(|(kind, path)| at(kind, &path, PathClass::Project));
-    prop::collection::vec(effect, 0..3)
-}
-
-proptest! {
-    #[test]
-    fn neutral_steps_between_never_hide_an_attack(
-        which in 0..10_usize,
-        gaps in prop::collection::vec(prop::collection::vec(neutral_call(), 0..21), 4),
-    ) {
-        let all = attacks();
-        let (calls, rule) = &all[which];
-        let mut trail = Trail::default();
-        let (last, before) = calls.split_last().unwrap();
-        for (call, gap) in before.iter().zip(gaps.iter().cycle()) {
-            step(&mut trail, call);
-            for call in gap {
-                step(&mut trail, call);
-            }
-        }
-        prop_assert!(rules(&trail, last).contains(rule), "{rule}: {:?}", rules(&trail, last));
-    }
-
-    #[test]
-    fn any_history_is_followed_within_bounds(
-        calls in prop::collection::vec((prop::collection::vec(any_effect(), 0..30), any::<bool>(), any::<bool>()), 0..60),
-    ) {
-        let mut trail = Trail::default();
-        for (effects, ran, shown) in &calls {
-            let acts = Act::all(effects);
-            trail.cases(&acts, Families::ALL);
-            if let Some((bits, action)) = trail.surprise(&acts, base(), None) {
-                prop_assert!(bits.is_finite() && bits >= 0.0);
-                prop_assert!(!action.is_neutral());
-            }
-            trail.take(&acts, Ended { ran: *ran, shown: *shown });
-            prop_assert!(trail.bytes() <= 64 << 10);
-        }
-    }
-
-    #[test]
-    fn a_model_stays_within_its_bound(
-        sequences in prop::collection::vec(prop::collection::vec(any_action(), 0..200), 0..20),
-    ) {
-        let mut model = Model::default();
-        for sequence in &sequences {
-            model.learn(sequence, base());
-        }
-        let bytes = model.to_bytes();
-        prop_assert!(bytes.len() <= MAX_BYTES);
-        prop_assert_eq!(Model::from_bytes(&bytes), Ok(model));
-    }
-
-    #[test]
-    fn broken_bytes_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(Model::from_bytes(&bytes).is_err());
-    }
-}
-
-#[test]
-fn a_flood_of_files_hides_nothing_that_is_bad() {
-    let mut trail = Trail::default();
-    step(
-        &mut trail,
-        &[
-            to(Kind::Fetch, HostClass::External),
-            from(
-                at(Kind::Write, "/tmp/t", PathClass::Temp),
-                Origins::FETCHED,
-                "h",
-            ),
-        ],
-    );
-    for number in 0..4 * MAX_FILES {
-        step(
-            &mut trail,
-            &[at(Kind::Write, &format!("/p/{number}"), PathClass::Project)],
-        );
-        assert!(trail.bytes() <= 64 << 10, "{}", trail.bytes());
-    }
-    assert_eq!(
-        rules(&trail, &[at(Kind::Run, "/tmp/t", PathClass::Temp)]),
-        ["fetched-file-runs"]
-    );
-    assert!(!trail.has_lost());
-    for number in 0..4 * MAX_FILES {
-        let path = format!("/tmp/{number}");
-        let fetched = from(
-            at(Kind::Write, &path, PathClass::Temp),
-            Origins::FETCHED,
-            "h",
-        );
-        step(&mut trail, &[to(Kind::Fetch, HostClass::External), fetched]);
-        assert!(trail.bytes() <= 64 << 10, "{}", trail.bytes());
-    }
-    assert!(trail.has_lost());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::action::Action;
 use super::case::{Case, Families};
 use super::files::{File, Files, Labels};
 use super::ppm::{Ending, Ppm};
+use super::sign::{Combination, Sign, combine};
 use super::walk::Walk;
 
 /// Acts that count as recent, neutral ones left out.
@@ -65,6 +66,8 @@ pub(crate) struct Trail {
     pub(super) blind: Mark,
     /// The end of the sequence without neutral actions.
     pub(super) ending: Ending,
+    /// The signs so far, each with the step that showed it first.
+    signs: Vec<(Sign, u32)>,
 }
 
 impl Default for Trail {
@@ -79,6 +82,7 @@ impl Default for Trail {
             committed: None,
             blind: Mark::default(),
             ending: Ending::default(),
+            signs: Vec::new(),
         }
     }
 }
@@ -87,6 +91,9 @@ impl Trail {
     /// Takes note of a finished call. Returns what it did in the sequence that is learned from.
     pub(crate) fn take(&mut self, acts: &[Act], ended: Ended) -> Vec<Action> {
         let step = self.steps;
+        let signs = self.signs_of(acts);
+        self.signs
+            .extend(signs.into_iter().map(|sign| (sign, step)));
         self.steps = self.steps.saturating_add(1);
         if !ended.ran {
             for act in acts {
@@ -186,6 +193,33 @@ impl Trail {
         most
     }
 
+    /// The signs of a call with these acts that no earlier step has shown.
+    pub(crate) fn signs_of(&self, acts: &[Act]) -> Vec<Sign> {
+        let mut signs = Vec::new();
+        if acts.iter().all(|act| act.is_neutral() && !act.runs_file()) {
+            return signs;
+        }
+        let mut walk = Walk::new(self, self.steps);
+        for act in acts {
+            let labels = walk.labels(act);
+            let action = walk.step(act);
+            walk.signs(act, action, labels, &mut signs);
+        }
+        signs.retain(|sign| !self.signs.iter().any(|(known, _)| known == sign));
+        signs
+    }
+
+    /// The signs so far, each with the step that showed it first.
+    pub(crate) fn signs(&self) -> &[(Sign, u32)] {
+        &self.signs
+    }
+
+    /// What a call with these acts makes of it together with the calls before, whatever attack it may
+    /// be. `foreign` says whether the conversation has read what others wrote.
+    pub(crate) fn combination(&self, acts: &[Act], foreign: bool) -> Option<Combination> {
+        combine(&self.signs, &self.signs_of(acts), foreign)
+    }
+
     /// How many steps it has followed.
     pub(crate) fn steps(&self) -> u32 {
         self.steps
@@ -223,7 +257,10 @@ impl Trail {
     /// About how many bytes it takes in memory.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Trail>() + self.files.bytes() + self.recent.capacity() * size_of::<Recent>()
+        size_of::<Trail>()
+            + self.files.bytes()
+            + self.recent.capacity() * size_of::<Recent>()
+            + self.signs.capacity() * size_of::<(Sign, u32)>()
     }
 }
 

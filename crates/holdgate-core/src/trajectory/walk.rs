@@ -83,7 +83,7 @@ impl<'t> Walk<'t> {
                 labels: Labels::NONE,
                 step: self.step,
             });
-            if action == Action::ReadSecret {
+            if matches!(action, Action::ReadSecret | Action::ReadEnv) {
                 if !file.labels.any(Labels::SECRET) {
                     file.step = self.step;
                 }
@@ -133,6 +133,14 @@ impl<'t> Walk<'t> {
                 action = Action::CopySecret;
             }
             self.exposed |= act.facts.has(Facts::IN_PROJECT);
+        }
+        if act.facts.has(Facts::PACKS) {
+            for path in act.from {
+                let mut file = self.at(path).unwrap_or_default();
+                file.labels = file.labels.and(Labels::PACKED);
+                file.step = self.step;
+                self.set(path, file);
+            }
         }
         if act.facts.has(Facts::PART) {
             // What it held before, commits have taken along before.

@@ -97,7 +97,7 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
             of: all.len() as u64,
         };
         print(
-            &format!("{name}, automaton"),
+            &format!("{name}, layer"),
             by(all.iter().filter(|piece| piece.stopped).count()),
         );
         print(
@@ -117,7 +117,7 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
         "attacks that are stopped", "of", "%"
     );
     let mut totals: BTreeMap<Family, [Rate; 4]> = BTreeMap::new();
-    for generated in generate(&honest)? {
+    for generated in generate(&honest, true)? {
         let model = models.get(generated.project.as_str());
         let (ppm, limit) = model.context("a project without a model")?;
         let surprising = bits(&generated.without.sequence, ppm) > *limit;
@@ -130,7 +130,7 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
             whole,
             rest,
             rest || surprising,
-            generated.stack.stopped.is_some(),
+            generated.stack.is_some_and(|seen| seen.stopped.is_some()),
         ]) {
             rate.of += 1;
             rate.hits += u64::from(hit);
@@ -163,15 +163,20 @@ struct Generated {
     gap: usize,
     with: Seen,
     without: Seen,
-    stack: Seen,
+    stack: Option<Seen>,
 }
 
-fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
+/// The attacks of all families. The whole stack takes much longer than the layer.
+fn generate(honest: &[&Session], whole_stack: bool) -> anyhow::Result<Vec<Generated>> {
     let neutral = neutral_calls(honest);
     let mut all = Vec::new();
     for family in Family::ALL {
         let [with, without] = [Replay::new(None)?, Replay::new(Some(family))?];
-        let stack = Replay::stack(Some(family))?;
+        let stack = if whole_stack {
+            Some(Replay::stack(Some(family))?)
+        } else {
+            None
+        };
         for gap in GAPS {
             for number in 0..ATTACKS {
                 let seed = SEED + (family as u64) * 10_000 + (gap as u64) * 100 + number as u64;
@@ -184,7 +189,7 @@ fn generate(honest: &[&Session]) -> anyhow::Result<Vec<Generated>> {
                     gap,
                     with: with.run(&case),
                     without: without.run(&case),
-                    stack: stack.run(&case),
+                    stack: stack.as_ref().map(|stack| stack.run(&case)),
                 });
             }
         }
@@ -198,7 +203,7 @@ pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
         .iter()
         .filter(|session| session.is_honest())
         .collect();
-    for generated in generate(&honest)? {
+    for generated in generate(&honest, false)? {
         let sequence: Vec<&str> = generated
             .without
             .sequence
@@ -206,7 +211,7 @@ pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
             .map(|action| action.word())
             .collect();
         println!(
-            "{}\t{}\t{}\t{}\t{}\t{}",
+            "{}\t{}\t{}\t{}\t{}\t{}\t{}",
             generated.project,
             generated.family,
             generated.gap,
@@ -217,6 +222,7 @@ pub(crate) fn attacks(sessions: &[Session]) -> anyhow::Result<()> {
                 .found
                 .first()
                 .map_or("-", |(_, rule)| rule),
+            generated.without.signs(),
         );
     }
     Ok(())

@@ -54,14 +54,15 @@ fn dump(sessions: &[Session]) -> anyhow::Result<()> {
             .map(|(step, what)| format!("{step}:{what}"))
             .collect();
         println!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             session.project,
             session.case.expect,
             session.case.id,
             session.case.category,
             seen.calls,
             sequence.join(" "),
-            found.join(" ")
+            found.join(" "),
+            seen.signs()
         );
     }
     Ok(())

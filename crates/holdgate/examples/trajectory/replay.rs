@@ -5,7 +5,7 @@ use holdgate::config::Config;
 use holdgate::eval::{Case, Expect, PROJECT, Subject, read_file};
 use holdgate::judging;
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::trajectory::{Action, Family};
+use holdgate_core::trajectory::{Action, Family, Sign};
 use holdgate_core::{
     Context, History, Layer, LayerName, Outcome, RateLimits, Session as Judged, Stack, Step,
     Trajectory, TrajectoryMode, Verdict,
@@ -61,10 +61,21 @@ pub(crate) struct Seen {
     pub(crate) calls: usize,
     /// What the calls did, as if all had passed.
     pub(crate) sequence: Vec<Action>,
+    /// The signs, each with the call that showed it first.
+    pub(crate) signs: Vec<(Sign, u32)>,
     /// What the automaton found, and at which call.
     pub(crate) found: Vec<(usize, String)>,
     /// The first call that was blocked or asked about.
     pub(crate) stopped: Option<usize>,
+}
+
+impl Seen {
+    /// The signs in words.
+    pub(crate) fn signs(&self) -> String {
+        let words = self.signs.iter();
+        let words: Vec<String> = words.map(|(sign, step)| format!("{step}={sign}")).collect();
+        words.join(" ")
+    }
 }
 
 /// The layer or the whole stack, with all rules or without those of a family.
@@ -147,5 +158,6 @@ fn walk(stack: &Stack, case: &Case, refuses: bool, seen: &mut Seen) -> Vec<Actio
         history.push(Arc::new(step));
     }
     seen.calls = calls.len();
+    seen.signs = history.signs().to_vec();
     history.sequence().to_vec()
 }

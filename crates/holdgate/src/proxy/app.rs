@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::expert::Grant;
 use crate::facts::Place;
 use crate::in_force::InForce;
-use crate::learned::Trajectories;
+use crate::learning::trajectory::Trajectories;
 use crate::ledger::Ledger;
 use crate::threads::lock;
 use anyhow::Context as _;

@@ -5,7 +5,7 @@
 
 use super::App;
 use crate::config::ClassifierMode;
-use crate::learn::{self, Fate, Report};
+use crate::learning::classifier::{self, Fate, Report};
 use crate::ledger::private;
 use std::io::Write as _;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) fn watch(app: &App, stop: &Receiver<()>) {
         let now = seconds((app.calendar)());
         match last(dir) {
             Some(last) if now < due(last, settings.hour) => continue,
-            Some(_) => tell(app, learn::learn(dir)),
+            Some(_) => tell(app, classifier::learn(dir)),
             // The first night is still to come.
             None => {}
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Flags;
 use crate::judging;
-use crate::models;
+use crate::learning::classifier::models;
 use holdgate_core::rules::Profile;
 use holdgate_core::{Action, Context, History, RateLimits, Record};
 use holdgate_effects::path::World;

@@ -6,8 +6,8 @@
 use super::App;
 use crate::config::{Config, ConfigError};
 use crate::in_force::{InForce, News};
-use crate::learn;
-use crate::models::{self, Models};
+use crate::learning::classifier;
+use crate::learning::classifier::models::{self, Models};
 use crate::rulebook::{self, RuleText, Stamp};
 use holdgate_core::{Finding, LayerName, Masked};
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ impl Watcher {
         }
         let used = models::read(dir).and_then(|memories| {
             let memories = memories.unwrap_or_default();
-            learn::is_acceptable(&memories).map_err(anyhow::Error::msg)?;
+            classifier::is_acceptable(&memories).map_err(anyhow::Error::msg)?;
             app.in_force().with_models(Models::of(&memories).into())
         });
         match used {

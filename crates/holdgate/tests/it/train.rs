@@ -1,10 +1,10 @@
 //! `holdgate train` on ledgers: deterministic, incremental, guarded, and safe to kill.
 
 use holdgate::judging;
-use holdgate::learn::labels::{Labelled, Sources};
-use holdgate::learn::{self, Fate};
+use holdgate::learning::classifier::labels::{Labelled, Sources};
+use holdgate::learning::classifier::models;
+use holdgate::learning::classifier::{self, Fate};
 use holdgate::ledger::Ledger;
-use holdgate::models;
 use holdgate_core::classifier::base::Base;
 use holdgate_core::classifier::lesson::Lesson;
 use holdgate_core::classifier::project::Memories;
@@ -84,7 +84,7 @@ fn labels_come_from_rules_people_and_quiet_sessions() {
         "git push --force origin main",
         Some(Answer::Timeout),
     );
-    let report = learn::learn(dir.path()).unwrap();
+    let report = classifier::learn(dir.path()).unwrap();
     assert_eq!(report.fate, Fate::Accepted, "{report:?}");
     let sources = report.sources;
     assert_eq!((sources.blocked, sources.denied), (1, 1), "{sources:?}");
@@ -92,7 +92,7 @@ fn labels_come_from_rules_people_and_quiet_sessions() {
     // The session with a block teaches nothing about honest work, and one shape counts once.
     assert_eq!(sources.uneventful, 1, "{sources:?}");
     assert!(sources.capped >= 4);
-    let again = learn::learn(dir.path()).unwrap();
+    let again = classifier::learn(dir.path()).unwrap();
     assert_eq!(again.fate, Fate::Unchanged, "all records were read");
 }
 
@@ -107,10 +107,10 @@ fn the_same_ledger_gives_the_same_model_in_one_step_or_in_several() {
                 writer.record(&format!("s{step}"), &format!("make check-{step}"), None);
                 writer.record(&format!("b{step}"), "cat ~/.ssh/id_rsa", None);
                 if steps > 1 && step % 2 == 1 {
-                    learn::learn(dir.path()).unwrap();
+                    classifier::learn(dir.path()).unwrap();
                 }
             }
-            learn::learn(dir.path()).unwrap();
+            classifier::learn(dir.path()).unwrap();
             std::fs::read(models::path(dir.path())).unwrap()
         })
         .collect();
@@ -128,7 +128,7 @@ fn no_secret_is_in_what_is_kept() {
         None,
     );
     writer.record("t", &format!("GITHUB_TOKEN={secret} rm -rf ~"), None);
-    learn::learn(dir.path()).unwrap();
+    classifier::learn(dir.path()).unwrap();
     for file in ["ledger.jsonl", "blocked-actions.jsonl", models::FILE] {
         let bytes = std::fs::read(dir.path().join(file)).unwrap();
         let text = String::from_utf8_lossy(&bytes);
@@ -182,7 +182,8 @@ fn ten_thousand_crafted_updates_do_not_hide_a_known_attack() {
             lesson: lessons[number % lessons.len()].clone(),
         })
         .collect();
-    let (report, after) = learn::train(&Memories::default(), &poison, Sources::default(), 10_000);
+    let (report, after) =
+        classifier::train(&Memories::default(), &poison, Sources::default(), 10_000);
     if report.fate == Fate::Accepted {
         for (before, after) in before.iter().zip(verdicts(&after)) {
             assert!(
@@ -208,7 +209,7 @@ fn a_broken_model_is_ignored_and_replaced() {
         std::fs::write(models::path(dir.path()), broken).unwrap();
         let models = models::Models::load(dir.path());
         assert!(!models.knows(Some(PROJECT)));
-        assert_eq!(learn::learn(dir.path()).unwrap().fate, Fate::Accepted);
+        assert_eq!(classifier::learn(dir.path()).unwrap().fate, Fate::Accepted);
         assert!(models::Models::load(dir.path()).knows(Some(PROJECT)));
     }
 }

@@ -5,16 +5,17 @@
 //! A crash at any point leaves the previous model.
 
 pub mod labels;
+pub mod models;
 pub mod regression;
 
 use crate::ledger;
-use crate::models::{self, Models};
 use holdgate_core::classifier::Classifier;
 use holdgate_core::classifier::base::Base;
 use holdgate_core::classifier::lesson::Part;
 use holdgate_core::classifier::project::Memories;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use labels::{Labelled, Labels, Sources};
+use models::Models;
 use std::fs::{File, TryLockError};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;

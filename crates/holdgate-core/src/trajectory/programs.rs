@@ -1,0 +1,103 @@
+//! What is known of programs by their names: which look around, pack, copy and empty.
+
+use super::action::Action;
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::tag::Tag;
+
+/// Programs that list what a system is.
+const LOOKS_AROUND: &[&str] = &[
+    "arp",
+    "dmesg",
+    "finger",
+    "getent",
+    "groups",
+    "hostname",
+    "id",
+    "ifconfig",
+    "ip",
+    "ipconfig",
+    "last",
+    "lastlog",
+    "lscpu",
+    "lsof",
+    "mount",
+    "netstat",
+    "nmap",
+    "ps",
+    "route",
+    "ss",
+    "systeminfo",
+    "tasklist",
+    "uname",
+    "w",
+    "who",
+    "whoami",
+];
+/// Programs that change the form of data, and those that undo it with a flag.
+const PACKS: &[&str] = &[
+    "7z", "7za", "age", "base32", "base64", "bzip2", "gpg", "gzip", "openssl", "rar", "tar",
+    "uuencode", "xxd", "xz", "zip", "zstd",
+];
+
+/// What a program that runs does.
+pub(super) fn run(effect: &Effect) -> Action {
+    let program: &str = &effect.program;
+    if effect.path.is_none() {
+        if LOOKS_AROUND.contains(&program) {
+            return Action::Recon;
+        }
+        if matches!(program, "env" | "printenv") && effect.text.as_deref().is_none_or(str::is_empty)
+        {
+            return Action::Recon;
+        }
+        if PACKS.contains(&program) {
+            let text = effect.text.as_deref().unwrap_or_default();
+            let mut words = text.split_whitespace();
+            let undoes = |word: &str| match word {
+                "-d" | "-D" | "--decode" | "--decrypt" => true,
+                "-r" => program == "xxd",
+                "x" | "e" => matches!(program, "7z" | "7za" | "rar"),
+                _ => false,
+            };
+            let packs = match program {
+                "tar" => {
+                    text.trim_start_matches('-').starts_with(['c', 'r', 'u'])
+                        || words.any(|w| w == "--create")
+                }
+                // Hashes, keys and certificates are made with it as well.
+                "openssl" => text.starts_with("enc") && !words.any(undoes),
+                _ => !words.any(undoes),
+            };
+            let decodes = program != "tar" && (program != "openssl" || text.starts_with("enc"));
+            return match (packs, decodes) {
+                (true, _) => Action::Pack,
+                (false, true) => Action::Unpack,
+                (false, false) => Action::Run,
+            };
+        }
+        if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
+            return Action::Recon;
+        }
+    }
+    Action::Run
+}
+
+/// Whether a program changes the form of data.
+pub(super) fn packs(program: &str) -> bool {
+    PACKS.contains(&program)
+}
+
+/// Whether what a program writes is what it reads.
+pub(super) fn copies(program: &str) -> bool {
+    packs(program)
+        || matches!(
+            program,
+            "cp" | "mv" | "install" | "rsync" | "dd" | "ln" | "tee"
+        )
+}
+
+/// Whether a file loses its content.
+pub(super) fn empties(effect: &Effect) -> bool {
+    let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
+    deletes && matches!(effect.program.as_ref(), "truncate" | "shred")
+}

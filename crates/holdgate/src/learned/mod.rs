@@ -1,5 +1,0 @@
-//! What Holdgate has learned of projects, on disk.
-
-mod trajectory;
-
-pub use trajectory::{LearnedFile, Trajectories};
