@@ -85,7 +85,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         guard.feed(Bytes::copy_from_slice(chunk), Duration::ZERO, &mut outputs);
         assert!(guard.kept() <= 1 << 19);
     }
-    guard.finish(&mut outputs);
+    guard.finish(Duration::ZERO, &mut outputs);
     let mut sent = Sent::default();
     for output in outputs {
         match output {

@@ -42,8 +42,8 @@ pub use guard::{
     StreamGuard, Unjudged, guard_message,
 };
 pub use protocol::{
-    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, inert_value, ollama::OLLAMA,
-    responses::RESPONSES,
+    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, gemini::GEMINI, inert_value,
+    ollama::OLLAMA, responses::RESPONSES,
 };
 pub use request::{Request, RequestFacts};
 

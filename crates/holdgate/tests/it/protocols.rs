@@ -72,10 +72,16 @@ async fn each_provider_has_an_upstream_of_its_own() {
     let openai = RawUpstream::with(head, chat).await;
     let ollama =
         RawUpstream::with(head, r#"{"message":{"content":"from ollama"},"done":true}"#).await;
+    let gemini = RawUpstream::with(
+        head,
+        r#"{"candidates":[{"content":{"parts":[{"text":"from gemini"}]}}]}"#,
+    )
+    .await;
     let uri = |upstream: &RawUpstream| format!("http://{}", upstream.address).parse().unwrap();
     let others = OtherUpstreams {
         openai: uri(&openai),
         ollama: uri(&ollama),
+        gemini: uri(&gemini),
     };
     let guarded = Guarded::model(|config| config.other_upstreams = Some(others));
     let whole = CHAT.replace("true", "false");
@@ -83,6 +89,13 @@ async fn each_provider_has_an_upstream_of_its_own() {
     has(&answer.text(), "from openai");
     let answer = post(&guarded.url("/api/chat"), &whole).await;
     has(&answer.text(), "from ollama");
+    for path in [
+        "/v1beta/models/g:generateContent",
+        "/v1beta/models/g:countTokens",
+    ] {
+        let answer = post(&guarded.url(path), r#"{"contents":[]}"#).await;
+        has(&answer.text(), "from gemini");
+    }
     let answer = post(&guarded.url("/v1/messages"), &whole).await;
     has(&answer.text(), "\"type\":\"message\"");
 }

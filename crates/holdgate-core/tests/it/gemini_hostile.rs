@@ -1,0 +1,258 @@
+//! Gemini streams that are cut and damaged anyhow: no client finds a call that was not cleared, how
+//! bytes were cut changes nothing, and honest streams keep their meaning.
+
+use crate::client::fold_keys;
+use crate::gemini::{call, chunk, context, end, guarded, parts, say};
+use crate::gemini_client;
+use crate::guarding::{Play, Seen, chunks, settings};
+use holdgate_core::{GuardSettings, OnBlock};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn streams() -> Vec<Vec<Vec<u8>>> {
+    let with_id = |id: &str, command: &str| json!({"functionCall": {"id": id, "name": "bash", "args": {"command": command}}, "thoughtSignature": "QUJD"});
+    let piece = |call: Value| parts(json!([{"functionCall": call}]));
+    vec![
+        vec![say("Hi"), end()],
+        vec![say("Hi"), parts(json!([call("ls")])), end()],
+        vec![
+            parts(json!([{"text": "x"}, call("rm -rf ~"), {"text": "y"}, call("ls")])),
+            end(),
+        ],
+        vec![chunk(
+            json!({"content": {"parts": [with_id("a", "ls"), with_id("b", "rm -rf ~")]}, "finishReason": "STOP"}),
+        )],
+        vec![
+            parts(json!([{"function_call": {"name": "bash", "args": {"command": "ls"}}}])),
+            end(),
+        ],
+        vec![
+            piece(json!({"name": "bash", "willContinue": true})),
+            piece(
+                json!({"partialArgs": [{"jsonPath": "$.command", "stringValue": "rm -rf ~"}], "willContinue": true}),
+            ),
+            piece(json!({})),
+            end(),
+        ],
+        vec![
+            parts(json!([{"executableCode": {"language": "PYTHON", "code": "x"}}])),
+            end(),
+        ],
+        vec![say("Hi"), parts(json!([call("ls")]))],
+        vec![
+            say("Hi"),
+            parts(json!([call("ls")])),
+            b"data: {\"error\":{\"code\":500}}\n\n".to_vec(),
+        ],
+    ]
+}
+
+/// Texts that are put into frames, most of them members that some reader takes for a call.
+const INSERTS: &[&str] = &[
+    "\n",
+    "\r",
+    "\n\n",
+    "\u{feff}",
+    ": note\n",
+    "data: {}\n",
+    "event: x\n",
+    "\"",
+    "\\",
+    "}",
+    "]",
+    "\\ud800",
+    "\u{2028}",
+    "\"index\":1,",
+    "\"id\":\"z\",",
+    "\"args\":{\"command\":\"x\"},",
+    "\"Args\":{\"command\":\"x\"},",
+    "\"name\":\"x\",",
+    "\"thought\":true,",
+    "\"text\":\"t\",",
+    "\"willContinue\":true,",
+    "\"partialArgs\":[{\"jsonPath\":\"$.command\",\"stringValue\":\"x\"}],",
+    "\"functionCall\":{\"name\":\"bash\",\"args\":{}},",
+    "\"function_call\":{\"name\":\"bash\",\"args\":{}},",
+    "\"FunctionCall\":{\"name\":\"bash\",\"args\":{}},",
+    "\"executableCode\":{\"code\":\"x\"},",
+    "\"toolCall\":{\"toolType\":\"X\"},",
+    "\"parts\":[{\"functionCall\":{\"name\":\"x\"}}],",
+    "\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"x\"}}]}}],",
+    "\"finishReason\":\"STOP\",",
+    "{\"functionCall\":{\"name\":\"x\"}},",
+];
+
+#[derive(Clone, Debug)]
+enum Mutation {
+    Drop,
+    Repeat,
+    FlipByte(usize, u8),
+    Insert(usize, &'static str),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    prop_oneof![
+        Just(Mutation::Drop),
+        Just(Mutation::Repeat),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, to)| Mutation::FlipByte(at, to)),
+        (any::<usize>(), prop::sample::select(INSERTS.to_vec()))
+            .prop_map(|(at, what)| Mutation::Insert(at, what)),
+    ]
+}
+
+fn mutate(mut frames: Vec<Vec<u8>>, mutations: &[(usize, Mutation)]) -> Vec<u8> {
+    for (at, mutation) in mutations {
+        if frames.is_empty() {
+            break;
+        }
+        let at = at % frames.len();
+        let frame = &mut frames[at];
+        let place = |p: usize| p % frame.len().max(1);
+        match mutation {
+            Mutation::Drop => drop(frames.remove(at)),
+            Mutation::Repeat => {
+                let again = frame.clone();
+                frames.insert(at, again);
+            }
+            Mutation::FlipByte(p, to) => {
+                let p = place(*p);
+                frame[p] = *to;
+            }
+            Mutation::Insert(p, what) => {
+                // Most places in a frame are in the middle of a text: prefer the start of a member.
+                let p = place(*p);
+                let quote = frame.iter().skip(p).position(|b| *b == b'"');
+                let p = p + quote.unwrap_or_default();
+                frame.splice(p..p, what.bytes());
+            }
+        }
+    }
+    frames.concat()
+}
+
+/// Each call that some reader assembles has been cleared, and no reader finds it twice.
+fn check_only_cleared_calls(seen: &Seen) {
+    for (reading, calls) in gemini_client::all_calls(&seen.bytes) {
+        let fold = |input: &Value| match reading.folds_keys {
+            true => fold_keys(input),
+            false => input.clone(),
+        };
+        let mut cleared = seen.cleared();
+        for call in calls {
+            let input = fold(&call.input.unwrap());
+            if call.id.starts_with("toolu_holdgate_") {
+                assert_eq!(input, json!({}), "an inert call must be empty");
+                continue;
+            }
+            let found = cleared.iter().position(|(tool, id, known)| {
+                *tool == call.tool && (call.id.is_empty() || *id == call.id) && fold(known) == input
+            });
+            let found = found.unwrap_or_else(|| {
+                let (how, text) = (&reading.how, seen.text());
+                panic!(
+                    "{} {input} was not cleared, read by {how}: {text}",
+                    call.tool
+                )
+            });
+            cleared.remove(found);
+        }
+    }
+}
+
+fn check_canonical(bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).unwrap();
+    for frame in text.split_inclusive("\n\n") {
+        let data = frame
+            .strip_prefix("data: {")
+            .and_then(|f| f.strip_suffix("\n\n"));
+        let data = data.unwrap_or_else(|| panic!("{frame:?}"));
+        let ends = |c: char| c != '\t' && c < ' ' || "\u{85}\u{2028}\u{2029}".contains(c);
+        assert!(!data.contains(ends), "{frame:?}");
+    }
+}
+
+fn run(settings: GuardSettings, pieces: &[&[u8]]) -> Seen {
+    let mut play = Play::new(context(settings));
+    for piece in pieces {
+        play.feed(piece);
+    }
+    play.finish();
+    play.seen
+}
+
+#[test]
+fn every_stream_at_every_cut() {
+    for frames in streams() {
+        let bytes = frames.concat();
+        let whole = run(settings(), &[&bytes]);
+        check_only_cleared_calls(&whole);
+        check_canonical(&whole.bytes);
+        assert!(
+            !gemini_client::holds(&whole.bytes, "rm -rf"),
+            "{}",
+            whole.text()
+        );
+        for cut in (0..bytes.len()).step_by(3) {
+            let cut = run(settings(), &chunks(&bytes, &[cut]));
+            assert_eq!(cut.text(), whole.text());
+        }
+    }
+}
+
+/// Parts of honest answers.
+fn honest_part() -> impl Strategy<Value = Value> {
+    let text = "[ -~é\u{2028}]{0,12}";
+    prop_oneof![
+        text.prop_map(|text| json!({"text": text})),
+        text.prop_map(|text| json!({"text": text, "thought": true})),
+        (text, "[A-Za-z0-9+/]{4,8}")
+            .prop_map(|(text, signature)| json!({"text": text, "thoughtSignature": signature})),
+        "[a-z]{1,8}".prop_map(|word| call(&format!("echo {word}"))),
+        ("[a-z]{1,8}", "[A-Za-z0-9+/]{4,8}").prop_map(|(word, signature)| {
+            let mut part = call(&format!("echo {word}"));
+            part["thoughtSignature"] = signature.into();
+            part
+        }),
+        Just(json!({"inlineData": {"mimeType": "image/png", "data": "QUJD"}})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_streams_pass_only_what_was_cleared(
+        scenario in any::<prop::sample::Index>(),
+        mutations in prop::collection::vec((any::<usize>(), mutation()), 0..6),
+        cuts in prop::collection::vec(any::<usize>(), 0..8),
+        hold_all in any::<bool>(),
+        go_on in any::<bool>(),
+    ) {
+        let settings = GuardSettings {
+            hold_all,
+            on_block: if go_on { OnBlock::Continue } else { OnBlock::Explain },
+            ..settings()
+        };
+        let bytes = mutate(scenario.get(&streams()).clone(), &mutations);
+        let whole = run(settings.clone(), &[&bytes]);
+        check_only_cleared_calls(&whole);
+        check_canonical(&whole.bytes);
+        let cut = run(settings, &chunks(&bytes, &cuts));
+        prop_assert_eq!(cut.decisions(), whole.decisions());
+        prop_assert_eq!(String::from_utf8_lossy(&cut.bytes), String::from_utf8_lossy(&whole.bytes));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn honest_streams_keep_their_meaning(
+        frames in prop::collection::vec(prop::collection::vec(honest_part(), 0..5), 0..6),
+    ) {
+        let frames = frames.into_iter().map(|all| parts(all.into()));
+        let bytes = frames.chain([end()]).collect::<Vec<_>>().concat();
+        let seen = guarded(context(settings()), &bytes);
+        prop_assert_eq!(gemini_client::meaning(&seen.bytes), gemini_client::meaning(&bytes));
+    }
+}
