@@ -1,3 +1,4 @@
+mod gemini;
 mod random;
 mod secrets;
 

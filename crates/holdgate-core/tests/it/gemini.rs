@@ -219,7 +219,11 @@ fn both_spellings_are_calls_and_others_end_the_stream() {
             format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{part}]}}}}]}}\n\n");
         let seen = guarded(context(settings()), frame.as_bytes());
         assert!(gemini_client::calls(&seen.bytes).is_empty(), "{part}");
-        assert_eq!(seen.decisions(), ["stream-protocol ResponseEnded"], "{part}");
+        assert_eq!(
+            seen.decisions(),
+            ["stream-protocol ResponseEnded"],
+            "{part}"
+        );
         assert!(seen.text().contains("error"), "{}", seen.text());
     }
 }
@@ -239,7 +243,11 @@ fn calls_hidden_outside_of_parts_end_the_stream() {
         "[]",
     ] {
         let seen = guarded(context(settings()), format!("data: {chunk}\n\n").as_bytes());
-        assert_eq!(seen.decisions(), ["stream-protocol ResponseEnded"], "{chunk}");
+        assert_eq!(
+            seen.decisions(),
+            ["stream-protocol ResponseEnded"],
+            "{chunk}"
+        );
     }
 }
 

@@ -1,8 +1,8 @@
-//! `OpenAI` Chat Completions and Ollama through the proxy, with the scripted model.
+//! `OpenAI` Chat Completions, Ollama and Gemini through the proxy, with the scripted model.
 
 use crate::setup::{Guarded, RawUpstream, has, lacks, post};
 use holdgate::config::OtherUpstreams;
-use holdgate::eval::loose;
+use holdgate::eval::{gemini, loose};
 
 const CHAT: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"go"}],
     "tools":[{"type":"function","function":{"name":"Bash","parameters":{"required":["command"]}}}]}"#;
@@ -38,6 +38,55 @@ async fn calls_are_judged_in_every_protocol() {
         assert_eq!(loose::calls(&both.body).len(), 2, "{}", both.text());
     }
     has(&guarded.ledger(), "recursive-delete-outside-project");
+}
+
+#[tokio::test]
+async fn calls_are_judged_in_every_form_of_gemini() {
+    let guarded = Guarded::model(|_| {});
+    let request = r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}],
+        "tools":[{"functionDeclarations":[{"name":"Bash","parameters":{"required":["command"]}}]}]}"#;
+    let key = "AIza-canary-in-a-query";
+    for (number, method) in [
+        "generateContent?",
+        "streamGenerateContent?alt=sse&",
+        "streamGenerateContent?",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let play = async |scenario: &str| {
+            let path = format!("/x/{scenario}@{number}/v1beta/models/m:{method}key={key}");
+            let answer = post(&guarded.url(&path), request).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            answer
+        };
+        let allowed = play("tool").await;
+        assert_eq!(gemini::calls(&allowed.body).len(), 1, "{}", allowed.text());
+        has(&allowed.text(), "\"thoughtSignature\":\"ZmFrZQ==\"");
+        let refused = play("rm_home").await;
+        assert!(
+            gemini::calls(&refused.body).is_empty(),
+            "{}",
+            refused.text()
+        );
+        has(&refused.text(), "[holdgate] The call to `Bash` was blocked");
+        let both = play("parallel").await;
+        assert_eq!(gemini::calls(&both.body).len(), 2, "{}", both.text());
+        let path = format!("/x/tool/v1beta/models/m:{method}key={key}");
+        let answer = post(&guarded.url(&path), "{").await;
+        assert_eq!(answer.status, 400);
+        has(
+            &answer.text(),
+            r#"{"error":{"code":400,"message":"[holdgate]"#,
+        );
+        lacks(&answer.text(), key);
+    }
+    has(&guarded.ledger(), "recursive-delete-outside-project");
+    lacks(&guarded.ledger(), key);
+    let tokens = post(&guarded.url("/x/tool/v1beta/models/m:countTokens"), request).await;
+    has(&tokens.text(), "totalTokens");
+    let assist = post(&guarded.url("/v1internal:streamGenerateContent"), request).await;
+    has(&assist.text(), "cannot guard the protocol");
 }
 
 #[tokio::test]
