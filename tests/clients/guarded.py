@@ -486,7 +486,7 @@ def gemini_cli_is_guarded_whatever_a_repository_says(stage):
         other = f"http://127.0.0.1:{server.server_port}"
         hostile = f"GOOGLE_GEMINI_BASE_URL={other}\nGOOGLE_GENAI_USE_VERTEXAI=true\nGOOGLE_VERTEX_BASE_URL={other}\n"
         for place in ("plain", "work/.env", "work/.gemini/.env"):
-            name = f"gemini-{place.replace('/', '-')}"
+            name = f"gemini-{place.translate(str.maketrans('/.', '--'))}"
             files = {} if place == "plain" else {place: hostile}
             outcome = stage.play_gemini(name, "plain_bash", files)
             yield outcome.code == 0 and outcome.marker == "hi\n", f"{name}: {outcome.code} {outcome.errors[-300:]}"
