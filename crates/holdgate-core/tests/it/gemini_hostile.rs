@@ -1,7 +1,7 @@
 //! Gemini streams that are cut and damaged anyhow: no client finds a call that was not cleared, how
 //! bytes were cut changes nothing, and honest streams keep their meaning.
 
-use crate::client::fold_keys;
+use crate::damage::{check_canonical, check_only_cleared_calls, mutate, mutation};
 use crate::gemini::{call, chunk, context, end, guarded, parts, say};
 use crate::gemini_client;
 use crate::guarding::{Play, Seen, chunks, settings};
@@ -82,95 +82,6 @@ const INSERTS: &[&str] = &[
     "{\"functionCall\":{\"name\":\"x\"}},",
 ];
 
-#[derive(Clone, Debug)]
-enum Mutation {
-    Drop,
-    Repeat,
-    FlipByte(usize, u8),
-    Insert(usize, &'static str),
-}
-
-fn mutation() -> impl Strategy<Value = Mutation> {
-    prop_oneof![
-        Just(Mutation::Drop),
-        Just(Mutation::Repeat),
-        (any::<usize>(), any::<u8>()).prop_map(|(at, to)| Mutation::FlipByte(at, to)),
-        (any::<usize>(), prop::sample::select(INSERTS.to_vec()))
-            .prop_map(|(at, what)| Mutation::Insert(at, what)),
-    ]
-}
-
-fn mutate(mut frames: Vec<Vec<u8>>, mutations: &[(usize, Mutation)]) -> Vec<u8> {
-    for (at, mutation) in mutations {
-        if frames.is_empty() {
-            break;
-        }
-        let at = at % frames.len();
-        let frame = &mut frames[at];
-        let place = |p: usize| p % frame.len().max(1);
-        match mutation {
-            Mutation::Drop => drop(frames.remove(at)),
-            Mutation::Repeat => {
-                let again = frame.clone();
-                frames.insert(at, again);
-            }
-            Mutation::FlipByte(p, to) => {
-                let p = place(*p);
-                frame[p] = *to;
-            }
-            Mutation::Insert(p, what) => {
-                // Most places in a frame are in the middle of a text: prefer the start of a member.
-                let p = place(*p);
-                let quote = frame.iter().skip(p).position(|b| *b == b'"');
-                let p = p + quote.unwrap_or_default();
-                frame.splice(p..p, what.bytes());
-            }
-        }
-    }
-    frames.concat()
-}
-
-/// Each call that some reader assembles has been cleared, and no reader finds it twice.
-fn check_only_cleared_calls(seen: &Seen) {
-    for (reading, calls) in gemini_client::all_calls(&seen.bytes) {
-        let fold = |input: &Value| match reading.folds_keys {
-            true => fold_keys(input),
-            false => input.clone(),
-        };
-        let mut cleared = seen.cleared();
-        for call in calls {
-            let input = fold(&call.input.unwrap());
-            if call.id.starts_with("toolu_holdgate_") {
-                assert_eq!(input, json!({}), "an inert call must be empty");
-                continue;
-            }
-            let found = cleared.iter().position(|(tool, id, known)| {
-                *tool == call.tool && (call.id.is_empty() || *id == call.id) && fold(known) == input
-            });
-            let found = found.unwrap_or_else(|| {
-                let (how, text) = (&reading.how, seen.text());
-                panic!(
-                    "{} {input} was not cleared, read by {how}: {text}",
-                    call.tool
-                )
-            });
-            cleared.remove(found);
-        }
-    }
-}
-
-fn check_canonical(bytes: &[u8]) {
-    let text = std::str::from_utf8(bytes).unwrap();
-    for frame in text.split_inclusive("\n\n") {
-        let data = frame
-            .strip_prefix("data: {")
-            .and_then(|f| f.strip_suffix("\n\n"));
-        let data = data.unwrap_or_else(|| panic!("{frame:?}"));
-        let ends = |c: char| c != '\t' && c < ' ' || "\u{85}\u{2028}\u{2029}".contains(c);
-        assert!(!data.contains(ends), "{frame:?}");
-    }
-}
-
 fn run(settings: GuardSettings, pieces: &[&[u8]]) -> Seen {
     let mut play = Play::new(context(settings));
     for piece in pieces {
@@ -185,8 +96,8 @@ fn every_stream_at_every_cut() {
     for frames in streams() {
         let bytes = frames.concat();
         let whole = run(settings(), &[&bytes]);
-        check_only_cleared_calls(&whole);
-        check_canonical(&whole.bytes);
+        check_only_cleared_calls(&whole, gemini_client::all_calls(&whole.bytes));
+        check_canonical(("data: ", "\n\n"), &whole.bytes);
         assert!(
             !gemini_client::holds(&whole.bytes, "rm -rf"),
             "{}",
@@ -223,7 +134,7 @@ proptest! {
     #[test]
     fn hostile_streams_pass_only_what_was_cleared(
         scenario in any::<prop::sample::Index>(),
-        mutations in prop::collection::vec((any::<usize>(), mutation()), 0..6),
+        mutations in prop::collection::vec((any::<usize>(), mutation(INSERTS)), 0..6),
         cuts in prop::collection::vec(any::<usize>(), 0..8),
         hold_all in any::<bool>(),
         go_on in any::<bool>(),
@@ -235,8 +146,8 @@ proptest! {
         };
         let bytes = mutate(scenario.get(&streams()).clone(), &mutations);
         let whole = run(settings.clone(), &[&bytes]);
-        check_only_cleared_calls(&whole);
-        check_canonical(&whole.bytes);
+        check_only_cleared_calls(&whole, gemini_client::all_calls(&whole.bytes));
+        check_canonical(("data: ", "\n\n"), &whole.bytes);
         let cut = run(settings, &chunks(&bytes, &cuts));
         prop_assert_eq!(cut.decisions(), whole.decisions());
         prop_assert_eq!(String::from_utf8_lossy(&cut.bytes), String::from_utf8_lossy(&whole.bytes));

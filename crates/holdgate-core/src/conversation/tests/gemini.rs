@@ -5,21 +5,8 @@ use crate::protocol::gemini::GEMINI;
 
 /// The commands that ended, in order, and how.
 fn ended(contents: &Value) -> Vec<(String, Outcome)> {
-    let know = Knowledge::built_in().unwrap();
-    let world = World::lexical("/p");
-    let reader = CallReader {
-        know: &know,
-        world: &world,
-        limits: CallLimits {
-            max_bytes: 1 << 20,
-            max_depth: 64,
-        },
-        fuel: 1_000_000,
-        room: &Unbounded,
-    };
     let body = json!({ "contents": contents }).to_string();
-    let request = GEMINI.read_request(body.into()).unwrap();
-    let history = Conversations::default().history(&request, &reader).unwrap();
+    let history = history_in(GEMINI, &mut Conversations::default(), &body).unwrap();
     let path = |step: &Step| {
         let paths = step.effects.iter().filter_map(|e| e.path.as_ref());
         let name = paths.map(|place| format!("{place:?}")).find_map(|text| {

@@ -65,10 +65,7 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
 
 /// The chunks of a body.
 fn chunks<'j, 'a>(json: &'j Json<'a>) -> &'j [Json<'a>] {
-    match json {
-        Json::Array(chunks) => chunks,
-        one => std::slice::from_ref(one),
-    }
+    json.as_array().unwrap_or(std::slice::from_ref(json))
 }
 
 impl Message<'_> {
@@ -129,10 +126,11 @@ fn with_parts<'a>(candidate: &Json<'a>, parts: Vec<Json<'a>>) -> Json<'a> {
 
 /// The object with another value of this member, if it has it.
 fn replaced<'a>(object: &Json<'a>, name: &str, value: Json<'a>) -> Json<'a> {
-    let members = object.as_object().unwrap_or_default().iter();
-    let members = members.map(|(key, old)| match is(key, name) {
-        true => (key.clone(), value.clone()),
-        false => (key.clone(), old.clone()),
-    });
-    Json::Object(members.collect())
+    let mut object = object.clone();
+    if let Json::Object(members) = &mut object
+        && let Some((_, old)) = members.iter_mut().find(|(key, _)| is(key, name))
+    {
+        *old = value;
+    }
+    object
 }

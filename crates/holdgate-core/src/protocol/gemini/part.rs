@@ -75,9 +75,10 @@ pub(super) fn read<'p>(
         if !ends || is_set(get(function, "partialArgs")) {
             held.fail(Fault::InPieces);
         }
-        return Ok(match ends {
-            true => Part::Call(held),
-            false => Part::Begins(held),
+        return Ok(if ends {
+            Part::Call(held)
+        } else {
+            Part::Begins(held)
         });
     }
     let is_declared = |key: &str| place.declared.inert.iter().any(|inert| inert == key);

@@ -49,9 +49,10 @@ impl ChunkReader {
             let ends = is_refused(&json) || candidates.iter().any(finishes);
             let part = part(ends);
             // Names mean nothing here, and some clients take frames with one for something else.
-            events.push(match named {
-                true => Event::Piece(part, frame(&json)),
-                false => Event::Inert(part),
+            events.push(if named {
+                Event::Piece(part, frame(&json))
+            } else {
+                Event::Inert(part)
             });
             return Ok(());
         }
@@ -87,9 +88,10 @@ impl ChunkReader {
                     let block = self.next_block;
                     self.next_block += 1;
                     events.push(Event::CallStart(block, held));
-                    match whole {
-                        true => events.push(Event::CallEnd(block)),
-                        false => self.open.push((number, block)),
+                    if whole {
+                        events.push(Event::CallEnd(block));
+                    } else {
+                        self.open.push((number, block));
                     }
                 }
                 Item::More(ends) => {

@@ -187,15 +187,14 @@ pub(super) fn empty_chunk() -> Canonical {
 /// The error object of the API. Clients look for it at the start of a chunk.
 pub(super) fn error(code: u16, message: &str) -> Json<'static> {
     let status = match code {
-        400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",
         403 => "PERMISSION_DENIED",
         404 => "NOT_FOUND",
         429 => "RESOURCE_EXHAUSTED",
+        500 | 502 => "INTERNAL",
         503 => "UNAVAILABLE",
         504 => "DEADLINE_EXCEEDED",
-        401..=499 => "FAILED_PRECONDITION",
-        _ => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
     };
     let error = Json::object([
         ("code", u64::from(code).into()),
