@@ -49,13 +49,12 @@ fn what_is_not_known_is_refused_and_media_pass() {
         ),
     ] {
         let frames = [parts(json!([part.clone()])), end()];
-        match expected {
-            Some(kind) => check(&frames, &[&refused(kind), "0 end STOP"]),
-            None => {
-                let seen = guarded(context(settings()), &frames.concat());
-                let sent = gemini_client::meaning(&seen.bytes);
-                assert_eq!(sent, gemini_client::meaning(&frames.concat()), "{part}");
-            }
+        if let Some(kind) = expected {
+            check(&frames, &[&refused(kind), "0 end STOP"]);
+        } else {
+            let seen = guarded(context(settings()), &frames.concat());
+            let sent = gemini_client::meaning(&seen.bytes);
+            assert_eq!(sent, gemini_client::meaning(&frames.concat()), "{part}");
         }
     }
 }

@@ -158,9 +158,10 @@ fn add_call(call: &Value, calls: &mut Vec<Assembled>) {
         calls.push(Assembled {
             tool: name,
             id: text("id"),
-            input: Some(match args {
-                Value::Null => Map::new().into(),
-                args => args.clone(),
+            input: Some(if args.is_null() {
+                Map::new().into()
+            } else {
+                args.clone()
             }),
         });
     }
@@ -210,10 +211,7 @@ fn acting_texts(value: &Value, texts: &mut Vec<String>) {
 
 /// The chunks of a response, which may come as one list.
 fn flat(events: Vec<Value>) -> Vec<Value> {
-    let chunks = |event| match event {
-        Value::Array(chunks) => chunks,
-        chunk => vec![chunk],
-    };
+    let chunks = |event: Value| event.as_array().cloned().unwrap_or_else(|| vec![event]);
     events.into_iter().flat_map(chunks).collect()
 }
 
