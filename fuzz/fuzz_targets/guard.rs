@@ -5,6 +5,9 @@
 #[path = "../../crates/holdgate/src/eval/client.rs"]
 #[allow(dead_code, reason = "only a part of it is needed")]
 mod client;
+#[path = "../../crates/holdgate/src/eval/gemini.rs"]
+#[allow(dead_code, reason = "only a part of it is needed")]
+mod gemini;
 #[path = "../../crates/holdgate/src/eval/loose.rs"]
 #[allow(dead_code, reason = "only a part of it is needed")]
 mod loose;
@@ -17,7 +20,7 @@ mod responses;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CHAT, OLLAMA, Protocol, RESPONSES, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
+use holdgate_core::{ANTHROPIC, Action, CHAT, GEMINI, OLLAMA, Protocol, RESPONSES, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,10 +35,11 @@ impl Clock for Stopped {
 
 /// The protocol that the flags name.
 fn protocol(flags: u8) -> &'static dyn Protocol {
-    match flags >> 2 & 3 {
+    match flags >> 2 & 7 {
         1 => CHAT,
         2 => OLLAMA,
         3 => RESPONSES,
+        4 => GEMINI,
         _ => ANTHROPIC,
     }
 }
@@ -85,7 +89,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         guard.feed(Bytes::copy_from_slice(chunk), Duration::ZERO, &mut outputs);
         assert!(guard.kept() <= 1 << 19);
     }
-    guard.finish(&mut outputs);
+    guard.finish(Duration::ZERO, &mut outputs);
     let mut sent = Sent::default();
     for output in outputs {
         match output {
@@ -127,6 +131,7 @@ fn check(sent: &Sent, flags: u8) {
     let readings = match protocol(flags).name() {
         "anthropic" => client::all_calls(&sent.bytes),
         "responses" => responses::all_calls(&sent.bytes),
+        "gemini" => gemini::all_calls(&sent.bytes),
         _ => loose::all_calls(&sent.bytes),
     };
     for (reading, calls) in readings {

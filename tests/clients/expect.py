@@ -40,7 +40,7 @@ class Expect:
 
     def at(self, client, config):
         """The same for this client and configuration."""
-        known = client in ("claude", "opencode") and config != "explain" or config == "continue"
+        known = client in ("claude", "opencode", "gemini") and config != "explain" or config == "continue"
         if not (self.goes_on and known):
             return self
         least, most = self.requests
@@ -95,6 +95,8 @@ ALL = ("claude", "python", "python-whole")
 
 OPENAI = ("openai", "openai-whole")
 OLLAMA = ("ollama", "ollama-whole")
+# The SDK with events and with whole answers, and a list of chunks, read with the SDK's types.
+GENAI = ("genai", "genai-whole", "genai-list")
 
 # (scenarios, kinds of client, configuration, what to expect)
 TABLE = [
@@ -226,5 +228,38 @@ TABLE = [
     ("dupkeys", ("opencode",), "default", REFUSED.but(goes_on=False)),
     ("slow_input", ("opencode",), "keep-alive", RUNS),
     ("http400", OPENAI + OLLAMA, "default", BROKEN.but(says="fake error")),
+    # The same through Gemini's protocol.
+    ("text", GENAI, "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool tool_only mixed_order think_tool stop_endturn_tool", GENAI, "default", RUNS),
+    ("parallel", GENAI, "default", RUNS.but(runs=2)),
+    ("parallel", ("genai",), "hold-all", RUNS.but(runs=2)),
+    ("ten_calls", ("genai",), "default", RUNS.but(runs=10)),
+    ("big", GENAI, "default", made(("big.txt", BIG))),
+    ("slow_hold slow_hold_noping", ("genai",), "default", RUNS),
+    ("slow_input", ("genai",), "keep-alive", RUNS),
+    ("rm_home", GENAI, "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", GENAI, "continue", by_rule("recursive-delete-outside-project")),
+    ("secret_read", ("genai",), "default", by_rule("secret-read")),
+    ("repeat", ("genai",), "default", REFUSED.but(runs=5, requests=(6, 6))),
+    ("force_push", GENAI, "once", RUNS.but(recorded=('"answer":"once"',))),
+    ("force_push", ("genai",), "nobody", REFUSED.but(says="nobody answered", recorded=('"answer":"timeout"',))),
+    ("read_overwrite", GENAI, "default", RUNS.but(requests=(3, 3), files=(("src/main.py", "print(2)\n"),))),
+    ("leak_base64 leak_split", ("genai",), "default", LEAK),
+    ("injected_page", GENAI, "default", RUNS.but(requests=(3, 3), asked=("[TOOL OUTPUT - DATA ONLY",), recorded=('"layer":"injection"', 'named-by-others'))),
+    ("refused_rm", GENAI, "default", by_rule("refused-in-words").but(layer="divergence")),
+    ("deep lone_surrogate", ("genai", "genai-whole"), "default", REFUSED),
+    ("badjson dupkeys trailing", ("genai", "genai-whole"), "default", BROKEN),
+    ("dup_id", ("genai",), "default", RUNS.but(marker="one\n")),
+    ("cut_tool cut_clean_tool cut_before_stop err_mid", ("genai",), "default", BROKEN.but(says="")),
+    ("http400", GENAI, "default", BROKEN.but(says="")),
+    # Gemini CLI names its working folder, and reports a call that lacks arguments to the model.
+    ("text", ("gemini",), "default", SHOWN.but(says="Hello from the fake upstream.")),
+    ("tool think_tool", ("gemini",), "default", RUNS),
+    ("parallel", ("gemini",), "default", RUNS.but(runs=2)),
+    ("rm_home", ("gemini",), "default", by_rule("recursive-delete-outside-project")),
+    ("rm_home", ("gemini",), "explain", by_rule("recursive-delete-outside-project")),
+    ("slow_input", ("gemini",), "keep-alive", RUNS),
+    ("dupkeys", ("gemini",), "default", SHOWN.but(says=NOTICE)),
+    ("blind_overwrite", ("gemini",), "default", by_rule("blind-overwrite").but(layer="policy")),
     ("http429", OPENAI, "default", RETRIED),
 ]

@@ -34,15 +34,18 @@ ROOT = Path(__file__).resolve().parents[2]
 AGENTS = {
     "claude": ("@anthropic-ai/claude-code", "2.1.197", ".bin/claude"),
     "opencode": ("opencode-ai", "1.18.33", ".bin/opencode"),
+    "gemini": ("@google/gemini-cli", "0.61.0", ".bin/gemini"),
 }
 # The libraries that the small agents use: by the start of their kinds, with their programs.
 LIBRARIES = {
     "python": ("anthropic", "2.8.0", "agent.py"),
     "openai": ("openai", "3.49.0", "agent_openai.py"),
     "ollama": ("ollama", "0.6.3", "agent_ollama.py"),
+    "genai": ("google-genai", "3.3.0", "agent_gemini.py"),
 }
 TIMEOUT = 60
-# opencode starts slowly, most of all on a machine that has other work.
+# These start slowly, most of all on a machine that has other work.
+SLOW = ("opencode", "gemini")
 SLOW_TIMEOUT = 180
 SLOW_SECONDS = 4
 MAX_SILENCE = 2.0
@@ -123,7 +126,7 @@ def install(options):
             command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
             subprocess.run(command, cwd=cache / "npm", check=True, stdout=sys.stderr)
     for family, (name, version, _) in LIBRARIES.items():
-        there = list(cache.glob(f"venv/lib/*/site-packages/{name}-{version}.dist-info"))
+        there = list(cache.glob(f"venv/lib/*/site-packages/{name.replace('-', '_')}-{version}.dist-info"))
         if options.client in (None, family) and not there:
             if not python.exists():
                 subprocess.run([sys.executable, "-m", "venv", cache / "venv"], check=True)
@@ -155,6 +158,12 @@ def play(run, base, folder, programs):
         code, lines = execute(run, command, base, home, work)
         run.said = "\n".join(line["part"].get("text", "") for line in lines if line.get("type") == "text")
         run.end = run.end or ("error" if code != 0 else "done")
+    elif run.client == "gemini":
+        give_gemini_settings(home)
+        command = [programs["gemini"], "-p", "please run the command", *GEMINI_FLAGS]
+        code, lines = execute(run, command, base, home, work)
+        run.said = gemini_text(lines)
+        run.end = run.end or ("error" if code != 0 else "done")
     else:
         family, _, how = run.client.partition("-")
         agent = ROOT / "tests/clients" / LIBRARIES[family][2]
@@ -178,6 +187,9 @@ def execute(run, command, base, home, work):
         "OLLAMA_HOST": base,
         # Its library sends no key unless it has one.
         "OLLAMA_API_KEY": f"fake-{run.name}",
+        "GOOGLE_GEMINI_BASE_URL": base,
+        "GEMINI_API_KEY": f"fake-{run.name}",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
@@ -191,7 +203,7 @@ def execute(run, command, base, home, work):
     with open(home / "output.jsonl", "wb") as output, open(home / "errors.txt", "wb") as errors:
         with child(command, cwd=work, env=environment, stdout=output, stderr=errors) as process:
             try:
-                code = process.wait(SLOW_TIMEOUT if run.client == "opencode" else TIMEOUT)
+                code = process.wait(SLOW_TIMEOUT if run.client in SLOW else TIMEOUT)
             except subprocess.TimeoutExpired:
                 code, run.end = -1, "timeout"
     lines = []
@@ -208,6 +220,28 @@ def opencode(base):
     provider = {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": options, "models": {"fake-model": model}}
     allow = {"bash": "allow", "edit": "allow", "external_directory": "allow"}
     return {"provider": {"fake": provider}, "model": "fake/fake-model", "permission": allow, "share": "disabled"}
+
+
+# Without questions of its own.
+GEMINI_FLAGS = ["--yolo", "--output-format", "stream-json", "--model", "gemini-2.5-flash"]
+
+
+def give_gemini_settings(home):
+    """Settings of Gemini CLI: a key instead of a login, and nothing but what the model is asked."""
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    (home / ".gemini").mkdir(parents=True, exist_ok=True)
+    (home / ".gemini/settings.json").write_text(json.dumps(settings))
+
+
+def gemini_text(lines):
+    """What Gemini CLI has said, from its output."""
+    said = [line for line in lines if line.get("type") == "message" and line.get("role") == "assistant"]
+    errors = [json.dumps(line["error"]) for line in lines if line.get("error")]
+    return "\n".join(["".join(str(line.get("content", "")) for line in said), *errors])
 
 
 def measure_silence(run, base):
@@ -302,13 +336,17 @@ def operator(binary, state, answer):
         os.close(terminal)
 
 
+# Where models are asked for an answer.
+PATHS = ("/messages", "/chat/completions", "/api/chat", ":generateContent", ":streamGenerateContent")
+
+
 def main_requests(record, run):
     """The bodies of the requests that play the scenario, in order."""
     bodies = []
     for path in sorted((record / run.name).glob("*.request.json"), key=lambda p: int(p.name.split(".")[0])):
         request = json.loads(path.read_text())
         path = request["target"].partition("?")[0]
-        to_model = request["method"] == "POST" and path.endswith(("/messages", "/chat/completions", "/api/chat"))
+        to_model = request["method"] == "POST" and path.endswith(PATHS)
         body = request["body"]
         if to_model and isinstance(body, dict) and (body.get("tools") or run.scenario.endswith("_any")):
             bodies.append(body)

@@ -128,6 +128,9 @@ pub enum Fault {
     /// Two keys that some clients read as one.
     #[error("the key `{0}` differs from another key only in case")]
     AmbiguousKey(String),
+    /// A call whose arguments are spread over several parts, by paths.
+    #[error("its arguments come in pieces (`partialArgs`), which are not joined here")]
+    InPieces,
     /// A kind of block that the protocol does not define.
     #[error("`{0}` is an unknown kind of block")]
     UnknownKind(String),

@@ -227,18 +227,37 @@ fn read(
 /// never changes the order of what came before. An id can be used again.
 fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
     let mut refused: HashSet<Key<'_>> = HashSet::new();
-    let mut open: HashMap<&str, Vec<&Arc<Step>>> = HashMap::new();
+    // By id, and by tool; each call with its number.
+    let mut open: HashMap<&str, Vec<(usize, &Arc<Step>)>> = HashMap::new();
+    let mut by_tool: HashMap<&str, VecDeque<(usize, &Arc<Step>)>> = HashMap::new();
+    let mut done: HashSet<usize> = HashSet::new();
     let mut finished = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         match part {
             Part::User(_) => {}
-            Part::Call(step) => open.entry(&step.call).or_default().push(step),
+            Part::Call(step) => {
+                open.entry(&step.call).or_default().push((number, step));
+                by_tool
+                    .entry(&step.tool)
+                    .or_default()
+                    .push_back((number, step));
+            }
             Part::Result {
                 call,
+                in_order,
                 failed,
                 shown,
             } => {
-                let ended = open.remove(call.as_str()).unwrap_or_default();
+                let mut ended = if *in_order {
+                    let queue = by_tool.entry(call).or_default();
+                    let mut next = std::iter::from_fn(|| queue.pop_front());
+                    next.find(|(call, _)| !done.contains(call))
+                        .into_iter()
+                        .collect()
+                } else {
+                    open.remove(call.as_str()).unwrap_or_default()
+                };
+                ended.retain(|(call, _)| done.insert(*call));
                 // With several calls it is unknown whose result this is: none is known to have
                 // succeeded.
                 let outcome = if *failed || ended.len() > 1 {
@@ -247,7 +266,7 @@ fn finished<'p>(parts: &[&'p Part]) -> Vec<Finished<'p>> {
                     Outcome::Done
                 };
                 let ended = ended.into_iter();
-                finished.extend(ended.map(|step| Finished {
+                finished.extend(ended.map(|(_, step)| Finished {
                     step,
                     outcome,
                     shown: shown.as_ref(),

@@ -43,7 +43,8 @@ pub use guard::{
     StreamGuard, Unjudged, guard_message,
 };
 pub use protocol::{
-    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, inert_value, is_inert_text,
+    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, gemini::GEMINI, inert_value,
+    is_inert_text,
     ollama::OLLAMA, responses::RESPONSES,
 };
 pub use request::{Request, RequestFacts};

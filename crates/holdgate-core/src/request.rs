@@ -87,8 +87,11 @@ pub(crate) enum Mention<'m> {
     },
     /// A call came to an end.
     Result {
-        /// Its id.
+        /// Its id, or the name of its tool.
         call: &'m str,
+        /// Whether it has no id: then it is the result of the first call of the tool that has none
+        /// yet.
+        in_order: bool,
         /// Whether the tool reported an error.
         failed: bool,
         /// The texts in it.

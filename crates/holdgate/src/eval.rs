@@ -5,6 +5,7 @@
 
 mod cases;
 pub mod client;
+pub mod gemini;
 mod json;
 mod judge;
 pub mod loose;

@@ -161,8 +161,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let upstream = match &config.other_upstreams {
         None => config.upstream.to_string(),
         Some(others) => format!(
-            "{} (OpenAI's protocols: {}, Ollama's: {})",
-            config.upstream, others.openai, others.ollama
+            "{} (OpenAI's protocols: {}, Ollama's: {}, Gemini's: {})",
+            config.upstream, others.openai, others.ollama, others.gemini
         ),
     };
     let open = !config.proxy.listen.ip().is_loopback();

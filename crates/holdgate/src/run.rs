@@ -48,6 +48,8 @@ use way::{Told, Way};
 const VENDOR: &str = "api.anthropic.com";
 /// Where `OpenAI`'s API is.
 const OPENAI: &str = "api.openai.com";
+/// Where Gemini's API is.
+const GEMINI: &str = "generativelanguage.googleapis.com";
 
 /// The exit code after SIGKILL.
 const KILLED: u8 = 137;
@@ -68,6 +70,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if let Some(others) = &mut config.other_upstreams {
         go_on_to_openai(&mut others.openai);
+        go_on_to_gemini(&mut others.gemini);
         if way.is_codex() && config.upstream.host() == Some(VENDOR) {
             // All that it asks for is there.
             config.upstream = others.openai.clone();
@@ -221,6 +224,21 @@ fn go_on_to_openai(upstream: &mut Uri) {
         Some(Err(_)) | None => log::warn(
             "OPENAI_BASE_URL does not end in /v1 and is not used; set `upstream.openai` to where \
              /v1/chat/completions is",
+        ),
+    }
+}
+
+/// The same for servers that speak Gemini's protocol.
+fn go_on_to_gemini(upstream: &mut Uri) {
+    let set = std::env::var("GOOGLE_GEMINI_BASE_URL").unwrap_or_default();
+    if set.is_empty() || upstream.host() != Some(GEMINI) {
+        return;
+    }
+    match upstream_url(set.trim_end_matches('/')) {
+        Ok(base) => *upstream = base,
+        Err(_) => log::warn(
+            "GOOGLE_GEMINI_BASE_URL is not the address of a server and is not used; set \
+             `upstream.gemini`",
         ),
     }
 }

@@ -44,10 +44,12 @@ pub(super) fn look(
             .map(|part| match part {
                 Part::Result {
                     call,
+                    in_order,
                     failed,
                     shown: known,
                 } => Part::Result {
                     call: call.clone(),
+                    in_order: *in_order,
                     failed: *failed,
                     shown: shown.next().flatten().or_else(|| known.clone()),
                 },

@@ -56,8 +56,10 @@ pub(super) enum Part {
     Call(Arc<Step>),
     /// It came to an end.
     Result {
-        /// The call.
+        /// The call, or the name of its tool.
         call: String,
+        /// Whether it belongs to the first call of that tool without a result.
+        in_order: bool,
         /// Whether the tool reported an error.
         failed: bool,
         /// What it has shown; `None` until its call is known.
@@ -159,8 +161,14 @@ impl CallReader<'_> {
                         HeldCall::new(runs, Some(id.to_owned()), Some(tool.to_owned()), input);
                     Some(self.call((id, tool), &held, digest, room))
                 }
-                Mention::Result { call, failed, .. } => Some(Part::Result {
+                Mention::Result {
+                    call,
+                    in_order,
+                    failed,
+                    ..
+                } => Some(Part::Result {
                     call: call.to_owned(),
+                    in_order,
                     failed,
                     shown: None,
                 }),

@@ -1,9 +1,10 @@
+mod gemini;
 mod random;
 mod secrets;
 
 use super::*;
 use crate::call::CallLimits;
-use crate::protocol::anthropic::ANTHROPIC;
+use crate::protocol::{Protocol, anthropic::ANTHROPIC};
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
 use holdgate_effects::effect::Kind;
@@ -26,6 +27,14 @@ fn try_absorb(store: &mut Conversations, body: &str) -> Result<Seen, JsonError> 
 }
 
 fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, JsonError> {
+    history_in(ANTHROPIC, store, body)
+}
+
+fn history_in(
+    protocol: &dyn Protocol,
+    store: &mut Conversations,
+    body: &str,
+) -> Result<Arc<History>, JsonError> {
     let know = Knowledge::built_in().unwrap();
     let world = World::lexical("/p");
     let reader = CallReader {
@@ -38,7 +47,7 @@ fn try_history(store: &mut Conversations, body: &str) -> Result<Arc<History>, Js
         fuel: 1_000_000,
         room: &Unbounded,
     };
-    let request = ANTHROPIC.read_request(Bytes::copy_from_slice(body.as_bytes()))?;
+    let request = protocol.read_request(Bytes::copy_from_slice(body.as_bytes()))?;
     store.history(&request, &reader)
 }
 

@@ -4,24 +4,25 @@ use super::sink::Sink;
 use super::{Output, State, StreamGuard};
 use crate::event::{Part, Violation};
 use bytes::Bytes;
+use std::time::Duration;
 
 impl StreamGuard {
     /// The upstream has ended the body.
-    pub fn finish(&mut self, out: &mut Vec<Output>) {
+    pub fn finish(&mut self, now: Duration, out: &mut Vec<Output>) {
         let between = !self.reader.is_mid_block() && !self.decoder.is_mid_frame();
-        let waiting = self.is_waiting();
-        if self.state == State::Ending && between && (self.hold.is_empty() || waiting) {
-            // Only the last event is missing; some servers do not send it.
+        if self.state == State::Ending && between && self.hold.is_whole() {
+            // Only the last event is missing; some servers and protocols do not send it.
             self.state = State::Complete;
             let end = self.writer.end();
-            if waiting {
-                // It waits behind the call that waits for its verdict or an answer.
-                self.hold.push_frame(&end, Part::MessageStop);
-            } else {
-                let mut sink = Sink::new(&Bytes::new(), out);
+            let mut sink = Sink::new(&Bytes::new(), out);
+            if self.hold.is_empty() {
                 sink.send(end);
-                sink.finish();
+            } else {
+                // It waits behind the calls that wait for the end, a verdict or an answer.
+                self.hold.push_frame(&end, Part::MessageStop);
+                self.release(now, &mut sink);
             }
+            sink.finish();
             return;
         }
         self.cut(

@@ -54,6 +54,11 @@ impl Hold {
         self.queue.is_empty()
     }
 
+    /// Whether every call that waits has ended.
+    pub(super) fn is_whole(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// About how many bytes wait.
     pub(super) fn bytes(&self) -> usize {
         self.bytes

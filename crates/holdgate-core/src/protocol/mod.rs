@@ -5,6 +5,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod chat;
+pub(crate) mod gemini;
 pub(crate) mod ollama;
 mod prompt;
 pub(crate) mod responses;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 pub const PROTOCOLS: &[&dyn Protocol] = &[
     anthropic::ANTHROPIC,
     chat::CHAT,
+    gemini::GEMINI,
     ollama::OLLAMA,
     responses::RESPONSES,
 ];
@@ -89,6 +91,8 @@ pub enum Vendor {
     OpenAi,
     /// Ollama, which runs on the same machine as a rule.
     Ollama,
+    /// Google's Gemini API.
+    Gemini,
 }
 
 impl PartialEq for dyn Protocol {

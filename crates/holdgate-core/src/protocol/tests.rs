@@ -114,7 +114,7 @@ fn text_leaves_at_once_and_calls_when_they_are_judged_however_they_are_cut() {
         for chunk in body.as_bytes().chunks(size) {
             guard.feed(Bytes::copy_from_slice(chunk), NOW, &mut outputs);
         }
-        guard.finish(&mut outputs);
+        guard.finish(Duration::ZERO, &mut outputs);
         assert_eq!(sent(&mut outputs), expected);
         assert!(guard.is_over() && !guard.has_failed());
     }
@@ -165,7 +165,7 @@ fn a_person_decides_and_meanwhile_the_client_is_kept_waiting() {
         assert_eq!(sent(&mut outputs), "<ask r-1>\n");
         guard.tick(later, &mut outputs);
         assert_eq!(sent(&mut outputs), stream(&[r#"{"alive":true}"#]));
-        guard.finish(&mut outputs);
+        guard.finish(Duration::ZERO, &mut outputs);
         guard.answer("r-1", answer, later, &mut outputs);
         let sent = sent(&mut outputs);
         assert_eq!(sent.contains(r#"{"call":"#), passes, "{sent}");
@@ -180,7 +180,7 @@ fn a_stream_that_breaks_off_or_cannot_be_read_ends_with_an_error() {
         let mut outputs = Vec::new();
         let mut guard = StreamGuard::new(judge(|_| {}), NOW);
         guard.feed((begun.clone() + &stream(more)).into(), NOW, &mut outputs);
-        guard.finish(&mut outputs);
+        guard.finish(Duration::ZERO, &mut outputs);
         let sent = sent(&mut outputs);
         let last = format!("data: {{\"error\":\"{expected}");
         assert!(sent.contains(&last) && !sent.contains("ls"), "{sent}");

@@ -56,10 +56,10 @@ pub(super) fn outline(body: &[u8], messages: &str, depth: usize) -> Result<Outli
                 Ok(())
             })
         } else {
-            let is_text = skimmer.peek() == Some(b'"');
+            let is_one = matches!(skimmer.peek(), Some(b'"' | b'{'));
             skimmer.value(1)?;
-            if name == messages && is_text {
-                // The whole conversation is one text.
+            if name == messages && is_one {
+                // The whole conversation is one text, or one message.
                 outline.messages.push(start..skimmer.at);
             }
             outline.members.push((name, start..skimmer.at));

@@ -156,6 +156,10 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
             "unknown-block",
             "if this block cannot cause an action, the operator can add it to `guard.inert_blocks`",
         ),
+        Fault::InPieces => (
+            "unreadable-call",
+            "the client must not ask for `streamFunctionCallArguments`",
+        ),
         Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
         Fault::Json(_)
         | Fault::NotAnObject

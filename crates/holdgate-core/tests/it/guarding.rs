@@ -167,7 +167,7 @@ impl Play {
     }
 
     pub(crate) fn finish(&mut self) {
-        self.act(|guard, _, out| guard.finish(out));
+        self.act(StreamGuard::finish);
     }
 
     /// Answers the question that is open.

@@ -21,6 +21,10 @@ mod damage;
 mod diverging;
 mod frames;
 mod gate;
+mod gemini;
+mod gemini_hostile;
+mod gemini_parts;
+mod gemini_whole;
 mod guarding;
 mod hostile;
 mod judging_apart;
@@ -36,6 +40,9 @@ mod streams;
 #[path = "../../../holdgate/src/eval/client.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod assemble;
+#[path = "../../../holdgate/src/eval/gemini.rs"]
+#[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
+mod gemini_client;
 #[path = "../../../holdgate/src/eval/loose.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
 mod loose;

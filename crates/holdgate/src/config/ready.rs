@@ -21,6 +21,8 @@ pub struct OtherUpstreams {
     pub openai: Uri,
     /// Those of Ollama's own.
     pub ollama: Uri,
+    /// Those of Gemini's.
+    pub gemini: Uri,
 }
 
 /// Ready settings.
@@ -113,6 +115,7 @@ impl Config {
         match (vendor, &self.other_upstreams) {
             (Vendor::OpenAi, Some(others)) => &others.openai,
             (Vendor::Ollama, Some(others)) => &others.ollama,
+            (Vendor::Gemini, Some(others)) => &others.gemini,
             (Vendor::Anthropic, _) | (_, None) => &self.upstream,
         }
     }

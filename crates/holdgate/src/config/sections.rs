@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Clients that were seen to check a call against its schema before they run it, and to report the
 /// error to the model: Claude Code, opencode and Codex.
-const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/", "codex"];
+const CONTINUE_CLIENTS: &[&str] = &["claude-cli/", "opencode/", "codex", "GeminiCLI"];
 
 /// How a setting is written: in a form of its own, or as its type is.
 macro_rules! form {
@@ -103,7 +103,8 @@ section!(ProxyFile =>
 section!(UpstreamFile {
     anthropic: UpstreamUrl,
     openai: UpstreamUrl,
-    ollama: UpstreamUrl
+    ollama: UpstreamUrl,
+    gemini: UpstreamUrl
 });
 section!(GuardFile =>
     /// How calls are held and judged.
@@ -292,6 +293,10 @@ impl ConfigFile {
             other_upstreams: Some(OtherUpstreams {
                 openai: vendor(self.upstream.openai, "https://api.openai.com"),
                 ollama: vendor(self.upstream.ollama, "http://127.0.0.1:11434"),
+                gemini: vendor(
+                    self.upstream.gemini,
+                    "https://generativelanguage.googleapis.com",
+                ),
             }),
             continue_clients: guard.continue_clients,
             guard: GuardSettings {

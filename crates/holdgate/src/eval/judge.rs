@@ -1,7 +1,7 @@
 //! Judges one case: in a fresh session, with no facts from this machine's disk.
 
 use super::cases::{Call, Case, Expect, StreamCase, Subject};
-use super::{client, loose, responses};
+use super::{client, gemini, loose, responses};
 use crate::judging;
 use crate::proxy::answer::{Answer, error_answer};
 use crate::upstream::remove_hop_by_hop;
@@ -292,7 +292,7 @@ impl Bench {
                     guard.feed(chunk, Duration::ZERO, &mut outputs);
                 }
                 guard.feed(rest, Duration::ZERO, &mut outputs);
-                guard.finish(&mut outputs);
+                guard.finish(Duration::ZERO, &mut outputs);
                 outcome.take(outputs)
             }
         }
@@ -307,6 +307,7 @@ fn means_the_same(protocol: &dyn Protocol, sent: &[u8], came: &[u8]) -> bool {
     match protocol.name() {
         "chat" | "ollama" => loose::same(sent, came),
         "responses" => responses::meaning(sent) == responses::meaning(came),
+        "gemini" => gemini::meaning(sent) == gemini::meaning(came),
         _ => client::meaning(sent) == client::meaning(came),
     }
 }
@@ -316,6 +317,7 @@ fn holds(protocol: &dyn Protocol, sent: &[u8], marker: &str) -> bool {
     match protocol.name() {
         "chat" | "ollama" => loose::holds(sent, marker),
         "responses" => responses::holds(sent, marker),
+        "gemini" => gemini::holds(sent, marker),
         _ => client::holds(sent, marker),
     }
 }

@@ -291,7 +291,7 @@ impl HttpBody for GuardedBody {
                     this.finish(|guard, _, out| guard.cut(&why, out));
                 }
                 Poll::Ready(None) => {
-                    this.finish(|guard, _, out| guard.finish(out));
+                    this.finish(StreamGuard::finish);
                 }
                 Poll::Pending => {
                     let (now, due) = (this.app.now(), this.due());

@@ -113,7 +113,8 @@ async fn answer(
                 .read_request(body.clone())
                 .map_err(|e| unreadable(&e))?;
             let facts = read.facts.clone();
-            exchange.session = session_id(given_session.as_deref(), &head.headers, &facts);
+            let query = head.uri.query();
+            exchange.session = session_id(given_session.as_deref(), &head.headers, query, &facts);
             let known = app.session_apart(&exchange.session, facts.working_dir.as_deref());
             let known = known.await.map_err(|_| {
                 let message = "the agent's working folder could not be read";

@@ -27,6 +27,11 @@ const OLLAMA_PATHS: &[&str] = &[
     "/api/embeddings",
 ];
 
+/// Versions of Gemini's API that no other provider serves.
+const GEMINI_VERSIONS: &[&str] = &["v1beta", "v1alpha"];
+/// What only Gemini is asked of a model, besides answers.
+const GEMINI_METHODS: &[&str] = &[":counttokens", ":embedcontent", ":batchembedcontents"];
+
 /// The protocol of answers to requests that name no API.
 pub(crate) const DEFAULT: &dyn Protocol = ANTHROPIC;
 
@@ -75,8 +80,23 @@ pub(super) fn vendor(method: &Method, path: &str) -> Vendor {
     let path = path.split('?').next().unwrap_or_default();
     match Route::of(method, path) {
         Route::Guarded(protocol) => protocol.vendor(),
-        Route::Other if OLLAMA_PATHS.contains(&plain_path(path).as_str()) => Vendor::Ollama,
-        Route::Unguarded | Route::Other => Vendor::Anthropic,
+        Route::Other => vendor_of(&plain_path(path)),
+        Route::Unguarded => Vendor::Anthropic,
+    }
+}
+
+/// Whose path this is, if its answers carry no calls.
+fn vendor_of(path: &str) -> Vendor {
+    let start = path.strip_prefix("/upload").unwrap_or(path).get(1..);
+    let version = start.and_then(|start| start.split('/').next());
+    let is_gemini = version.is_some_and(|version| GEMINI_VERSIONS.contains(&version))
+        || path.starts_with("/v1/models/") && GEMINI_METHODS.iter().any(|m| path.ends_with(m));
+    if OLLAMA_PATHS.contains(&path) {
+        Vendor::Ollama
+    } else if is_gemini {
+        Vendor::Gemini
+    } else {
+        Vendor::Anthropic
     }
 }
 
@@ -113,17 +133,26 @@ fn is_session_id(id: &str) -> bool {
 }
 
 /// By path, by the client's own id, else by key and the root of the conversation.
-pub(super) fn session_id(given: Option<&str>, headers: &HeaderMap, facts: &RequestFacts) -> String {
+pub(super) fn session_id(
+    given: Option<&str>,
+    headers: &HeaderMap,
+    query: Option<&str>,
+    facts: &RequestFacts,
+) -> String {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let named = header("x-claude-code-session-id").or(header("x-session-id"));
     let own = named.or(facts.session.as_deref());
     if let Some(id) = given.or(own).filter(|id| is_session_id(id)) {
         return id.to_owned();
     }
+    let mut pairs = query.unwrap_or_default().split('&');
+    let in_query = pairs.find_map(|pair| pair.strip_prefix("key="));
     let mut hasher = Sha256::new();
     for part in [
         header("x-api-key").unwrap_or_default(),
         header("authorization").unwrap_or_default(),
+        header("x-goog-api-key").unwrap_or_default(),
+        in_query.unwrap_or_default(),
         own.unwrap_or_default(),
         &facts.root,
     ] {
@@ -199,6 +228,22 @@ mod tests {
             ("/api/oauth/profile", "", Vendor::Anthropic),
             ("/v1/models", "", Vendor::Anthropic),
             ("/api/tags", "", Vendor::Ollama),
+            ("/v1beta/models/g:generateContent", "gemini", Vendor::Gemini),
+            (
+                "/v1/models/g:streamGenerateContent?alt=sse&key=k",
+                "gemini",
+                Vendor::Gemini,
+            ),
+            (
+                "/v1alpha/tunedModels/g%3AgenerateContent",
+                "gemini",
+                Vendor::Gemini,
+            ),
+            ("/v1beta/models/g:countTokens", "", Vendor::Gemini),
+            ("/v1/models/g:countTokens", "", Vendor::Gemini),
+            ("/v1beta/models?key=k", "", Vendor::Gemini),
+            ("/upload/v1beta/files", "", Vendor::Gemini),
+            ("/v1/models/ft:x", "", Vendor::Anthropic),
         ] {
             assert_eq!(vendor(&Method::POST, path), expected, "{path}");
             let route = Route::of(&Method::POST, path.split('?').next().unwrap());
@@ -214,7 +259,9 @@ mod tests {
         for path in [
             "/v1/completions",
             "/api/generate",
-            "/v1beta/models/g:streamGenerateContent",
+            "/v1internal:streamGenerateContent",
+            "/v1beta/models/g:batchGenerateContent",
+            "/v1/projects/p/locations/l/publishers/google/models/g:generateContent",
             "/model/x/invoke-with-response-stream",
             "/v1/projects/p/models/m:streamRawPredict",
             "/v1/messages/batches/b/results",
@@ -232,7 +279,7 @@ mod tests {
                 root: root.to_owned(),
                 ..RequestFacts::default()
             };
-            session_id(None, &headers, &facts)
+            session_id(None, &headers, None, &facts)
         };
         assert_eq!(id("a", "hi"), id("a", "hi"));
         assert_ne!(id("a", "hi"), id("b", "hi"));
@@ -248,8 +295,8 @@ mod tests {
             session: Some("meta".into()),
             ..RequestFacts::default()
         };
-        assert_eq!(session_id(Some("path"), &headers, &facts), "path");
-        assert_eq!(session_id(None, &headers, &facts), "own");
-        assert_eq!(session_id(None, &HeaderMap::new(), &facts), "meta");
+        assert_eq!(session_id(Some("path"), &headers, None, &facts), "path");
+        assert_eq!(session_id(None, &headers, None, &facts), "own");
+        assert_eq!(session_id(None, &HeaderMap::new(), None, &facts), "meta");
     }
 }

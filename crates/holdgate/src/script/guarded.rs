@@ -110,7 +110,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         for chunk in body.chunks(size) {
             guard.feed(Bytes::copy_from_slice(chunk), Duration::ZERO, &mut outputs);
         }
-        guard.finish(&mut outputs);
+        guard.finish(Duration::ZERO, &mut outputs);
         Some(Vec::new())
     };
     let (mut cleared, mut inert) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
 //! A scripted model: answers what `scenarios.json` says, in the Anthropic Messages format, as `OpenAI`
-//! Chat Completions or as Ollama, by the path of the request.
+//! Chat Completions, as Ollama or as Gemini, by the path of the request.
 //!
 //! For the demo and for tests, honest answers as well as every way in which a stream can be odd,
 //! broken or hostile. Commands that a client runs write to `marker.txt`, so the file's lines tell
@@ -14,8 +14,8 @@ mod tests;
 
 pub use guarded::guard_lines;
 pub use model::{
-    Step, StreamOptions, Turn, chat_message, chat_stream, message, names, ollama_message,
-    ollama_stream, scenario, stream,
+    Step, StreamOptions, Turn, chat_message, chat_stream, gemini_list, gemini_message,
+    gemini_stream, message, names, ollama_message, ollama_stream, scenario, stream,
 };
 pub use server::{Options, ScriptedModel};
 
@@ -32,6 +32,7 @@ pub fn dump(dir: &Path) -> std::io::Result<()> {
                 (0, stream(turn, "m", 1, &options)),
                 (4, chat_stream(turn, "m", 1, &options)),
                 (8, ollama_stream(turn, "m", 1)),
+                (16, gemini_stream(turn, "m", 1, &options)),
             ];
             for (flags, steps) in streams {
                 let mut bytes = vec![flags, 64];

@@ -8,8 +8,8 @@
 
 use super::answer::{Answer, error, streamed, whole};
 use super::model::{
-    StreamOptions, Turn, chat_message, chat_stream, message, ollama_message, ollama_stream,
-    scenario, stream,
+    StreamOptions, Turn, chat_message, chat_stream, gemini_list, gemini_message, gemini_stream,
+    message, ollama_message, ollama_stream, scenario, stream,
 };
 use crate::threads::lock;
 use holdgate_effects::json::{Json, LoneSurrogates};
@@ -156,6 +156,9 @@ impl Script {
         if head.method == Method::HEAD {
             return whole(StatusCode::NOT_FOUND, String::new());
         }
+        if path.ends_with(":countTokens") {
+            return whole(StatusCode::OK, r#"{"totalTokens":25}"#.to_owned());
+        }
         if path.ends_with("/count_tokens") {
             return whole(StatusCode::OK, r#"{"input_tokens":25}"#.to_owned());
         }
@@ -165,7 +168,10 @@ impl Script {
         let Some(format) = Format::of(&path) else {
             return error(StatusCode::NOT_FOUND, "no route");
         };
-        let turn = self.turn(&run, &head, &body);
+        let mut turn = self.turn(&run, &head, &body);
+        if matches!(format, Format::Gemini(_)) && body.text().contains("\"run_shell_command\"") {
+            turn = turn.for_gemini_cli();
+        }
         if let Some(status) = turn
             .status()
             .and_then(|code| StatusCode::from_u16(code).ok())
@@ -182,11 +188,19 @@ impl Script {
         let options = StreamOptions {
             slow: self.options.slow,
         };
-        if !asks_for_stream(&body, format == Format::Ollama) {
+        let streams = match format {
+            Format::Messages | Format::Chat => asks_for_stream(&body, false),
+            Format::Ollama => asks_for_stream(&body, true),
+            // Without `alt=sse`, a stream is a list.
+            Format::Gemini(streams) => streams && is_sse(&head),
+        };
+        if !streams {
             let message = match format {
                 Format::Messages => message(&turn, model, number),
                 Format::Chat => chat_message(&turn, model, number),
                 Format::Ollama => ollama_message(&turn, model, number),
+                Format::Gemini(false) => gemini_message(&turn, model, number),
+                Format::Gemini(true) => gemini_list(&turn, model, number),
             };
             return whole(StatusCode::OK, message);
         }
@@ -197,6 +211,10 @@ impl Script {
                 chat_stream(&turn, model, number, &options),
             ),
             Format::Ollama => ("application/x-ndjson", ollama_stream(&turn, model, number)),
+            Format::Gemini(_) => (
+                "text/event-stream",
+                gemini_stream(&turn, model, number, &options),
+            ),
         };
         streamed(steps, kind, self.options.pace)
     }
@@ -240,6 +258,8 @@ enum Format {
     Messages,
     Chat,
     Ollama,
+    /// And whether a stream is asked for.
+    Gemini(bool),
 }
 
 impl Format {
@@ -248,6 +268,8 @@ impl Format {
             ("/messages", Format::Messages),
             ("/chat/completions", Format::Chat),
             ("/api/chat", Format::Ollama),
+            (":generateContent", Format::Gemini(false)),
+            (":streamGenerateContent", Format::Gemini(true)),
         ];
         let found = ends.iter().find(|(end, _)| path.ends_with(end));
         found.map(|(_, format)| *format)
@@ -260,6 +282,12 @@ fn asks_for_stream(body: &Json<'_>, by_default: bool) -> bool {
         Some(Json::Bool(stream)) => *stream,
         _ => by_default,
     }
+}
+
+/// Whether a stream of events is asked for, where the query says so.
+fn is_sse(head: &Parts) -> bool {
+    let query = head.uri.query().unwrap_or_default();
+    query.split('&').any(|pair| pair == "alt=sse")
 }
 
 /// The run, `SCENARIO` or `SCENARIO@RUN`, and what of the path is the API's own.
@@ -290,7 +318,7 @@ fn route(head: &Parts) -> (String, String) {
 fn write_record(folder: &Path, number: u32, head: &Parts, body: &Json<'_>) -> io::Result<()> {
     let mut headers: Vec<(String, String)> = Vec::new();
     for (name, value) in &head.headers {
-        let secret = ["authorization", "x-api-key"].contains(&name.as_str());
+        let secret = ["authorization", "x-api-key", "x-goog-api-key"].contains(&name.as_str());
         let value = if secret {
             "REDACTED".into()
         } else {

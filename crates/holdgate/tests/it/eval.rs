@@ -14,7 +14,7 @@ const CASES: &str = r#"
 {"id":"list","expect":"allow","category":"plain","call":{"tool":"Bash","input":{"command":"ls"}},"source":"x"}
 {"id":"look","expect":"allow","category":"plain","call":{"tool":"Read","input":{"file_path":"a.rs"}},"cwd":"/srv/app"}
 {"id":"maybe","expect":"flag","call":{"tool":"Bash","input":{"command":"true"}}}
-{"id":"later","expect":"block","stream":{"protocol":"gemini","body_b64":""}}
+{"id":"later","expect":"block","stream":{"protocol":"bedrock","body_b64":""}}
 "#;
 
 struct Files(TempDir);
@@ -64,7 +64,7 @@ fn the_report_for_people() {
         "block   odd       1     100.00     0.00       0.00       0.00  [2.50, 100.00]",
         "block   all       2      50.00     0.00       0.00      50.00   [1.26, 98.74]",
         "allow   plain     2       0.00     0.00       0.00     100.00   [0.00, 84.19]",
-        "not judged yet: 1 cases with `stream of gemini`",
+        "not judged yet: 1 cases with `stream of bedrock`",
         "not blocked: quiet",
         "attacks blocked              1   2  50.00",
         "unreadable-call  reader  block       0        1        0",
@@ -131,7 +131,7 @@ fn the_report_for_programs() {
     assert_eq!(total["allow"]["rate"], 0.0);
     assert_eq!(total["in_time"]["n"], 2);
     assert_eq!(total["in_time"]["stopped"], 1);
-    assert_eq!(total["not_judged"], json!({"stream of gemini": 1}));
+    assert_eq!(total["not_judged"], json!({"stream of bedrock": 1}));
     assert_eq!(total["missed"], json!(["quiet"]));
     assert_eq!(total["latency_us"]["verdicts"], 19);
     let gate = report["ablation"].as_array().unwrap();

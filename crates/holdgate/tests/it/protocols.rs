@@ -1,8 +1,8 @@
-//! `OpenAI` Chat Completions and Ollama through the proxy, with the scripted model.
+//! `OpenAI` Chat Completions, Ollama and Gemini through the proxy, with the scripted model.
 
 use crate::setup::{Guarded, RawUpstream, has, lacks, post};
 use holdgate::config::OtherUpstreams;
-use holdgate::eval::loose;
+use holdgate::eval::{gemini, loose};
 
 const CHAT: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"go"}],
     "tools":[{"type":"function","function":{"name":"Bash","parameters":{"required":["command"]}}}]}"#;
@@ -41,6 +41,55 @@ async fn calls_are_judged_in_every_protocol() {
 }
 
 #[tokio::test]
+async fn calls_are_judged_in_every_form_of_gemini() {
+    let guarded = Guarded::model(|_| {});
+    let request = r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}],
+        "tools":[{"functionDeclarations":[{"name":"Bash","parameters":{"required":["command"]}}]}]}"#;
+    let key = "AIza-canary-in-a-query";
+    for (number, method) in [
+        "generateContent?",
+        "streamGenerateContent?alt=sse&",
+        "streamGenerateContent?",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let play = async |scenario: &str| {
+            let path = format!("/x/{scenario}@{number}/v1beta/models/m:{method}key={key}");
+            let answer = post(&guarded.url(&path), request).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            answer
+        };
+        let allowed = play("tool").await;
+        assert_eq!(gemini::calls(&allowed.body).len(), 1, "{}", allowed.text());
+        has(&allowed.text(), "\"thoughtSignature\":\"ZmFrZQ==\"");
+        let refused = play("rm_home").await;
+        assert!(
+            gemini::calls(&refused.body).is_empty(),
+            "{}",
+            refused.text()
+        );
+        has(&refused.text(), "[holdgate] The call to `Bash` was blocked");
+        let both = play("parallel").await;
+        assert_eq!(gemini::calls(&both.body).len(), 2, "{}", both.text());
+        let path = format!("/x/tool/v1beta/models/m:{method}key={key}");
+        let answer = post(&guarded.url(&path), "{").await;
+        assert_eq!(answer.status, 400);
+        has(
+            &answer.text(),
+            r#"{"error":{"code":400,"message":"[holdgate]"#,
+        );
+        lacks(&answer.text(), key);
+    }
+    has(&guarded.ledger(), "recursive-delete-outside-project");
+    lacks(&guarded.ledger(), key);
+    let tokens = post(&guarded.url("/x/tool/v1beta/models/m:countTokens"), request).await;
+    has(&tokens.text(), "totalTokens");
+    let assist = post(&guarded.url("/v1internal:streamGenerateContent"), request).await;
+    has(&assist.text(), "cannot guard the protocol");
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_off_ends_with_an_error_of_its_protocol() {
     let guarded = Guarded::model(|_| {});
     for (number, (path, request)) in [&ways()[0], &ways()[2]].into_iter().enumerate() {
@@ -72,10 +121,16 @@ async fn each_provider_has_an_upstream_of_its_own() {
     let openai = RawUpstream::with(head, chat).await;
     let ollama =
         RawUpstream::with(head, r#"{"message":{"content":"from ollama"},"done":true}"#).await;
+    let gemini = RawUpstream::with(
+        head,
+        r#"{"candidates":[{"content":{"parts":[{"text":"from gemini"}]}}]}"#,
+    )
+    .await;
     let uri = |upstream: &RawUpstream| format!("http://{}", upstream.address).parse().unwrap();
     let others = OtherUpstreams {
         openai: uri(&openai),
         ollama: uri(&ollama),
+        gemini: uri(&gemini),
     };
     let guarded = Guarded::model(|config| config.other_upstreams = Some(others));
     let whole = CHAT.replace("true", "false");
@@ -83,6 +138,13 @@ async fn each_provider_has_an_upstream_of_its_own() {
     has(&answer.text(), "from openai");
     let answer = post(&guarded.url("/api/chat"), &whole).await;
     has(&answer.text(), "from ollama");
+    for path in [
+        "/v1beta/models/g:generateContent",
+        "/v1beta/models/g:countTokens",
+    ] {
+        let answer = post(&guarded.url(path), r#"{"contents":[]}"#).await;
+        has(&answer.text(), "from gemini");
+    }
     let answer = post(&guarded.url("/v1/messages"), &whole).await;
     has(&answer.text(), "\"type\":\"message\"");
 }

@@ -43,6 +43,7 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
         kind if kind == "tool_result" || by_model && is_providers_result(kind) => {
             Some(Mention::Result {
                 call: text("tool_use_id")?,
+                in_order: false,
                 failed: block.get("is_error") == Some(&Json::Bool(true))
                     || is_error(block)
                     || block.get("content").is_some_and(holds_error),

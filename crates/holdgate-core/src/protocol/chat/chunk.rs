@@ -57,7 +57,7 @@ pub(in super::super) fn hides_call(key: &str, value: &Json<'_>) -> bool {
 }
 
 /// Whether this member could carry an action of a kind that is not known.
-pub(super) fn could_act(key: &str, value: &Json<'_>) -> bool {
+pub(in super::super) fn could_act(key: &str, value: &Json<'_>) -> bool {
     hides_call(key, value) || has_key(key, value, ACTIONS)
 }
 
@@ -105,7 +105,7 @@ pub(in super::super) fn check_members(
 }
 
 /// Whether a value is there and says something.
-pub(super) fn is_set(value: Option<&Json<'_>>) -> bool {
+pub(in super::super) fn is_set(value: Option<&Json<'_>>) -> bool {
     match value {
         None | Some(Json::Null) => false,
         Some(Json::String(text)) => !text.is_empty(),

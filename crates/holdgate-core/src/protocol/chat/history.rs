@@ -25,6 +25,7 @@ pub(in super::super) fn mentions<'m>(message: &'m Json<'m>) -> Vec<Mention<'m>> 
         Some("tool" | "function") => {
             let result = result_of(message).map(|call| Mention::Result {
                 call,
+                in_order: false,
                 // The protocol has no word for it.
                 failed: false,
                 texts: texts(content).collect(),
@@ -134,6 +135,7 @@ mod tests {
             mentions(&result),
             [Mention::Result {
                 call: "a",
+                in_order: false,
                 failed: false,
                 texts: vec!["x"]
             }]

@@ -16,8 +16,10 @@ use crate::request::Request;
 use bytes::Bytes;
 use holdgate_effects::json::JsonError;
 
-// What Ollama's own API has in common with this one.
-pub(super) use chunk::{check_members, hides_call, no_lone_surrogates, read_json, without};
+// What other APIs have in common with this one.
+pub(super) use chunk::{
+    check_members, could_act, hides_call, is_set, no_lone_surrogates, read_json, without,
+};
 pub(super) use history::{mentions, results};
 pub(super) use request::{SYSTEM_ROLES, take_fact};
 

@@ -104,6 +104,7 @@ fn run_by_provider<'m>(kind: &'m str, item: &'m Json<'m>) -> Vec<Mention<'m>> {
     let error = item.get("error").is_some_and(|error| *error != Json::Null);
     let result = Mention::Result {
         call: id,
+        in_order: false,
         failed: error || item.get_str("status") == Some("failed"),
         texts: shown.flat_map(texts).collect(),
     };
@@ -116,6 +117,7 @@ fn ended<'m>(item: &'m Json<'m>) -> Option<Mention<'m>> {
     let status = item.get_str("status");
     Some(Mention::Result {
         call: id(item)?,
+        in_order: false,
         failed: matches!(status, Some("failed" | "incomplete"))
             || texts.first().is_some_and(|text| reports_failure(text))
             || exit_code(output).is_some_and(|code| code != "0"),

@@ -281,6 +281,7 @@ fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
     let failed = turn.get("failed").is_some();
     let ended = text(turn, "result").map(|call| Mention::Result {
         call,
+        in_order: false,
         failed,
         texts: Vec::new(),
     });

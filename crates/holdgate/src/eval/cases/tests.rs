@@ -117,8 +117,8 @@ fn what_is_not_judged_yet_is_still_a_case() {
         );
     }
     check(
-        r#""stream":{"protocol":"gemini","body_b64":""}"#,
-        "stream of gemini",
+        r#""stream":{"protocol":"bedrock","body_b64":""}"#,
+        "stream of bedrock",
     );
 }
 

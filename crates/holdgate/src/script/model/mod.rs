@@ -1,11 +1,13 @@
 //! What the scripted model says: the scenarios, and their turns as frames.
 
 mod chat;
+mod gemini;
 mod shape;
 mod stream;
 mod table;
 
 pub use chat::{chat_message, chat_stream, ollama_message, ollama_stream};
+pub use gemini::{gemini_list, gemini_message, gemini_stream};
 pub use shape::message;
 pub use stream::{Step, StreamOptions, stream};
 

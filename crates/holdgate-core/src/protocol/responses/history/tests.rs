@@ -19,6 +19,7 @@ fn check(item: &str, expected: &[&str]) {
                 call,
                 failed,
                 texts,
+                ..
             } => {
                 let how = if failed { "failed" } else { "done" };
                 format!("{how} {call} {}", texts.join("|"))
