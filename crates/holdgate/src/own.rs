@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 24] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 28] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -35,6 +35,11 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 24] = [
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
     ("train", OwnRole::Operator, &[]),
+    // Who feeds it invents what a session has done.
+    ("hook", OwnRole::Operator, &[]),
+    ("setup", OwnRole::Operator, &[]),
+    ("uninstall", OwnRole::Operator, &[]),
+    ("doctor", OwnRole::Shows, &[]),
     ("script", OwnRole::Shows, &[]),
     // Only `run` starts it.
     ("keep", OwnRole::Operator, &[]),

@@ -1,6 +1,7 @@
 //! A thread that writes decisions into the ledger, so that those that carry streams never wait for
 //! the disk, for another process that writes, or for secrets to be masked.
 
+use crate::hook::passed::Passed;
 use crate::ledger::Ledger;
 use holdgate_core::Record;
 use std::io;
@@ -18,6 +19,8 @@ const MAX_WAITING: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Records {
     queue: SyncSender<Task>,
+    /// The calls that go to clients, whose hooks may ask about them.
+    pub(super) passed: Arc<Passed>,
 }
 
 #[derive(Debug)]
@@ -45,13 +48,16 @@ impl Records {
     pub(super) fn start(ledger: Arc<Ledger>) -> io::Result<Records> {
         let (queue, tasks) = sync_channel(MAX_WAITING);
         super::spawn("records".to_owned(), move || work(&ledger, &tasks))?;
-        Ok(Records { queue })
+        let passed = Arc::default();
+        Ok(Records { queue, passed })
     }
 
     /// Has a decision written. It is also written if nobody waits for that.
     pub(super) fn write(&self, record: impl Into<Box<Record>>) -> Writing {
         let (sender, writing) = oneshot::channel();
-        let task = Task::Write(record.into(), sender);
+        let record = record.into();
+        self.passed.note(&record);
+        let task = Task::Write(record, sender);
         // Without room, or without the thread, the sender is dropped, and the waiting task notices.
         if self.queue.try_send(task).is_err() {
             crate::log::warn("a decision cannot be recorded: too many are waiting to be written");
