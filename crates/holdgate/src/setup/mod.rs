@@ -42,13 +42,7 @@ pub fn run(args: &SetupArgs, config: &Config, out: &mut impl Write) -> anyhow::R
         if changes.is_empty() || args.dry_run {
             continue;
         }
-        for change in &changes {
-            receipt.files.retain(|written| written.path != change.path);
-            let after = change.new.as_deref().unwrap_or_default();
-            let made = change.made.clone();
-            let written = Written::new(&change.path, change.base.clone(), after, made);
-            receipt.files.push(written);
-        }
+        keep(&mut receipt, &changes);
         receipt.save()?;
         apply(&changes)?;
         let kept = receipt.place().display();
@@ -316,6 +310,17 @@ fn missing(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
+/// Notes what is about to be written.
+fn keep(receipt: &mut Receipt, changes: &[Change]) {
+    for change in changes {
+        receipt.files.retain(|written| written.path != change.path);
+        let after = change.new.as_deref().unwrap_or_default();
+        let made = change.made.clone();
+        let written = Written::new(&change.path, change.base.clone(), after, made);
+        receipt.files.push(written);
+    }
+}
+
 fn apply(changes: &[Change]) -> anyhow::Result<()> {
     for change in changes {
         match &change.new {
@@ -362,3 +367,6 @@ fn differing(old: &str, new: &str) -> Vec<String> {
     shown.extend(middle(&new, '+'));
     shown
 }
+
+#[cfg(test)]
+mod tests;
