@@ -67,7 +67,7 @@ class Model(http.server.BaseHTTPRequestHandler):
             turn = text.count(RESULTS[protocol])
             script = commands(name)
             command = script[turn] if turn < len(script) else None
-        events = b"".join(getattr(self, protocol)(turn, command))
+        events = b"".join(getattr(self, f"speak_{protocol}")(turn, command))
         self.answer(events, "text/event-stream")
 
     def answer(self, body, kind):
@@ -78,7 +78,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     @staticmethod
-    def anthropic(turn, command):
+    def speak_anthropic(turn, command):
         def event(kind, **members):
             return f"event: {kind}\ndata: {json.dumps({'type': kind} | members)}\n\n".encode()
 
@@ -98,14 +98,14 @@ class Model(http.server.BaseHTTPRequestHandler):
         yield event("message_stop")
 
     @staticmethod
-    def responses(turn, command):
+    def speak_responses(turn, command):
         items = [responses_model.call(command, turn) if command else responses_model.text(DONE)]
         for number, (kind, members) in enumerate(responses_model.events(items, None)):
             data = {"type": f"response.{kind}", "sequence_number": number} | members
             yield f"event: response.{kind}\ndata: {json.dumps(data)}\n\n".encode()
 
     @staticmethod
-    def gemini(_, command):
+    def speak_gemini(_, command):
         call = {"functionCall": {"name": "run_shell_command", "args": {"command": command}}}
         for part, end in ((call if command else {"text": DONE}, {}), ({"text": ""}, {"finishReason": "STOP"})):
             candidate = {"content": {"parts": [part], "role": "model"}, "index": 0} | end
@@ -133,7 +133,7 @@ def all_clients(programs, base):
         ["exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", PROMPT],
         {"FAKE_KEY": "fake", "CODEX_API_KEY": "fake", "OPENAI_BASE_URL": f"{base}/v1", "OPENAI_API_KEY": "fake"})
     gemini = ('{\n    // mine\n    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},\n'
-              '    "privacy": {"usageStatisticsEnabled": false},\n    "general": {"enableAutoUpdate": false}, // last\n}\n')
+              '    "privacy": {"usageStatisticsEnabled": false},\n    "general": {"enableAutoUpdate": false} // last\n}\n')
     yield Client(
         "gemini", programs["gemini"], {".gemini/settings.json": gemini},
         ["-p", PROMPT, "--yolo", "-o", "stream-json", "-m", "gemini-2.5-flash"],

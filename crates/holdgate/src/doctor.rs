@@ -2,8 +2,9 @@
 
 use crate::args::{DoctorArgs, HookAgent};
 use crate::config::{Config, JUDGE_KEY};
-use crate::hook::{Meaning, line, meaning, probe};
+use crate::hook::{Meaning, meaning, probe};
 use crate::in_force::InForce;
+use crate::listening::HOOKS;
 use crate::setup::plan::{Here, Plan};
 use crate::{ledger, setup};
 use anstyle::{AnsiColor, Style};
@@ -116,7 +117,7 @@ fn around(config: &Config, add: &mut impl FnMut(&'static str, State, String)) {
         Ok(_) => add("proxy", State::Ok, format!("something listens on {listen}")),
         Err(_) => add("proxy", State::Note, format!("nothing listens on {listen}")),
     }
-    let socket = config.state_dir.join(line::NAME);
+    let socket = config.state_dir.join(HOOKS);
     let shown = socket.display();
     match UnixStream::connect(&socket) {
         Ok(_) => add(

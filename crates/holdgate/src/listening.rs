@@ -6,6 +6,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// The socket on which a proxy judges for hooks; that of a run ends with this name.
+pub(crate) const HOOKS: &str = "holdgate-hook.sock";
+
 /// Where a socket is. Dropping it takes the socket away, unless another one stands there now.
 #[derive(Debug)]
 pub(crate) struct Bound {

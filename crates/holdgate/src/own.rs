@@ -6,6 +6,7 @@ use crate::args::Args;
 use crate::asks::{desk, socket};
 use crate::config::{DEFAULT_PORT, EXPERT_VARIABLE, VARIABLES};
 use crate::expert;
+use crate::listening;
 use clap::CommandFactory as _;
 use holdgate_effects::Knowledge;
 use holdgate_effects::own::{OwnCommand, OwnNames, OwnRole};
@@ -64,7 +65,7 @@ fn names() -> OwnNames {
     OwnNames {
         program: program.get_name().to_owned(),
         commands,
-        socket: socket::NAME.to_owned(),
+        sockets: [socket::NAME, listening::HOOKS].map(str::to_owned).to_vec(),
         port: DEFAULT_PORT.to_string(),
         variables: VARIABLES.to_owned(),
         lifts: [EXPERT_VARIABLE.to_owned(), expert::HEADER.to_owned()],

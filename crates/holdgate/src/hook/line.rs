@@ -6,6 +6,7 @@
 use super::engine::Handed;
 use super::reply::Reply;
 use crate::args::HookAgent;
+use crate::listening::HOOKS;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -13,8 +14,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The socket of a proxy, in the state folder.
-pub(crate) const NAME: &str = "hook.sock";
 /// How long a hook waits for the engine. Clients wait longer, and then run the call.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of an answer.
@@ -24,14 +23,14 @@ const MAX_ANCESTORS: usize = 64;
 
 /// The socket of the run with this process.
 pub(crate) fn name_of_run(pid: u32) -> String {
-    format!("hook-{pid}.sock")
+    format!("run-{pid}-{HOOKS}")
 }
 
 /// Asks the engine of the run that the agent belongs to, else that of a proxy. `None` if there is
 /// none. The tree of processes says which run it is; the agent cannot choose another one.
 pub(crate) fn ask(state_dir: &Path, handed: &Handed<'_>) -> Option<io::Result<Reply>> {
     let of_runs = ancestors().map(name_of_run);
-    let names = of_runs.chain([NAME.to_owned()]);
+    let names = of_runs.chain([HOOKS.to_owned()]);
     let mut found = names.filter_map(|name| UnixStream::connect(state_dir.join(name)).ok());
     let stream = found.find(is_ours)?;
     Some(exchange(stream, handed))

@@ -37,6 +37,7 @@ use crate::asks::{self, Asks, socket};
 use crate::config::{Config, Operator};
 use crate::hook;
 use crate::ledger::Ledger;
+use crate::listening::HOOKS;
 use crate::threads::{runtime, spawn};
 use crate::upstream;
 use anyhow::Context as _;
@@ -162,7 +163,7 @@ impl Proxy {
 
     /// Judges for the hooks of all clients.
     pub fn serve_all_hooks(&mut self) {
-        self.serve_hooks(hook::line::NAME);
+        self.serve_hooks(HOOKS);
     }
 
     /// Judges for the hooks of the agent that this process runs.

@@ -195,23 +195,14 @@ fn wanted(plan: &Plan, receipt: &Receipt) -> anyhow::Result<Vec<Change>> {
             }
             Content::CodexTrust { hooks: path, proxy } => {
                 let mut tables = plan::codex_trust(path, &hooks, &plan.command)?;
-                match &old {
-                    Some(old)
-                        if proxy.is_none() && trusts(old, &tables) && toml::remove(old) == text =>
-                    {
-                        old.clone()
+                let settings = match proxy {
+                    Some(address) => {
+                        tables.push_str(&provider(address));
+                        "model_provider = \"holdgate\"\n"
                     }
-                    _ => {
-                        let settings = match proxy {
-                            Some(address) => {
-                                tables.push_str(&provider(address));
-                                "model_provider = \"holdgate\"\n"
-                            }
-                            None => "",
-                        };
-                        toml::add(text, settings, &tables).with_context(shown)?
-                    }
-                }
+                    None => "",
+                };
+                toml::add(text, settings, &tables).with_context(shown)?
             }
         };
         hooks.clone_from(&new);
@@ -291,7 +282,7 @@ fn without_ours(
             json::remove(text, before, entries, &is_ours)
         }
         Content::CodexTrust { .. } => {
-            let rest = toml::remove(text);
+            let rest = toml::remove(text, before);
             let is_new = written.is_some() && before.is_none();
             Ok(Some(rest).filter(|rest| !(is_new && rest.is_empty())))
         }

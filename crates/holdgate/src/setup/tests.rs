@@ -102,9 +102,18 @@ fn what_the_user_has_changed_since_stays() {
     assert_eq!(home.set_up(&plan), 0, "it is still there");
     home.take_out(&plan);
     let left = disk::read(path).unwrap().unwrap();
-    assert!(left.contains("// mine") && left.contains("\"Stop\": [1] // more"), "{left}");
-    assert!(!left.contains("holdgate") && !left.contains("PreToolUse"), "{left}");
-    assert!(!left.contains("ANTHROPIC_BASE_URL") && left.contains("\"env\""), "{left}");
+    assert!(
+        left.contains("// mine") && left.contains("\"Stop\": [1] // more"),
+        "{left}"
+    );
+    assert!(
+        !left.contains("holdgate") && !left.contains("PreToolUse"),
+        "{left}"
+    );
+    assert!(
+        !left.contains("ANTHROPIC_BASE_URL") && left.contains("\"env\""),
+        "{left}"
+    );
 }
 
 #[test]
@@ -116,7 +125,10 @@ fn an_older_hook_is_replaced() {
     disk::write(&plan.files[0].path, &settings).unwrap();
     home.set_up(&plan);
     let text = disk::read(&plan.files[0].path).unwrap().unwrap();
-    assert!(!text.contains("/usr/it") && text.contains("/opt/it"), "{text}");
+    assert!(
+        !text.contains("/usr/it") && text.contains("/opt/it"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -125,7 +137,13 @@ fn what_cannot_be_read_is_left_alone() {
     let plan = home.plan(HookAgent::ClaudeCode, true);
     let path = &plan.files[0].path;
     let address = "{\"env\": {\"ANTHROPIC_BASE_URL\": \"http://gateway\"}}";
-    for text in ["{", "[]", "{\"hooks\": 1}", "{\"hooks\": {\"PreToolUse\": {}}}", address] {
+    for text in [
+        "{",
+        "[]",
+        "{\"hooks\": 1}",
+        "{\"hooks\": {\"PreToolUse\": {}}}",
+        address,
+    ] {
         disk::write(path, text).unwrap();
         assert!(wanted(&plan, &Receipt::default()).is_err(), "{text}");
     }
@@ -165,12 +183,20 @@ fn lines_that_differ_are_shown() {
 
 #[test]
 fn an_entry_is_found_where_it_stands() {
-    let entries: Vec<Entry> = match Home::new().plan(HookAgent::Codex, false).files.remove(0).content {
+    let entries: Vec<Entry> = match Home::new()
+        .plan(HookAgent::Codex, false)
+        .files
+        .remove(0)
+        .content
+    {
         Content::Entries(entries) => entries,
         Content::CodexTrust { .. } | Content::Whole(_) => panic!("the hooks come first"),
     };
     let text = json::add(SETTINGS[4], &entries).unwrap();
     assert!(json::has_all(&text, &entries));
     assert!(!json::has_all(SETTINGS[4], &entries));
-    assert_eq!(json::position(&text, &["hooks", "PreToolUse"], "mine"), Some((0, 0)));
+    assert_eq!(
+        json::position(&text, &["hooks", "PreToolUse"], "mine"),
+        Some((0, 0))
+    );
 }

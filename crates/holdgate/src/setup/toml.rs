@@ -24,8 +24,9 @@ pub(super) fn add(text: &str, settings: &str, tables: &str) -> anyhow::Result<St
     Ok(new)
 }
 
-/// The same text without such lines.
-pub(super) fn remove(text: &str) -> String {
+/// The same text without such lines. `before` is what they were added to, if that is known: its last
+/// line may have had no end.
+pub(super) fn remove(text: &str, before: Option<&str>) -> String {
     let mut rest = text;
     let mut kept = String::new();
     while let Some((before, after)) = rest.split_once(BEGIN) {
@@ -36,6 +37,10 @@ pub(super) fn remove(text: &str) -> String {
         rest = after;
     }
     kept.push_str(rest);
+    let had_no_end = before.is_some_and(|before| !before.is_empty() && !before.ends_with('\n'));
+    if had_no_end && kept.len() < text.len() && kept.ends_with('\n') {
+        kept.pop();
+    }
     kept
 }
 
