@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Claude Code, Codex and Gemini CLI with the hook that `holdgate setup` installs in a throw-away home. They
+"""Claude Code, Codex, Gemini CLI and opencode with the hook that `holdgate setup` installs in a throw-away home. They
 reach a scripted model directly, so that the hook alone guards them; in one more run, the proxy guards too.
 
-The model first asks for a call that must be denied, then for one that may run, then says that all is done.
+The model asks for a call that must be denied, then for one about which a person must decide, and nobody is
+there, then for one that may run, and says that all is done.
 What ran is told by `marker.txt`, what the model was told by its next request. Afterwards `holdgate uninstall`
 has to leave the settings byte for byte as they were. Prints a line per run and at last `N passed, N failed`.
 """
@@ -26,6 +27,8 @@ GEMINI = ("@google/gemini-cli", "0.61.0")
 TIMEOUT = 240
 NOTICE = "[holdgate] The call to `"
 BAD = "rm -rf ~ ; echo denied >> marker.txt"
+# A person would have to decide, and nobody is there.
+ASK = "echo asked >> marker.txt ; chmod 777 marker.txt"
 OK = "echo allowed >> marker.txt"
 DONE = "All done."
 PROMPT = "please run it"
@@ -35,7 +38,7 @@ RESULTS = {"anthropic": '"tool_result"', "responses": '_output"', "gemini": '"fu
 
 def commands(name):
     """What the model asks for. What becomes of a denied call in the proxy is told by other tests."""
-    return [OK] if name.endswith("proxied") else [BAD, OK]
+    return [OK] if name.endswith("proxied") else [BAD, ASK, OK]
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -67,7 +70,10 @@ class Model(http.server.BaseHTTPRequestHandler):
             turn = text.count(RESULTS[protocol])
             script = commands(name)
             command = script[turn] if turn < len(script) else None
+        # opencode's tools have small letters.
+        tool = "bash" if '"name":"bash"' in text else "Bash"
         events = b"".join(getattr(self, f"speak_{protocol}")(turn, command))
+        events = events.replace(b'"name": "Bash"', f'"name": "{tool}"'.encode())
         self.answer(events, "text/event-stream")
 
     def answer(self, body, kind):
@@ -87,7 +93,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         yield event("message_start", message=message)
         if command:
             block = {"type": "tool_use", "id": f"toolu_{turn}", "name": "Bash", "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps({"command": command})}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps({"command": command, "description": "x"})}
         else:
             block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": DONE}
         yield event("content_block_start", index=0, content_block=block)
@@ -132,6 +138,14 @@ def all_clients(programs, base):
         "codex", programs["codex"], {".codex/config.toml": "# mine\n" + codex_client.codex_config(base, "gpt-5.5").rstrip("\n")},
         ["exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", PROMPT],
         {"FAKE_KEY": "fake", "CODEX_API_KEY": "fake", "OPENAI_BASE_URL": f"{base}/v1", "OPENAI_API_KEY": "fake"})
+    settings = {"$schema": "https://opencode.ai/config.json", "model": "anthropic/claude-x", "share": "disabled", "autoupdate": False,
+                "permission": {"bash": "allow", "edit": "allow"},
+                "provider": {"anthropic": {"options": {"baseURL": f"{base}/v1", "apiKey": "fake"},
+                                           "models": {"claude-x": {"name": "x", "tool_call": True}}}}}
+    yield Client(
+        "opencode", programs["opencode"], {".config/opencode/opencode.json": json.dumps(settings)},
+        ["run", "--format", "json", PROMPT],
+        {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"})
     gemini = ('{\n    // mine\n    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},\n'
               '    "privacy": {"usageStatisticsEnabled": false},\n    "general": {"enableAutoUpdate": false} // last\n}\n')
     yield Client(
@@ -142,7 +156,8 @@ def all_clients(programs, base):
 
 def install(options):
     """Installs what is missing; returns the programs."""
-    claude = clients.install(argparse.Namespace(cache=options.cache, client="claude"))["claude"]
+    claude, opencode = (clients.install(argparse.Namespace(cache=options.cache, client=name))[name]
+                        for name in ("claude", "opencode"))
     codex, _ = codex_client.install(options.cache)
     name, version = GEMINI
     folder = options.cache / "gemini"
@@ -151,7 +166,7 @@ def install(options):
         folder.mkdir(parents=True, exist_ok=True)
         command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
         subprocess.run(command, cwd=folder, check=True, stdout=sys.stderr)
-    return {"claude": claude, "codex": codex, "gemini": folder / "node_modules/.bin/gemini"}
+    return {"claude": claude, "codex": codex, "opencode": opencode, "gemini": folder / "node_modules/.bin/gemini"}
 
 
 class Run:
@@ -174,7 +189,7 @@ class Run:
 
     def settings(self):
         """All files of the home's settings; what the clients and Holdgate keep for themselves is left out."""
-        names = [*self.client.files, ".codex/hooks.json"]
+        names = [*self.client.files, ".codex/hooks.json", ".config/opencode/plugin/holdgate.js"]
         return {name: (self.home / name).read_bytes() for name in names if (self.home / name).exists()}
 
     def holdgate(self, *words):
@@ -200,7 +215,7 @@ class Run:
 
     def doctor(self):
         _, said = self.holdgate("doctor", "--json")
-        names = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+        names = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}
         with contextlib.suppress(ValueError):
             found = {check["about"]: check for check in json.loads(said)["checks"]}
             check = found[names[self.client.agent]]
@@ -237,7 +252,8 @@ def check(run, name, said, door):
     run.expect(told == (BAD in script), "the model was not told why" if BAD in script else "the hook has denied")
     run.expect(DONE in said, f"it ended with {said[-400:]!r}")
     records = [(r["door"], r["verdict"]) for r in run.records()]
-    expected = [(door, "block" if command == BAD else "allow") for command in script]
+    verdicts = {BAD: "block", ASK: "ask", OK: "allow"}
+    expected = [(door, verdicts[command]) for command in script]
     run.expect(records == expected, f"the ledger has {records}")
 
 
@@ -283,10 +299,10 @@ def main():
     options.model = f"127.0.0.1:{server.server_address[1]}"
     passed = failed = 0
     for how in ("alone", "resident", "proxied"):
-        for agent in ("claude-code", "codex", "gemini"):
+        for agent in ("claude-code", "codex", "gemini", "opencode"):
             name, started = f"{agent}-{how}", time.monotonic()
-            # The proxy does not speak Gemini's protocol.
-            if options.only not in name or name == "gemini-proxied":
+            # The proxy does not speak Gemini's protocol, and one run of opencode takes long enough.
+            if options.only not in name or name in ("gemini-proxied", "opencode-resident", "opencode-proxied"):
                 continue
             base = f"http://{options.model}/x/{name}"
             client = next(c for c in all_clients(programs, base) if c.agent == agent)
