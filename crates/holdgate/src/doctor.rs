@@ -213,8 +213,7 @@ fn output(mut command: Command, input: &str) -> std::io::Result<(i32, String, St
         let _ = stdin.write_all(input.as_bytes());
     }
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let read = |stream: Option<_>| read_all(stream);
-    let out = std::thread::spawn(move || read(out));
+    let out = std::thread::spawn(move || read_all(out));
     let err = std::thread::spawn(move || read_all(err));
     let start = Instant::now();
     let code = loop {

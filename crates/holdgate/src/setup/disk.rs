@@ -20,15 +20,11 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Writes a file beside its place and puts it there at once. A link stays one. Returns the folders
-/// that had to be made, the outermost first.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// Writes a file beside its place and puts it there at once. A link stays one.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let shown = || format!("cannot write {}", path.display());
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let dir = path.parent().with_context(shown)?;
-    let above = dir.ancestors().take_while(|dir| !dir.exists());
-    let mut made: Vec<PathBuf> = above.map(Path::to_owned).collect();
-    made.reverse();
     let mut builder = fs::DirBuilder::new();
     builder
         .recursive(true)
@@ -53,8 +49,7 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<Vec<PathBuf>> {
     };
     written()
         .inspect_err(|_| drop(fs::remove_file(&new)))
-        .with_context(shown)?;
-    Ok(made)
+        .with_context(shown)
 }
 
 /// Removes a file, and those of the folders that are empty then.

@@ -315,7 +315,7 @@ fn keep(receipt: &mut Receipt, changes: &[Change]) {
 fn apply(changes: &[Change]) -> anyhow::Result<()> {
     for change in changes {
         match &change.new {
-            Some(new) => drop(disk::write(&change.path, new)?),
+            Some(new) => disk::write(&change.path, new)?,
             None => disk::remove(&change.path, &change.made)?,
         }
     }

@@ -73,8 +73,7 @@ impl Receipt {
     /// Keeps it: before the files are changed.
     pub(super) fn save(&self) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        super::disk::write(&self.place, &text)?;
-        Ok(())
+        super::disk::write(&self.place, &text)
     }
 
     /// Forgets it.

@@ -48,10 +48,10 @@ impl Home {
         while let Some(dir) = open.pop() {
             for entry in std::fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true if path.ends_with(".local") => {}
-                    true => open.push(path),
-                    false => found.push((path.clone(), std::fs::read_to_string(path).unwrap())),
+                if !path.is_dir() {
+                    found.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+                } else if !path.ends_with(".local") {
+                    open.push(path);
                 }
             }
         }
