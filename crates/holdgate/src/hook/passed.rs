@@ -8,26 +8,33 @@ use crate::threads::lock;
 use holdgate_core::{Action, Record, Subject};
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Calls that are remembered, how large each may be, and for how long: a user may be asked by the
-/// client before its hook runs.
+/// Calls that are remembered, how many texts each may have, and for how long: a user may be asked by
+/// the client before its hook runs.
 const MAX_CALLS: usize = 256;
-const MAX_BYTES: usize = 256 << 10;
+const MAX_TEXTS: usize = 256;
 const MAX_AGE: Duration = Duration::from_mins(10);
 const MAX_DEPTH: usize = 80;
 
 /// The calls that were sent last.
 #[derive(Debug, Default)]
-pub(crate) struct Passed(Mutex<VecDeque<Sent>>);
+pub(crate) struct Passed {
+    sent: Mutex<VecDeque<Sent>>,
+    /// Hashes are keyed at random: nobody can write a text that passes for another one.
+    keys: RandomState,
+}
 
 #[derive(Debug)]
 struct Sent {
     id: String,
     tool: String,
-    /// The texts in its arguments.
-    texts: HashSet<String>,
+    /// The texts in its arguments, as hashes.
+    texts: HashSet<u64>,
+    /// All of its arguments, as a hash.
+    whole: u64,
     at: Instant,
 }
 
@@ -44,20 +51,25 @@ impl Passed {
         else {
             return;
         };
-        if record.action != Action::Sent || input.len() > MAX_BYTES {
+        if record.action != Action::Sent {
             return;
         }
         let Ok(json) = Json::read(input.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse) else {
             return;
         };
-        let mut calls = lock(&self.0);
+        let texts = self.hashes(&json);
+        if texts.len() > MAX_TEXTS {
+            return;
+        }
+        let mut calls = lock(&self.sent);
         if calls.len() == MAX_CALLS {
             calls.pop_front();
         }
         calls.push_back(Sent {
             id: id.clone(),
             tool: tool.clone(),
-            texts: texts(&json).into_iter().map(str::to_owned).collect(),
+            texts,
+            whole: self.keys.hash_one(json.text()),
             at: Instant::now(),
         });
     }
@@ -65,23 +77,25 @@ impl Passed {
     /// Whether this call was sent. With an id, the hook may show less of the call, and under another
     /// name, as Codex does, but nothing else; without one, it must be the same.
     pub(crate) fn take(&self, id: Option<&str>, tool: &str, input: &Json<'_>) -> bool {
-        let shown = texts(input);
-        let mut calls = lock(&self.0);
+        let shown = self.hashes(input);
+        let whole = self.keys.hash_one(input.text());
+        let mut calls = lock(&self.sent);
         calls.retain(|sent| sent.at.elapsed() < MAX_AGE);
         let is_same = |sent: &Sent| {
-            let all_known = shown.iter().all(|text| sent.texts.contains(*text));
+            let all_known = shown.is_subset(&sent.texts);
             match id {
                 Some(id) => sent.id == id && all_known && !shown.is_empty(),
-                None => sent.tool == tool && all_known && sent.texts.len() == distinct(&shown),
+                None => sent.tool == tool && sent.whole == whole,
             }
         };
         let at = calls.iter().position(is_same);
         at.and_then(|at| calls.remove(at)).is_some()
     }
-}
 
-fn distinct(texts: &[&str]) -> usize {
-    texts.iter().collect::<HashSet<_>>().len()
+    fn hashes(&self, json: &Json<'_>) -> HashSet<u64> {
+        let texts = texts(json).into_iter();
+        texts.map(|text| self.keys.hash_one(text)).collect()
+    }
 }
 
 /// All texts in a value, keys left out.

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Hooks at once.
-const MAX_PEERS: usize = 32;
+const MAX_PEERS: usize = 16;
 /// How long a hook may take to hand over its call, or to take the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of the line before the call.

@@ -47,17 +47,16 @@ impl Records {
     /// Starts the thread, which ends when this is dropped.
     pub(super) fn start(ledger: Arc<Ledger>) -> io::Result<Records> {
         let (queue, tasks) = sync_channel(MAX_WAITING);
-        super::spawn("records".to_owned(), move || work(&ledger, &tasks))?;
-        let passed = Arc::default();
+        let passed = Arc::<Passed>::default();
+        let note = passed.clone();
+        super::spawn("records".to_owned(), move || work(&ledger, &note, &tasks))?;
         Ok(Records { queue, passed })
     }
 
     /// Has a decision written. It is also written if nobody waits for that.
     pub(super) fn write(&self, record: impl Into<Box<Record>>) -> Writing {
         let (sender, writing) = oneshot::channel();
-        let record = record.into();
-        self.passed.note(&record);
-        let task = Task::Write(record, sender);
+        let task = Task::Write(record.into(), sender);
         // Without room, or without the thread, the sender is dropped, and the waiting task notices.
         if self.queue.try_send(task).is_err() {
             crate::log::warn("a decision cannot be recorded: too many are waiting to be written");
@@ -75,13 +74,17 @@ impl Records {
     }
 }
 
-fn work(ledger: &Ledger, tasks: &Receiver<Task>) {
+fn work(ledger: &Ledger, passed: &Passed, tasks: &Receiver<Task>) {
     while let Ok(task) = tasks.recv() {
         match task {
             Task::Flush(flushed) => drop(flushed),
             Task::Write(record, sender) => {
-                let written = catch_unwind(AssertUnwindSafe(|| ledger.append(&record)))
-                    .unwrap_or_else(|_| Err(io::Error::other("an internal error")));
+                let written = catch_unwind(AssertUnwindSafe(|| {
+                    ledger.append(&record)?;
+                    passed.note(&record);
+                    Ok(())
+                }))
+                .unwrap_or_else(|_| Err(io::Error::other("an internal error")));
                 if let Err(error) = &written {
                     crate::log::warn(&format!("cannot write the ledger: {error}"));
                 }
