@@ -59,11 +59,14 @@ pub(crate) struct Engine {
     ledger: Arc<Ledger>,
     around: Box<dyn Around>,
     passed: Arc<Passed>,
-    sessions: Mutex<HashMap<String, (Instant, Arc<Mutex<Known>>)>>,
+    sessions: Mutex<HashMap<String, Used>>,
     clock: SystemClock,
     boot: u64,
     count: AtomicU64,
 }
+
+/// When a session was used last, and what is known of it.
+type Used = (Instant, Arc<Mutex<Known>>);
 
 /// What is known of one session.
 #[derive(Debug, Default)]
@@ -250,9 +253,8 @@ fn name(agent: HookAgent, session: &str) -> String {
 }
 
 fn decision(judgement: &Judgement, id: &str, can_ask: bool) -> (Decision, Action) {
-    let refusal = match &judgement.outcome {
-        Ok(_) => return (Decision::Pass, Action::Sent),
-        Err(refusal) => refusal,
+    let Err(refusal) = &judgement.outcome else {
+        return (Decision::Pass, Action::Sent);
     };
     if refusal.verdict() == Verdict::Ask && can_ask {
         let question = question(refusal.findings(), id);

@@ -187,11 +187,12 @@ fn called(
 /// The arguments: an object, or the text of one.
 fn arguments(json: &Json<'_>) -> Result<Json<'static>, String> {
     let given = json.get("tool_input").ok_or("`tool_input` is missing")?;
-    let read = match given {
-        Json::String(text) => Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse)
+    let read = if let Json::String(text) = given {
+        Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse)
             .map_err(|error| format!("`tool_input` is not valid JSON: {error}"))?
-            .into_owned(),
-        other => other.clone().into_owned(),
+            .into_owned()
+    } else {
+        given.clone().into_owned()
     };
     if read.as_object().is_none() {
         return Err("`tool_input` is not an object".to_owned());
@@ -201,17 +202,13 @@ fn arguments(json: &Json<'_>) -> Result<Json<'static>, String> {
 
 /// The call's id, and whether the client has named it.
 fn identity(json: &Json<'_>, tool: &str, input: &Json<'_>) -> (String, bool) {
-    match json.get_str("tool_use_id").filter(|id| !id.is_empty()) {
-        Some(id) => (id.to_owned(), true),
-        None => {
-            let text = format!("{tool}\n{}", input.text());
-            let digest = crate::ledger::hex(&Sha256::digest(text));
-            (
-                format!("call-{}", digest.get(..24).unwrap_or(&digest)),
-                false,
-            )
-        }
+    if let Some(id) = json.get_str("tool_use_id").filter(|id| !id.is_empty()) {
+        return (id.to_owned(), true);
     }
+    let text = format!("{tool}\n{}", input.text());
+    let digest = crate::ledger::hex(&Sha256::digest(text));
+    let id = format!("call-{}", digest.get(..24).unwrap_or(&digest));
+    (id, false)
 }
 
 /// Whether an answer to ask is understood, and somebody is there.
