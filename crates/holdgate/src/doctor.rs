@@ -26,7 +26,7 @@ const HARMLESS: &str = "ls";
 const NOT_COVERED: [&str; 5] = [
     "tools that a provider runs itself (web search, code execution, remote MCP servers): they have \
      run when their results come",
-    "agents that act on plain text, such as aider: start them with `holdgate run`",
+    "agents that act on plain text, such as aider: `holdgate run` only watches what they print",
     "agents in a cloud, and on other machines",
     "calls for which a client does not run its hooks, and clients that ignore what a hook says: the \
      proxy sees those",
