@@ -24,7 +24,7 @@ pub struct Record {
     pub id: String,
     /// The session that it belongs to.
     pub session: String,
-    /// Where it was made: `proxy`.
+    /// Where it was made: `proxy` or `hook`.
     pub door: &'static str,
     /// What it is about.
     pub subject: Subject,
@@ -136,6 +136,7 @@ worded! {
         Asked = "asked": "A person was asked; another record has the answer.",
         Marked = "marked": "A result went to the model between markers that call it data.",
         Forwarded = "forwarded": "A request went to the model as it came.",
+        LeftToClient = "left-to-client": "The client was told to ask its user.",
     }
 }
 

@@ -25,8 +25,9 @@ pub struct OwnNames {
     pub program: String,
     /// Its commands.
     pub commands: Vec<OwnCommand>,
-    /// The file name of the socket on which the operator answers.
-    pub socket: String,
+    /// The file names of the sockets on which the operator answers, and hooks are judged; others end
+    /// with one of these.
+    pub sockets: Vec<String>,
     /// The port that it listens on unless told otherwise.
     pub port: String,
     /// What the beginnings of its environment variables look like.
@@ -280,7 +281,7 @@ impl OwnNames {
             | Kind::Fetch
             | Kind::Listen
             | Kind::RemoteShell => {
-                if text.contains(&self.socket) {
+                if self.sockets.iter().any(|name| text.contains(name)) {
                     tags.push(Tag::GuardSocket);
                 }
                 if self.lifts_gate(text) || self.lifts_gate(&effect.evidence) {

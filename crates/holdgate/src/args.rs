@@ -2,11 +2,13 @@
 
 mod check;
 mod eval;
+mod hook;
 mod rules;
 mod train;
 
 pub use check::CheckArgs;
 pub use eval::EvalArgs;
+pub use hook::{DoctorArgs, HookAgent, HookArgs, SetupArgs, UninstallArgs};
 pub use rules::{DiffArgs, RuleFiles, RulesCommand};
 pub use train::TrainArgs;
 
@@ -75,6 +77,14 @@ pub enum Command {
     Eval(EvalArgs),
     /// Let the classifier learn from the ledger. A new model is used only if it passes all checks.
     Train(TrainArgs),
+    /// Judge what an agent's hook hands over on standard input, and answer in its format.
+    Hook(HookArgs),
+    /// Put Holdgate's hook into the settings of the installed agents.
+    Setup(SetupArgs),
+    /// Take out of the agents' settings what `setup` has put there.
+    Uninstall(UninstallArgs),
+    /// Check that everything works, and that a denied call is really denied.
+    Doctor(DoctorArgs),
     /// Print completions for a shell.
     Completions {
         /// bash, elvish, fish, powershell or zsh.
@@ -289,7 +299,7 @@ pub struct Filter {
     /// Only this session.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only records from this part of Holdgate: proxy, monitor or run.
+    /// Only records from this part of Holdgate: proxy, hook, monitor or run.
     #[arg(long, value_name = "DOOR")]
     pub door: Option<String>,
     /// Only this rule.

@@ -8,7 +8,6 @@ use crate::facts::Place;
 use crate::in_force::InForce;
 use crate::incidents::verdict_style;
 use crate::judging;
-use crate::labelled::Reader;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::{
@@ -68,9 +67,7 @@ fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Re
     // A single call waits for nobody, and all tables are read for the first time.
     config.judge.deadline = Duration::from_secs(5);
     let in_force = InForce::load(config).map_err(|error| WrongUse(format!("{error:#}")))?;
-    if let Some(read) = Reader::new().read(&in_force.config.spillage) {
-        in_force.beside.labelled.set(read);
-    }
+    in_force.read_labels();
     let news = project.and_then(|project| in_force.look_at(project));
     if let Some(problem) = news.and_then(|news| news.problem) {
         crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
@@ -154,7 +151,7 @@ fn call(text: &str, tool: Option<&str>) -> Result<HeldCall, WrongUse> {
 }
 
 /// A word as it must be written in a shell to mean itself.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

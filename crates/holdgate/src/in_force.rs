@@ -235,6 +235,13 @@ impl InForce {
         news
     }
 
+    /// Reads labelled projects now; a proxy does so in the background.
+    pub(crate) fn read_labels(&self) {
+        if let Some(read) = labelled::Reader::new().read(&self.config.spillage) {
+            self.beside.labelled.set(read);
+        }
+    }
+
     /// Whether the classifier has learned something in a project.
     #[cfg(test)]
     pub(crate) fn knows(&self, project: &str) -> bool {

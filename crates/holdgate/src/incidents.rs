@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The parts of Holdgate that write records.
-const DOORS: [&str; 3] = ["proxy", "monitor", "run"];
+const DOORS: [&str; 4] = ["proxy", "hook", "monitor", "run"];
 
 /// How often a followed ledger is looked at.
 const FOLLOW_EVERY: Duration = Duration::from_millis(200);

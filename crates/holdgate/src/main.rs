@@ -10,7 +10,9 @@ use holdgate::proxy::Proxy;
 use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::threads::runtime;
-use holdgate::{asks, check, demo, eval, incidents, ledger, log, pin, rules, train, why};
+use holdgate::{
+    asks, check, demo, doctor, eval, hook, incidents, ledger, log, pin, rules, setup, train, why,
+};
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
@@ -102,6 +104,12 @@ fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
                 None => writeln!(out, "no settings file: using the defaults")?,
             }
         }
+        Command::Hook(args) => hook::run(&args),
+        Command::Setup(args) => setup::run(&args, &load(&args.place.flags())?, &mut out)?,
+        Command::Uninstall(args) => {
+            setup::uninstall(&args, &load(&args.place.flags())?, &mut out)?;
+        }
+        Command::Doctor(args) => return doctor::run(&args, &mut out).map(answer),
         Command::Eval(args) => eval::run(&args, &mut out)?,
         Command::Train(args) => {
             let config = load(&args.place.flags())?;
@@ -166,7 +174,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         ),
     };
     let open = !config.proxy.listen.ip().is_loopback();
-    let proxy = Proxy::start(config)?;
+    let mut proxy = Proxy::start(config)?;
+    proxy.serve_all_hooks();
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
     log::info(&format!("upstream {upstream}"));

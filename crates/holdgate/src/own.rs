@@ -6,6 +6,7 @@ use crate::args::Args;
 use crate::asks::{desk, socket};
 use crate::config::{DEFAULT_PORT, EXPERT_VARIABLE, VARIABLES};
 use crate::expert;
+use crate::listening;
 use clap::CommandFactory as _;
 use holdgate_effects::Knowledge;
 use holdgate_effects::own::{OwnCommand, OwnNames, OwnRole};
@@ -13,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 27] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 31] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -36,6 +37,11 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 27] = [
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
     ("train", OwnRole::Operator, &[]),
+    // Who feeds it invents what a session has done.
+    ("hook", OwnRole::Operator, &[]),
+    ("setup", OwnRole::Operator, &[]),
+    ("uninstall", OwnRole::Operator, &[]),
+    ("doctor", OwnRole::Shows, &[]),
     ("completions", OwnRole::Shows, &[]),
     // It writes files.
     ("man", OwnRole::Operator, &[]),
@@ -63,7 +69,7 @@ fn names() -> OwnNames {
     OwnNames {
         program: program.get_name().to_owned(),
         commands,
-        socket: socket::NAME.to_owned(),
+        sockets: [socket::NAME, listening::HOOKS].map(str::to_owned).to_vec(),
         port: DEFAULT_PORT.to_string(),
         variables: VARIABLES.to_owned(),
         lifts: [EXPERT_VARIABLE.to_owned(), expert::HEADER.to_owned()],

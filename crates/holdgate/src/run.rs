@@ -83,7 +83,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let first_party = config.upstream.host() == Some(VENDOR);
     let rule_dirs = config.rules.dirs.clone();
     let ask = config.ask;
-    let proxy = Proxy::start(config)?;
+    let mut proxy = Proxy::start(config)?;
+    proxy.serve_own_hooks();
     let judge = Arc::new(Judge::new(output_judge.clone())?);
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;

@@ -284,7 +284,7 @@ fn own_names() -> OwnNames {
             command("incidents", OwnRole::Shows, &[], &[]),
             command("proxy", OwnRole::Serves, &place, &[]),
         ],
-        socket: "approve.sock".into(),
+        sockets: vec!["approve.sock".into()],
         port: "8787".into(),
         variables: "HOLDGATE_".into(),
         lifts: ["SAFETY_EXPERT_MODE".into(), "x-expert-mode".into()],

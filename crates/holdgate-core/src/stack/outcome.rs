@@ -119,7 +119,7 @@ impl Refusal {
     }
 
     /// The text that replaces the call, after this `answer` to the question about it.
-    pub(crate) fn notice(&self, incident: &str, answer: Option<Answer>) -> String {
+    pub fn notice(&self, incident: &str, answer: Option<Answer>) -> String {
         let notice = Notice {
             tool: self.tool(),
             runs: &self.runs,

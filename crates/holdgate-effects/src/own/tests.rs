@@ -19,7 +19,7 @@ fn names() -> OwnNames {
             command("ledger seal", OwnRole::Operator, Vec::new(), 0, &[]),
             command("ledger verify", OwnRole::Shows, Vec::new(), 0, &[]),
         ],
-        socket: "answers.sock".into(),
+        sockets: vec!["answers.sock".into()],
         port: "8787".into(),
         variables: "GUARD_".into(),
         lifts: ["LIFT_GATE".into(), "x-lift".into()],

@@ -16,12 +16,12 @@ use super::Asks;
 use super::peer::Processes;
 use super::pin::Pin;
 use super::request::{Lifting, Peer, error, open};
+use crate::listening::{Bound, listen};
 use crate::threads::{runtime, spawn};
 use anyhow::Context as _;
 use holdgate_core::{Answer, Finding};
 use holdgate_effects::json::{Json, LoneSurrogates};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -53,8 +53,7 @@ pub struct Operator {
 /// A running server. Dropping it ends it and takes the socket away.
 #[derive(Debug)]
 pub struct Server {
-    path: PathBuf,
-    inode: u64,
+    bound: Option<Bound>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -77,18 +76,8 @@ impl Server {
         operator: Operator,
         port: u16,
     ) -> anyhow::Result<Server> {
-        let path = dir.join(NAME);
-        if std::os::unix::net::UnixStream::connect(&path).is_ok() {
-            anyhow::bail!("another proxy with the same state folder already listens there");
-        }
-        // Made beside its place, so that it is never there with other rights than it should have.
-        let new = dir.join(format!(".approve-{}-{port}", std::process::id()));
-        let _ = std::fs::remove_file(&new);
-        let listener = std::os::unix::net::UnixListener::bind(&new)?;
+        let (listener, bound) = listen(dir, NAME)?;
         listener.set_nonblocking(true)?;
-        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
-        std::fs::rename(&new, &path)?;
-        let inode = std::fs::symlink_metadata(&path)?.ino();
         if operator.pin.is_some() {
             asks.take_pin();
         }
@@ -110,8 +99,7 @@ impl Server {
             });
         };
         Ok(Server {
-            path,
-            inode,
+            bound: Some(bound),
             stop: Some(stop),
             thread: Some(spawn("approve", serve)?),
         })
@@ -120,10 +108,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let ours = std::fs::symlink_metadata(&self.path).is_ok_and(|m| m.ino() == self.inode);
-        if ours {
-            let _ = std::fs::remove_file(&self.path);
-        }
+        drop(self.bound.take());
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }

@@ -12,6 +12,7 @@ mod connections;
 mod handle;
 #[cfg(test)]
 mod history_tests;
+mod hooks;
 mod host;
 mod judges;
 #[cfg(test)]
@@ -34,7 +35,9 @@ mod whole_body;
 use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
 use crate::config::{Config, Operator};
+use crate::hook;
 use crate::ledger::Ledger;
+use crate::listening::HOOKS;
 use crate::threads::{runtime, spawn};
 use crate::upstream;
 use anyhow::Context as _;
@@ -72,6 +75,8 @@ pub struct Proxy {
     app: Arc<App>,
     /// Where `holdgate approve` comes; ends after the streams, which may still ask.
     socket: Option<socket::Server>,
+    /// Where hooks come.
+    hooks: Option<hook::server::Server>,
     stop: watch::Sender<bool>,
     /// While it is there, files are watched.
     watching: Option<[std_mpsc::Sender<()>; 3]>,
@@ -129,6 +134,7 @@ impl Proxy {
             address,
             app,
             socket,
+            hooks: None,
             stop,
             watching: Some([watching, reading, learning]),
             threads,
@@ -148,6 +154,21 @@ impl Proxy {
     /// Asks at this process's terminal, if it has one to itself.
     pub fn ask_at_terminal(&self) -> std::io::Result<()> {
         asks::terminal::start(&self.app.asks)
+    }
+
+    /// Judges what hooks of clients hand over, at the socket of this name in the state folder.
+    fn serve_hooks(&mut self, name: &str) {
+        self.hooks = hooks::serve(&self.app, name);
+    }
+
+    /// Judges for the hooks of all clients.
+    pub fn serve_all_hooks(&mut self) {
+        self.serve_hooks(HOOKS);
+    }
+
+    /// Judges for the hooks of the agent that this process runs.
+    pub fn serve_own_hooks(&mut self) {
+        self.serve_hooks(&hook::line::name_of_run(std::process::id()));
     }
 
     /// The questions that are open.
@@ -221,6 +242,7 @@ impl Proxy {
             let _ = thread.join();
         }
         drop(self.socket.take());
+        drop(self.hooks.take());
         self.app.records.flush();
     }
 }

@@ -1,6 +1,7 @@
 //! A thread that writes decisions into the ledger, so that those that carry streams never wait for
 //! the disk, for another process that writes, or for secrets to be masked.
 
+use crate::hook::passed::Passed;
 use crate::ledger::Ledger;
 use holdgate_core::Record;
 use std::io;
@@ -18,6 +19,8 @@ const MAX_WAITING: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Records {
     queue: SyncSender<Task>,
+    /// The calls that go to clients, whose hooks may ask about them.
+    pub(super) passed: Arc<Passed>,
 }
 
 #[derive(Debug)]
@@ -44,8 +47,10 @@ impl Records {
     /// Starts the thread, which ends when this is dropped.
     pub(super) fn start(ledger: Arc<Ledger>) -> io::Result<Records> {
         let (queue, tasks) = sync_channel(MAX_WAITING);
-        super::spawn("records".to_owned(), move || work(&ledger, &tasks))?;
-        Ok(Records { queue })
+        let passed = Arc::<Passed>::default();
+        let note = passed.clone();
+        super::spawn("records".to_owned(), move || work(&ledger, &note, &tasks))?;
+        Ok(Records { queue, passed })
     }
 
     /// Has a decision written. It is also written if nobody waits for that.
@@ -69,13 +74,17 @@ impl Records {
     }
 }
 
-fn work(ledger: &Ledger, tasks: &Receiver<Task>) {
+fn work(ledger: &Ledger, passed: &Passed, tasks: &Receiver<Task>) {
     while let Ok(task) = tasks.recv() {
         match task {
             Task::Flush(flushed) => drop(flushed),
             Task::Write(record, sender) => {
-                let written = catch_unwind(AssertUnwindSafe(|| ledger.append(&record)))
-                    .unwrap_or_else(|_| Err(io::Error::other("an internal error")));
+                let written = catch_unwind(AssertUnwindSafe(|| {
+                    ledger.append(&record)?;
+                    passed.note(&record);
+                    Ok(())
+                }))
+                .unwrap_or_else(|_| Err(io::Error::other("an internal error")));
                 if let Err(error) = &written {
                     crate::log::warn(&format!("cannot write the ledger: {error}"));
                 }

@@ -125,7 +125,8 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
                 | Action::LeftOut
                 | Action::Asked
                 | Action::Marked
-                | Action::Forwarded => {}
+                | Action::Forwarded
+                | Action::LeftToClient => {}
             },
             // The guard here judges on its own.
             Output::Judge(_) | Output::Ask(_) | Output::Abort => {}

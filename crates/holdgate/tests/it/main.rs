@@ -25,6 +25,7 @@ mod errors;
 mod eval;
 mod expert;
 mod families;
+mod hook;
 mod judge;
 mod judge_faults;
 mod judge_server;
