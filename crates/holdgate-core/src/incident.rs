@@ -60,8 +60,12 @@ pub struct Refused {
 impl Refused {
     fn of(judgement: &Judgement) -> Option<Box<Refused>> {
         let refusal = judgement.outcome.as_ref().err()?;
-        // A secret that was shown need not look like one, so masking would not find it.
-        let (shown, exception) = if judgement.carries_secret {
+        // A secret that was shown need not look like one, and part of a call is a secret only by
+        // what stands around it, so masking would not find either.
+        let has_secret = refusal
+            .input()
+            .is_some_and(|input| Masked::changes_json(input));
+        let (shown, exception) = if judgement.carries_secret || has_secret {
             let rule = refusal.findings().first().map(|f| f.rule.to_string());
             (0, Err(NoAllowance::Secret(rule.unwrap_or_default())))
         } else {

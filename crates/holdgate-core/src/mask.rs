@@ -73,6 +73,12 @@ impl Masked {
         Masked(value_of(value).text())
     }
 
+    /// Whether masking changes a value that is written as JSON, or the value cannot be read.
+    pub(crate) fn changes_json(text: &str) -> bool {
+        let value = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace);
+        value.map_or(true, |value| value_of(value.clone()).text() != value.text())
+    }
+
     /// The same for a value that is written as JSON. The result is JSON in any case.
     pub fn json_text(text: &str) -> Masked {
         match Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace) {

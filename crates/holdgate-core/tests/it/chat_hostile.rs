@@ -119,10 +119,14 @@ const INSERTS: &[&str] = &[
 
 const CLIENTS: Clients = Clients {
     all_calls: loose::all_calls,
-    // Older calls have no id on the wire, and the input of a custom tool is a text.
+    // Older calls have no id on the wire, and the input of a custom tool is a text; readers take an
+    // empty one for no arguments.
     same: |(tool, id, input), found| {
         let text = input["input"].as_str();
-        let text = text.map(|text| serde_json::from_str(text).unwrap_or_else(|_| text.into()));
+        let text = text.map(|text| match text {
+            "" => json!({}),
+            text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        });
         *tool == found.0
             && (found.1.is_empty() || *id == found.1)
             && (*input == found.2 || text.as_ref() == Some(&found.2))

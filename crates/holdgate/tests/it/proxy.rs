@@ -185,7 +185,7 @@ async fn other_protocols_and_answers_that_could_carry_calls_are_refused() {
         (
             "application/json",
             "{}",
-            "/v1beta/models/x:streamGenerateContent",
+            "/v1internal:streamGenerateContent",
         ),
     ] {
         let upstream = RawUpstream::with(&format!("200 OK\r\ncontent-type: {kind}"), body).await;
