@@ -115,6 +115,8 @@ fn load(flags: &Flags) -> Result<Config, ConfigError> {
 fn agent(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let flags = Flags {
         upstream: args.upstream.clone(),
+        speaks: args.bridge.upstream_speaks.clone(),
+        dialect: args.bridge.tool_dialect,
         ..args.place.flags()
     };
     holdgate::run::run(args, load(&flags)?).map(ExitCode::from)
@@ -124,6 +126,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let flags = Flags {
         listen: args.listen,
         upstream: args.upstream.clone(),
+        speaks: args.bridge.upstream_speaks.clone(),
+        dialect: args.bridge.tool_dialect,
         ..args.place.flags()
     };
     let config = load(&flags)?;
@@ -136,6 +140,11 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
             config.upstream, others.openai, others.ollama
         ),
     };
+    let speaks = config
+        .bridge
+        .speaks
+        .map(|speaks| format!(", which speaks {speaks}"));
+    let upstream = upstream + &speaks.unwrap_or_default();
     let open = !config.proxy.listen.ip().is_loopback();
     let proxy = Proxy::start(config)?;
     proxy.ask_at_terminal()?;

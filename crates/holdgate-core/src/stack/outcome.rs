@@ -157,6 +157,11 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
             "if this block cannot cause an action, the operator can add it to `guard.inert_blocks`",
         ),
         Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
+        Fault::Undeclared(_) => ("undeclared-tool", "call only tools that are declared"),
+        Fault::Garbled(_) => (
+            "unreadable-call",
+            "write the call again, with each parameter once and nothing between them",
+        ),
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs

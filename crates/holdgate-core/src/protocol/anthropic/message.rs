@@ -5,7 +5,7 @@ use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call
 use super::BlockKind;
 use super::read::{MAX_DEPTH, could_act};
 use super::write::inert_call;
-use crate::call::{Executor, Fault};
+use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::stack::{Cleared, Refusal};
@@ -82,14 +82,50 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     if calls.is_empty() {
         return inert();
     }
+    Ok(with_calls(json, blocks, places, calls))
+}
+
+/// A message with this content, in which calls stand for themselves.
+pub(in super::super) fn message_of(
+    mut json: Json<'static>,
+    content: Vec<Result<Json<'static>, HeldCall>>,
+) -> ReadMessage<'static> {
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut blocks = Vec::new();
+    for (at, block) in content.into_iter().enumerate() {
+        blocks.push(
+            block
+                .map_err(|call| {
+                    calls.push(call);
+                    places.push(at);
+                })
+                .ok(),
+        );
+    }
+    if calls.is_empty() {
+        json.set(
+            "content",
+            Json::Array(blocks.into_iter().flatten().collect()),
+        );
+        return ReadMessage::Inert(Canonical::of_value(&json.text()));
+    }
+    with_calls(json, blocks, places, calls)
+}
+
+fn with_calls<'a>(
+    json: Json<'a>,
+    content: Vec<Option<Json<'a>>>,
+    places: Vec<usize>,
+    calls: Vec<HeldCall>,
+) -> ReadMessage<'a> {
     let message = Message {
         json,
-        content: blocks,
+        content,
         calls: places.into_iter(),
         notices: Vec::new(),
         tool_use_sent: false,
     };
-    Ok(ReadMessage::Calls(Box::new(message), calls))
+    ReadMessage::Calls(Box::new(message), calls)
 }
 
 /// Checks that calls are only in `content`, and that every reader finds the same members.

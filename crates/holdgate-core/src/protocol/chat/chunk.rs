@@ -111,7 +111,7 @@ pub(in super::super) fn check_members(
 }
 
 /// Whether a value is there and says something.
-pub(super) fn is_set(value: Option<&Json<'_>>) -> bool {
+pub(in super::super) fn is_set(value: Option<&Json<'_>>) -> bool {
     match value {
         None | Some(Json::Null) => false,
         Some(Json::String(text)) => !text.is_empty(),
@@ -121,7 +121,7 @@ pub(super) fn is_set(value: Option<&Json<'_>>) -> bool {
 }
 
 /// The texts of a message's or delta's content, in order.
-pub(super) fn texts<'m>(content: Option<&'m Json<'m>>) -> impl Iterator<Item = &'m str> {
+pub(in super::super) fn texts<'m>(content: Option<&'m Json<'m>>) -> impl Iterator<Item = &'m str> {
     let plain = content.and_then(Json::as_str);
     let parts = content.and_then(Json::as_array).unwrap_or_default();
     let parts = parts.iter().filter_map(|part| part.get_str("text"));

@@ -18,6 +18,10 @@ use holdgate_effects::json::JsonError;
 
 // What Ollama's own API has in common with this one.
 pub(super) use chunk::{check_members, hides_call, no_lone_surrogates, read_json, without};
+// What a bridge to it needs.
+pub(super) use choice::Choice;
+pub(super) use chunk::{is_set, texts};
+pub(super) use fragment::Fragment;
 pub(super) use history::{mentions, results};
 pub(super) use request::{SYSTEM_ROLES, take_fact};
 

@@ -6,7 +6,7 @@ use super::MAX_DEPTH;
 use super::item::{Item, could_act, judged};
 use super::output::check_members;
 use super::write::{inert_call, message};
-use crate::call::Fault;
+use crate::call::{Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::notice;
@@ -79,12 +79,46 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     if calls.is_empty() {
         return inert();
     }
+    Ok(with_calls(json, output, places, calls))
+}
+
+/// A response with this output, in which calls stand for themselves.
+pub(in super::super) fn message_of(
+    mut json: Json<'static>,
+    items: Vec<Result<Json<'static>, HeldCall>>,
+) -> ReadMessage<'static> {
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut output = Vec::new();
+    for (at, item) in items.into_iter().enumerate() {
+        output.push(match item {
+            Ok(item) => vec![item],
+            Err(call) => {
+                calls.push(call);
+                places.push(at);
+                Vec::new()
+            }
+        });
+    }
+    if calls.is_empty() {
+        let output = output.into_iter().flatten().collect();
+        json.set("output", Json::Array(output));
+        return ReadMessage::Inert(Canonical::of_value(&json.text()));
+    }
+    with_calls(json, output, places, calls)
+}
+
+fn with_calls<'a>(
+    json: Json<'a>,
+    output: Vec<Vec<Json<'a>>>,
+    places: Vec<usize>,
+    calls: Vec<HeldCall>,
+) -> ReadMessage<'a> {
     let whole = Whole {
         json,
         output,
         calls: places.into_iter(),
     };
-    Ok(ReadMessage::Calls(Box::new(whole), calls))
+    ReadMessage::Calls(Box::new(whole), calls)
 }
 
 /// What the model says in an item.
