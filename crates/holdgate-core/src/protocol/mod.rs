@@ -189,6 +189,26 @@ pub trait GuardedMessage: Debug + Send {
     fn finish(self: Box<Self>) -> Canonical;
 }
 
+/// Content in which calls stand for themselves: the rest with gaps, where the gaps are, and the
+/// calls.
+fn calls_apart<T>(
+    content: Vec<Result<T, Box<HeldCall>>>,
+) -> (Vec<Option<T>>, Vec<usize>, Vec<HeldCall>) {
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut rest = Vec::new();
+    for (at, part) in content.into_iter().enumerate() {
+        rest.push(match part {
+            Ok(part) => Some(part),
+            Err(call) => {
+                calls.push(*call);
+                places.push(at);
+                None
+            }
+        });
+    }
+    (rest, places, calls)
+}
+
 /// Maximum depth of a value that is not a message.
 const MAX_DEPTH: usize = 128;
 

@@ -36,6 +36,8 @@ pub struct Bridged {
     pub(crate) tools: HashMap<String, DeclaredTool>,
     /// Texts at which the model has to stop.
     pub(crate) stops: Vec<String>,
+    /// Tells this request from the others of its conversation.
+    pub(crate) turn: u32,
 }
 
 /// A tool that a request declares.

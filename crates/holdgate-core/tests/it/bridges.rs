@@ -4,6 +4,8 @@
 //! request, `NAME.sse` a streamed answer of the upstream's, `NAME.whole.json` one that is not
 //! streamed, and `INPUT.FROM-TO.snap` what is sent. `UPDATE_SNAPSHOTS=1` writes the latter anew.
 
+#![allow(clippy::disallowed_methods, reason = "inputs and snapshots are files")]
+
 use crate::guarding::{Play, Seen, chunks, judge, settings, whole};
 use crate::{assemble, readers, responses_client};
 use holdgate_core::{

@@ -277,7 +277,7 @@ impl ConfigFile {
         std::mem::take(&mut self.spillage)
     }
 
-    /// Where requests of OpenAI's protocols go, if that is written.
+    /// Where requests of `OpenAI`'s protocols go, if that is written.
     pub(super) fn named_openai(&self) -> Option<Uri> {
         self.upstream.openai.clone().map(|url| url.0)
     }

@@ -1,7 +1,7 @@
 //! A message that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call};
+use super::super::{Declared, GuardedMessage, ReadMessage, calls_apart, carries_calls, is_call};
 use super::BlockKind;
 use super::read::{MAX_DEPTH, could_act};
 use super::write::inert_call;
@@ -88,20 +88,9 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
 /// A message with this content, in which calls stand for themselves.
 pub(in super::super) fn message_of(
     mut json: Json<'static>,
-    content: Vec<Result<Json<'static>, HeldCall>>,
+    content: Vec<Result<Json<'static>, Box<HeldCall>>>,
 ) -> ReadMessage<'static> {
-    let (mut calls, mut places) = (Vec::new(), Vec::new());
-    let mut blocks = Vec::new();
-    for (at, block) in content.into_iter().enumerate() {
-        blocks.push(
-            block
-                .map_err(|call| {
-                    calls.push(call);
-                    places.push(at);
-                })
-                .ok(),
-        );
-    }
+    let (blocks, places, calls) = calls_apart(content);
     if calls.is_empty() {
         json.set(
             "content",

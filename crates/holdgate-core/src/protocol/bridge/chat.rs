@@ -84,7 +84,7 @@ impl BridgeReader {
             return Ok(());
         }
         if self.head.is_none() {
-            let head = head(&json);
+            let head = head(&json, &self.request);
             self.composer.start(&head, events);
             self.head = Some(head);
         }
@@ -136,7 +136,7 @@ impl BridgeReader {
             let surrogates = no_lone_surrogates(data).err();
             let mut found = Vec::new();
             let none = Head::default();
-            let made = self.head.as_ref().unwrap_or(&none).id("", 0);
+            let made = self.head.as_ref().unwrap_or(&none).id.as_str();
             let head = Json::object([("id", made.into())]);
             let fragments = calls.iter().map(Fragment::read);
             for fragment in fragments.chain(legacy.map(Fragment::legacy)) {
@@ -236,7 +236,17 @@ impl BridgeReader {
                     }
                     events.push(Event::CallEnd(block));
                 }
-                other => events.push(other),
+                other @ (Event::CallInput(_, Err(_))
+                | Event::CallAgain(..)
+                | Event::CallWhole(..)
+                | Event::CallNoise
+                | Event::Silent
+                | Event::Ping
+                | Event::Inert(_)
+                | Event::Piece(..)
+                | Event::UpstreamError
+                | Event::Failure(_)
+                | Event::Stray(_)) => events.push(other),
             }
         }
     }
@@ -360,13 +370,17 @@ pub(super) fn thinking<'j>(json: &'j Json<'_>) -> impl Iterator<Item = &'j str> 
     found.into_iter()
 }
 
-/// What a response says about itself.
-pub(super) fn head(json: &Json<'_>) -> Head {
+/// What a response to this request says about itself.
+pub(super) fn head(json: &Json<'_>, request: &Bridged) -> Head {
     let id = json.get_str("id").unwrap_or_default();
     let plain: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
     let from = plain.len().saturating_sub(ID_BYTES);
     Head {
-        id: plain.get(from..).unwrap_or_default().to_owned(),
+        id: format!(
+            "{}{:08x}",
+            plain.get(from..).unwrap_or_default(),
+            request.turn
+        ),
         model: shorten(json.get_str("model").unwrap_or("unknown"), 200),
         created: json.get("created").and_then(Json::as_u64).unwrap_or(0),
     }

@@ -129,7 +129,8 @@ enum Part {
 /// What a response says about itself.
 #[derive(Clone, Debug, Default)]
 struct Head {
-    /// Letters and digits of its id, without those at its start if there are many.
+    /// What tells it from the other responses of the conversation: letters and digits of its id, of
+    /// which some servers have few, and the request's.
     id: String,
     model: String,
     created: u64,
@@ -167,7 +168,7 @@ struct Usage {
 impl Head {
     /// An id that no other call of the conversation has. `kind` is how ids of its kind begin.
     fn id(&self, kind: &str, number: Block) -> String {
-        format!("{kind}_{}{}_{number}", self.id, self.created)
+        format!("{kind}_{}_{number}", self.id)
     }
 }
 

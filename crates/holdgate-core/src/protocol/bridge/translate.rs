@@ -37,7 +37,8 @@ pub(super) fn request(
     dialect: Dialect,
 ) -> Result<Translated, Untranslatable> {
     let json = Json::read(body, MAX_DEPTH, LoneSurrogates::Replace)?;
-    let (chat, bridged) = side.request(&json, dialect)?;
+    let (chat, mut bridged) = side.request(&json, dialect)?;
+    bridged.turn = crc32fast::hash(body);
     let path = path.trim_end_matches('/');
     let before = path.len().saturating_sub(side.path().len());
     let before = path.get(..before).unwrap_or_default();
@@ -68,6 +69,14 @@ impl Members {
 
     pub(super) fn into_json(self) -> Json<'static> {
         Json::Object(self.0)
+    }
+}
+
+/// How calls are read in the answer: not in text, if the client wants none.
+pub(super) fn dialect_of(choice: Option<&Json<'_>>, dialect: Dialect) -> Dialect {
+    match choice.and_then(Json::as_str) {
+        Some("none") => Dialect::Native,
+        _ => dialect,
     }
 }
 

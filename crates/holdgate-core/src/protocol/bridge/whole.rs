@@ -22,7 +22,7 @@ pub(super) fn read(
     let choice = choices.and_then(<[_]>::first);
     let choice = choice.ok_or(Violation::NotAMessage("has no choices"))?;
     let message = choice.get("message").unwrap_or(&Json::Null);
-    let head = head(&json);
+    let head = head(&json, request);
     let mut pieces: Vec<Piece> = thinking(message)
         .map(|text| Piece::Thinking(text.to_owned()))
         .collect();

@@ -1,7 +1,7 @@
 //! A response that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage};
+use super::super::{Declared, GuardedMessage, ReadMessage, calls_apart};
 use super::MAX_DEPTH;
 use super::item::{Item, could_act, judged};
 use super::output::check_members;
@@ -85,20 +85,11 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
 /// A response with this output, in which calls stand for themselves.
 pub(in super::super) fn message_of(
     mut json: Json<'static>,
-    items: Vec<Result<Json<'static>, HeldCall>>,
+    items: Vec<Result<Json<'static>, Box<HeldCall>>>,
 ) -> ReadMessage<'static> {
-    let (mut calls, mut places) = (Vec::new(), Vec::new());
-    let mut output = Vec::new();
-    for (at, item) in items.into_iter().enumerate() {
-        output.push(match item {
-            Ok(item) => vec![item],
-            Err(call) => {
-                calls.push(call);
-                places.push(at);
-                Vec::new()
-            }
-        });
-    }
+    let (output, places, calls) = calls_apart(items);
+    let output = output.into_iter().map(|item| item.into_iter().collect());
+    let output: Vec<Vec<Json<'_>>> = output.collect();
     if calls.is_empty() {
         let output = output.into_iter().flatten().collect();
         json.set("output", Json::Array(output));

@@ -16,7 +16,7 @@ mod write;
 // What a bridge needs.
 pub(super) use item::held_item;
 pub(super) use message::message_of;
-pub(super) use write::push_event;
+pub(super) use write::{message as message_item, push_event, response, text_part};
 
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::canonical::Canonical;

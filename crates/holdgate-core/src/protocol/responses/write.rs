@@ -5,7 +5,8 @@ mod own;
 
 pub(in super::super) use frame::push_event;
 pub(super) use frame::single;
-pub(super) use own::{error_body, error_event, inert_call, message};
+pub(super) use own::{error_body, error_event, inert_call};
+pub(in super::super) use own::{message, response, text_part};
 
 use super::super::Writer;
 use super::item::{Payload, compact, id, judged};
@@ -17,7 +18,7 @@ use crate::notice;
 use crate::stack::{Cleared, Refusal};
 use frame::{number, rewrite, with_numbers};
 use holdgate_effects::json::Json;
-use own::{Head, head, text_part};
+use own::{Head, head};
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;

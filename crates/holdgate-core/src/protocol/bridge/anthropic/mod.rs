@@ -27,7 +27,7 @@ impl Side for Anthropic {
         body: &Json<'_>,
         dialect: Dialect,
     ) -> Result<(Json<'static>, Bridged), Untranslatable> {
-        request::translate(body, dialect)
+        Ok(request::translate(body, dialect))
     }
 
     fn call(&self, id: &str, tool: &DeclaredTool) -> HeldCall {
@@ -59,7 +59,7 @@ impl Side for Anthropic {
                 ("thinking", text.into()),
                 ("signature", SIGNATURE.into()),
             ])),
-            Part::Call(call) => Err(*call),
+            Part::Call(call) => Err(call),
         });
         let mut message = message_head(head);
         message.set("stop_reason", stop_reason(end).into());

@@ -1,7 +1,7 @@
 //! A request of Anthropic Messages as one of Chat Completions.
 
 use super::super::translate::{
-    Members, Messages, Untranslatable, choice_of, finish, function, image_part, text_part,
+    Members, Messages, choice_of, dialect_of, finish, function, image_part, text_part,
 };
 use crate::request::{Bridged, DeclaredTool, Dialect};
 use holdgate_effects::json::Json;
@@ -18,10 +18,7 @@ const RENAMED: &[(&str, &str)] = &[
 ];
 
 /// The request as the upstream wants it, and what is noted of it.
-pub(super) fn translate(
-    body: &Json<'_>,
-    dialect: Dialect,
-) -> Result<(Json<'static>, Bridged), Untranslatable> {
+pub(super) fn translate(body: &Json<'_>, dialect: Dialect) -> (Json<'static>, Bridged) {
     let mut members = Members::default();
     members.copy(body, RENAMED);
     members.set("messages", messages(body));
@@ -34,11 +31,12 @@ pub(super) fn translate(
     let stops = body.get("stop_sequences").and_then(Json::as_array);
     let stops = stops.unwrap_or_default().iter().filter_map(Json::as_str);
     let bridged = Bridged {
-        dialect,
+        dialect: dialect_of(choice.as_ref(), dialect),
         tools: declared,
         stops: stops.map(str::to_owned).collect(),
+        ..Bridged::default()
     };
-    Ok((finish(members, tools, choice, streams, dialect), bridged))
+    (finish(members, tools, choice, streams, dialect), bridged)
 }
 
 /// The tools that the client runs. Those of the provider's need a provider that has them.

@@ -7,109 +7,73 @@ const MAX_DEPTH: usize = 64;
 /// How deep alternatives and references of a schema are followed.
 const MAX_ALTERNATIVES: usize = 8;
 
-/// The types that a schema admits. Without any, a text stays a text.
-#[derive(Debug, Default)]
-struct Types {
-    null: bool,
-    integer: bool,
-    number: bool,
-    boolean: bool,
-    object: bool,
-    array: bool,
-}
-
 /// The value of the parameter `key` of a tool with this schema. What does not have a declared type
 /// stays a text.
 pub(super) fn coerced(schema: &Json<'_>, key: &str, text: &str) -> Json<'static> {
-    let mut types = Types::default();
+    let mut types = Vec::new();
     let property = schema.get("properties").and_then(|all| all.get(key));
     if let Some(property) = property {
-        types.admit(property, schema, MAX_ALTERNATIVES);
+        admit(property, schema, MAX_ALTERNATIVES, &mut types);
     }
+    let is = |word| types.contains(&word);
     let raw = || Json::String(text.to_owned().into());
     let trimmed = text.trim();
-    if types.null && trimmed.eq_ignore_ascii_case("null") {
+    if is("null") && trimmed.eq_ignore_ascii_case("null") {
         return Json::Null;
     }
-    if types.boolean && trimmed.eq_ignore_ascii_case("true") {
+    if is("boolean") && trimmed.eq_ignore_ascii_case("true") {
         return Json::Bool(true);
     }
-    if types.boolean && trimmed.eq_ignore_ascii_case("false") {
+    if is("boolean") && trimmed.eq_ignore_ascii_case("false") {
         return Json::Bool(false);
     }
     let Ok(value) = Json::read(trimmed.as_bytes(), MAX_DEPTH, LoneSurrogates::Refuse) else {
         return raw();
     };
-    let is_whole = || {
-        trimmed
-            .trim_start_matches('-')
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-    };
+    let digits = trimmed.trim_start_matches('-').bytes();
+    let is_whole = || digits.clone().all(|b| b.is_ascii_digit());
     let fits = match &value {
-        Json::Number(_) => types.number || types.integer && is_whole(),
-        Json::Object(_) => types.object,
-        Json::Array(_) => types.array,
+        Json::Number(_) => is("number") || is("integer") && is_whole(),
+        Json::Object(_) => is("object"),
+        Json::Array(_) => is("array"),
         Json::Null | Json::Bool(_) | Json::String(_) => false,
     };
     if fits { value.into_owned() } else { raw() }
 }
 
-impl Types {
-    fn admit(&mut self, property: &Json<'_>, schema: &Json<'_>, depth: usize) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        match property.get("type") {
-            Some(Json::Array(types)) => {
-                for word in types.iter().filter_map(Json::as_str) {
-                    self.word(word);
-                }
-            }
-            Some(Json::String(word)) => self.word(word),
-            _ => {}
-        }
-        let listed = property.get("enum").and_then(Json::as_array);
-        for value in listed
+/// Adds the types that a property admits. Without any, a text stays a text.
+fn admit<'s>(property: &'s Json<'_>, schema: &'s Json<'_>, depth: usize, types: &mut Vec<&'s str>) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    let listed = |key| {
+        property
+            .get(key)
+            .and_then(Json::as_array)
             .unwrap_or_default()
-            .iter()
-            .chain(property.get("const"))
-        {
-            match value {
-                Json::Null => self.null = true,
-                Json::Bool(_) => self.boolean = true,
-                Json::Number(_) => self.number = true,
-                Json::String(_) | Json::Array(_) | Json::Object(_) => {}
-            }
-        }
-        for key in ["anyOf", "oneOf", "allOf"] {
-            let alternatives = property.get(key).and_then(Json::as_array);
-            for alternative in alternatives.unwrap_or_default() {
-                self.admit(alternative, schema, depth);
-            }
-        }
-        let named = property
-            .get_str("$ref")
-            .and_then(|name| name.strip_prefix("#/"));
-        let named = named.and_then(|path| {
-            let mut steps = path.split('/');
-            steps.try_fold(schema, |at, step| at.get(step))
-        });
-        if let Some(named) = named {
-            self.admit(named, schema, depth);
+    };
+    types.extend(property.get_str("type"));
+    types.extend(listed("type").iter().filter_map(Json::as_str));
+    for value in listed("enum").iter().chain(property.get("const")) {
+        match value {
+            Json::Null => types.push("null"),
+            Json::Bool(_) => types.push("boolean"),
+            Json::Number(_) => types.push("number"),
+            Json::String(_) | Json::Array(_) | Json::Object(_) => {}
         }
     }
-
-    fn word(&mut self, word: &str) {
-        match word {
-            "null" => self.null = true,
-            "integer" => self.integer = true,
-            "number" => self.number = true,
-            "boolean" => self.boolean = true,
-            "object" => self.object = true,
-            "array" => self.array = true,
-            _ => {}
+    for key in ["anyOf", "oneOf", "allOf"] {
+        for alternative in listed(key) {
+            admit(alternative, schema, depth, types);
         }
+    }
+    let named = property.get_str("$ref");
+    let named = named.and_then(|name| {
+        let mut steps = name.strip_prefix("#/")?.split('/');
+        steps.try_fold(schema, |at, step| at.get(step))
+    });
+    if let Some(named) = named {
+        admit(named, schema, depth, types);
     }
 }
 
@@ -119,9 +83,8 @@ mod tests {
 
     #[track_caller]
     fn check(property: &str, text: &str, expected: &str) {
-        let schema = format!(
-            r##"{{"properties":{{"p":{property}}},"$defs":{{"N":{{"type":"integer"}}}}}}"##
-        );
+        let schema =
+            format!(r#"{{"properties":{{"p":{property}}},"$defs":{{"N":{{"type":"integer"}}}}}}"#);
         let schema = Json::read(schema.as_bytes(), 32, LoneSurrogates::Refuse).unwrap();
         assert_eq!(coerced(&schema, "p", text).text(), expected, "{property}");
     }

@@ -63,13 +63,19 @@ pub(super) struct TextReader {
     place: Place,
     /// Whether the message has begun with anything but white space.
     begun: bool,
-    thinking: bool,
-    /// Whether thinking has begun, here or in the prompt.
-    opened: bool,
-    /// Whether thinking has ended, and nothing has been said since.
-    thought: bool,
+    thinking: Thinking,
     /// Calls in thinking that may not end: they count if nothing follows. With their text.
     pending: (String, Vec<TextCall>),
+}
+
+/// How far the model's thinking is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thinking {
+    Never,
+    Open,
+    /// It has ended, and nothing has been said since.
+    JustEnded,
+    Past,
 }
 
 #[derive(Debug)]
@@ -115,9 +121,7 @@ impl TextReader {
             state: State::Words,
             place: Place::default(),
             begun: false,
-            thinking: false,
-            opened: false,
-            thought: false,
+            thinking: Thinking::Never,
             pending: Default::default(),
         }
     }
@@ -183,7 +187,7 @@ impl TextReader {
             if let Some(call) = call {
                 self.state = State::Behind;
                 self.begun = true;
-                if self.thinking {
+                if self.thinking == Thinking::Open {
                     self.pending.0.push_str(taken);
                     self.pending.1.push(call);
                 } else {
@@ -231,26 +235,27 @@ impl TextReader {
     /// A whole tag that begins or ends thinking.
     fn think_tag(&mut self, text: &str) -> Option<Step> {
         let tag = if text.starts_with(THINK) && !self.begun {
-            self.thinking = true;
+            self.thinking = Thinking::Open;
             THINK
-        } else if text.starts_with(THINK_END) && self.thinking {
-            self.thinking = false;
-            self.thought = true;
-            self.place = Place::default();
-            THINK_END
-        } else if text.starts_with(THINK_END) && !self.place.is_code() {
-            let twice = self.thought;
-            // Some prompts end with the tag that begins it.
-            let begun_by_prompt = !self.opened && self.place.begins_line();
-            if !twice && !begun_by_prompt {
+        } else if text.starts_with(THINK_END) {
+            let ends = match self.thinking {
+                Thinking::Open => true,
+                // Written twice.
+                Thinking::JustEnded => !self.place.is_code(),
+                // Some prompts end with the tag that begins it.
+                Thinking::Never => !self.place.is_code() && self.place.begins_line(),
+                Thinking::Past => false,
+            };
+            if !ends {
                 return None;
             }
+            self.thinking = Thinking::JustEnded;
+            self.place = Place::default();
             THINK_END
         } else {
             return None;
         };
         self.begun = true;
-        self.opened = true;
         self.state = State::Gap;
         Some(Step::Drop(tag.len()))
     }
@@ -302,13 +307,15 @@ impl TextReader {
         self.place.pass(words);
         let blank = words.trim().is_empty();
         self.begun |= !blank;
-        if self.thinking {
+        if self.thinking == Thinking::Open {
             match out.last_mut() {
                 Some(Piece::Thinking(text)) => text.push_str(words),
                 _ => out.push(Piece::Thinking(words.to_owned())),
             }
         } else {
-            self.thought &= blank;
+            if self.thinking == Thinking::JustEnded && !blank {
+                self.thinking = Thinking::Past;
+            }
             match out.last_mut() {
                 Some(Piece::Text(text)) => text.push_str(words),
                 _ => out.push(Piece::Text(words.to_owned())),

@@ -84,15 +84,13 @@ impl Place {
             return;
         }
         match self.fence {
-            Some((open, least)) => {
-                if mark == open && count >= least && self.run_begins_line {
-                    self.fence = None;
-                }
+            Some((open, least)) if mark == open && count >= least && self.run_begins_line => {
+                self.fence = None;
             }
             None if count >= FENCE && self.run_begins_line => self.fence = Some((mark, count)),
             None if mark == b'`' && self.span == 0 => self.span = count,
             None if mark == b'`' && self.span == count => self.span = 0,
-            None => {}
+            Some(_) | None => {}
         }
     }
 

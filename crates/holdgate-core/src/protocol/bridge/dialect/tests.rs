@@ -30,7 +30,7 @@ fn request(dialect: Dialect) -> Arc<Bridged> {
     Arc::new(Bridged {
         dialect,
         tools: tools.collect(),
-        stops: Vec::new(),
+        ..Bridged::default()
     })
 }
 

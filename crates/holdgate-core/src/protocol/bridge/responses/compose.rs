@@ -3,7 +3,7 @@
 
 use super::super::super::responses::push_event;
 use super::super::{Composer, End, Head, Reason, Words};
-use super::{item, item_id, part, response};
+use super::{item, item_id, part, response_of};
 use crate::canonical::{Canonical, Frames};
 use crate::event::{Block, Event, Part};
 use holdgate_effects::json::{Json, write_string};
@@ -91,7 +91,7 @@ impl Composer for ResponseComposer {
             ("response.in_progress", Part::Other),
         ];
         for (kind, part) in kinds {
-            let frame = self.event(kind, vec![("response", response(head, None))]);
+            let frame = self.event(kind, vec![("response", response_of(head, None))]);
             events.push(Event::Piece(part, frame));
         }
     }
@@ -160,7 +160,7 @@ impl Composer for ResponseComposer {
 
     /// The writer adds the calls to the output: those that were sent.
     fn end(&mut self, end: &End, events: &mut Vec<Event>) {
-        let mut response = response(&self.head, Some(end));
+        let mut response = response_of(&self.head, Some(end));
         response.set("output", Json::Array(std::mem::take(&mut self.output)));
         let kind = match end.reason {
             Reason::Done => "response.completed",

@@ -3,7 +3,9 @@
 mod compose;
 mod request;
 
-use super::super::responses::{held_item, keeping_writer, message_of};
+use super::super::responses::{
+    held_item, keeping_writer, message_item, message_of, response, text_part,
+};
 use super::super::{ReadMessage, Writer};
 use super::{Composer, End, Head, Part, Reason, Side, Untranslatable, Usage, Words};
 use crate::call::HeldCall;
@@ -57,9 +59,9 @@ impl Side for Responses {
     fn message(&self, head: &Head, parts: Vec<Part>, end: &End) -> ReadMessage<'static> {
         let output = parts.into_iter().enumerate().map(|(at, part)| match part {
             Part::Words(kind, text) => Ok(item(kind, &item_id(head, kind, at as u64), &text)),
-            Part::Call(call) => Err(*call),
+            Part::Call(call) => Err(call),
         });
-        message_of(response(head, Some(end)), output.collect())
+        message_of(response_of(head, Some(end)), output.collect())
     }
 }
 
@@ -73,17 +75,10 @@ fn item_id(head: &Head, kind: Words, number: u64) -> String {
 
 /// An item of words that is whole.
 fn item(kind: Words, id: &str, text: &str) -> Json<'static> {
-    let id: Json<'static> = id.to_owned().into();
     match kind {
-        Words::Text => Json::object([
-            ("id", id),
-            ("type", "message".into()),
-            ("status", "completed".into()),
-            ("role", "assistant".into()),
-            ("content", Json::Array(vec![part(kind, text)])),
-        ]),
+        Words::Text => message_item(id, text),
         Words::Thinking => Json::object([
-            ("id", id),
+            ("id", id.to_owned().into()),
             ("type", "reasoning".into()),
             ("status", "completed".into()),
             ("summary", Json::Array(Vec::new())),
@@ -94,46 +89,31 @@ fn item(kind: Words, id: &str, text: &str) -> Json<'static> {
 
 /// The content of an item of words.
 fn part(kind: Words, text: &str) -> Json<'static> {
-    let text: Json<'static> = text.to_owned().into();
+    let text = text.to_owned();
     match kind {
-        Words::Text => Json::object([
-            ("type", "output_text".into()),
-            ("text", text),
-            ("annotations", Json::Array(Vec::new())),
-            ("logprobs", Json::Array(Vec::new())),
-        ]),
-        Words::Thinking => Json::object([("type", "reasoning_text".into()), ("text", text)]),
+        Words::Text => text_part(text),
+        Words::Thinking => Json::object([("type", "reasoning_text".into()), ("text", text.into())]),
     }
 }
 
 /// The response object, at its end or before it.
-fn response(head: &Head, end: Option<&End>) -> Json<'static> {
+fn response_of(head: &Head, end: Option<&End>) -> Json<'static> {
     let (status, why) = match end.map(|end| end.reason) {
         None => ("in_progress", None),
         Some(Reason::Done) => ("completed", None),
         Some(Reason::Length) => ("incomplete", Some("max_output_tokens")),
         Some(Reason::Filter) => ("incomplete", Some("content_filter")),
     };
-    let why = why.map(|why| Json::object([("reason", why.into())]));
-    let usage = end.map(|end| usage(end.usage));
-    Json::object([
-        ("id", head.id("resp", 0).into()),
-        ("object", "response".into()),
-        ("created_at", head.created.into()),
-        ("status", status.into()),
-        ("error", Json::Null),
-        ("incomplete_details", why.unwrap_or(Json::Null)),
-        ("instructions", Json::Null),
-        ("metadata", Json::Object(Vec::new())),
-        ("model", head.model.clone().into()),
-        ("output", Json::Array(Vec::new())),
-        ("parallel_tool_calls", Json::Bool(true)),
-        ("temperature", Json::Null),
-        ("tool_choice", "auto".into()),
-        ("tools", Json::Array(Vec::new())),
-        ("top_p", Json::Null),
-        ("usage", usage.unwrap_or(Json::Null)),
-    ])
+    let created = head.created.to_string();
+    let mut response = response(&head.id("resp", 0), &head.model, &created, status);
+    if let Some(why) = why {
+        let why = Json::object([("reason", why.into())]);
+        response.set("incomplete_details", why);
+    }
+    if let Some(end) = end {
+        response.set("usage", usage(end.usage));
+    }
+    response
 }
 
 fn usage(usage: Usage) -> Json<'static> {

@@ -1,7 +1,8 @@
 //! A request of Responses as one of Chat Completions.
 
 use super::super::translate::{
-    Members, Messages, Untranslatable, choice_of, finish, function, image_part, text_part,
+    Members, Messages, Untranslatable, choice_of, dialect_of, finish, function, image_part,
+    text_part,
 };
 use crate::request::{Bridged, DeclaredTool, Dialect};
 use holdgate_effects::json::Json;
@@ -47,13 +48,14 @@ pub(super) fn translate(
     if alone && !tools.functions.is_empty() && !dialect.is_text_only() {
         members.set("parallel_tool_calls", Json::Bool(false));
     }
+    let choice = choice(body);
     let streams = body.get("stream") == Some(&Json::Bool(true));
     let bridged = Bridged {
-        dialect,
+        dialect: dialect_of(choice.as_ref(), dialect),
         tools: tools.declared,
-        stops: Vec::new(),
+        ..Bridged::default()
     };
-    let request = finish(members, tools.functions, choice(body), streams, dialect);
+    let request = finish(members, tools.functions, choice, streams, dialect);
     Ok((request, bridged))
 }
 
@@ -140,15 +142,15 @@ fn as_text(description: Option<&str>, format: Option<&Json<'_>>) -> String {
 /// Which tool the model may choose.
 fn choice(body: &Json<'_>) -> Option<Json<'static>> {
     let choice = body.get("tool_choice")?;
-    match choice {
-        Json::String(word) => Some(word.clone().into_owned().into()),
-        choice => match (choice.get_str("type"), choice.get_str("name")) {
-            (Some("function" | "custom"), Some(name)) => {
-                Some(choice_of(&wire_name(name, choice.get_str("namespace"))))
-            }
-            (Some("allowed_tools"), _) => Some(choice.get_str("mode")?.to_owned().into()),
-            _ => None,
-        },
+    if let Some(word) = choice.as_str() {
+        return Some(word.to_owned().into());
+    }
+    match (choice.get_str("type"), choice.get_str("name")) {
+        (Some("function" | "custom"), Some(name)) => {
+            Some(choice_of(&wire_name(name, choice.get_str("namespace"))))
+        }
+        (Some("allowed_tools"), _) => Some(choice.get_str("mode")?.to_owned().into()),
+        _ => None,
     }
 }
 
