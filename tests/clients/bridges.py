@@ -36,6 +36,8 @@ OTHER_WORDS = {"xml_blocked@claude": DONE, "error@claude": "It may not exist"}
 CLIENTS = {
     "claude": ("xml", "hermes", "native", "xml_blocked", "undeclared", "mention", "error"),
     "codex": ("xml", "hermes", "native", "xml_blocked", "cut_call", "patch", "patch_native"),
+    # Under `holdgate run`.
+    "codex-run": ("xml", "xml_blocked"),
     "python-stream": tuple(TABLE),
     "python-whole": tuple(TABLE),
 }
@@ -80,10 +82,13 @@ def check(scenario, name, folder, said):
 def play(scenario, client, base, folder, programs):
     """Runs a client to its end; returns how it ended and what it said."""
     name = f"{scenario}@{client}"
-    if client == "codex":
-        words = ["exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", "please do it"]
+    if client.startswith("codex"):
+        words = [programs["codex"], "exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox"]
         config = codex.codex_config(base, "gpt-5.5")
-        return codex.run(name, [programs["codex"], *words], base, folder, config)
+        if client == "codex-run":
+            words = [*programs["run"], "--state-dir", folder / "state", "--upstream", base, "--", *words]
+            config = 'model = "gpt-5.5"\n'
+        return codex.run(name, [*words, "please do it"], base, folder, config)
     run = SimpleNamespace(client=client, name=name, end="", said="", seconds=0)
     clients.play(run, base, folder, programs)
     return run.end, run.said
@@ -101,6 +106,7 @@ def main():
     for client in ("claude", "python"):
         programs |= clients.install(SimpleNamespace(cache=options.cache, client=client))
     programs["codex"], _ = codex.install(options.cache)
+    programs["run"] = [options.binary, "run", "--upstream-speaks", "chat"]
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir(parents=True)
     model = chat_model.serve()
@@ -115,7 +121,8 @@ def main():
                 if options.only and options.only not in name:
                     continue
                 folder, started = options.work / "runs" / name, time.monotonic()
-                end, said = play(scenario, client, f"http://{address}/x/{name}", folder, programs)
+                door = model if client.endswith("-run") else address
+                end, said = play(scenario, client, f"http://{door}/x/{name}", folder, programs)
                 problems = list(check(scenario, name, folder, said))
                 if end == "timeout":
                     problems.append("it did not end")

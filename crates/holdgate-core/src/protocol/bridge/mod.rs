@@ -9,6 +9,7 @@ mod chat;
 mod dialect;
 mod estimate;
 mod responses;
+mod told;
 mod translate;
 mod whole;
 
@@ -234,7 +235,7 @@ impl Protocol for Bridge {
     /// The upstream's own message, as an error of the client's protocol.
     fn upstream_error(&self, status: u16, body: Canonical) -> Canonical {
         let json = Json::read(&body, super::MAX_DEPTH, LoneSurrogates::Replace);
-        let message = json.as_ref().ok().and_then(chat::error_message);
+        let message = json.as_ref().ok().and_then(told::error_message);
         self.from
             .error_body(status, message.unwrap_or("the upstream gave no reason"))
     }

@@ -3,8 +3,9 @@
 use super::super::chat::{Fragment, is_set, no_lone_surrogates, read_json, texts};
 use super::super::said::Said;
 use super::super::{Declared, ReadMessage};
-use super::chat::{head, held, reason, text_input, thinking, usage_of};
+use super::chat::{held, text_input};
 use super::dialect::{Piece, TextReader};
+use super::told::{head, reason, thinking, usage_of};
 use super::{End, Part, Side, Words};
 use crate::call::Fault;
 use crate::event::{Block, Violation};

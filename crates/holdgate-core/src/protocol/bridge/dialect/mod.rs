@@ -6,6 +6,7 @@
 //! that never ends stays text.
 
 mod coerce;
+mod next;
 mod place;
 mod scan;
 #[cfg(test)]
@@ -266,7 +267,9 @@ impl TextReader {
         let trimmed = text.trim_start();
         let space = text.len() - trimmed.len();
         let starts = |tag: &str| trimmed.starts_with(tag);
-        let dropped = if starts(CALL_END) {
+        let dropped = if space > MAX_SPACE {
+            None
+        } else if starts(CALL_END) {
             Some(space + CALL_END.len())
         } else if starts(CALL) || self.watched.functions && starts(FUNCTION) {
             self.state = State::Call(Scan::new());

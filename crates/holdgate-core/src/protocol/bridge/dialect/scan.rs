@@ -2,14 +2,13 @@
 //! at once, however the text arrives.
 
 use super::coerce::coerced;
+use super::next::{Name, Next, name, next, rest};
 use super::{CALL, CALL_END, FUNCTION, FUNCTION_END, PARAMETER, PARAMETER_END, TextCall, Watched};
 use crate::call::Fault;
 use crate::request::Bridged;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::borrow::Cow;
 
-/// Bytes of a name, and of white space between tags. Longer ones belong to no call.
-const MAX_BETWEEN: usize = 256;
 /// Depth of a call that is written as JSON; its own depth is bounded when it is read.
 const MAX_DEPTH: usize = 128;
 
@@ -61,18 +60,6 @@ enum Stage {
         /// Whether it has a tag in it that begins like a parameter.
         nested: bool,
     },
-}
-
-/// What follows at some place, white space left out.
-enum Next {
-    /// One of the tags that were looked for, and where it begins.
-    Tag(&'static str, usize),
-    /// Something else, and where it begins.
-    Other(usize),
-    /// It is not known yet.
-    Unknown,
-    /// Nothing: the text has ended.
-    End,
 }
 
 impl Scan {
@@ -378,55 +365,4 @@ fn named(object: &str) -> Option<&str> {
     let quoted = behind.trim_start().strip_prefix(':')?.trim_start();
     let (name, _) = quoted.strip_prefix('"')?.split_once('"')?;
     Some(name)
-}
-
-/// A name up to its `>`.
-enum Name<'t> {
-    Whole(&'t str),
-    /// These bytes begin no name.
-    Invalid(usize),
-    Unknown,
-}
-
-fn name(text: &str) -> Name<'_> {
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '>' | '<' | '=');
-    let text = start(text);
-    match text.find(is_end) {
-        Some(at) if at == 0 || at > MAX_BETWEEN => Name::Invalid(0),
-        Some(at) if rest(text, at).starts_with('>') => {
-            Name::Whole(text.get(..at).unwrap_or_default())
-        }
-        Some(at) => Name::Invalid(at),
-        None if text.len() > MAX_BETWEEN => Name::Invalid(0),
-        None => Name::Unknown,
-    }
-}
-
-/// What follows at `from`.
-fn next(text: &str, from: usize, ended: bool, tags: &[&'static str]) -> Next {
-    let tail = start(rest(text, from));
-    let trimmed = tail.trim_start();
-    let space = tail.len() - trimmed.len();
-    if space > MAX_BETWEEN {
-        return Next::Other(from);
-    }
-    let at = from + space;
-    if let Some(tag) = tags.iter().find(|tag| trimmed.starts_with(**tag)) {
-        return Next::Tag(tag, at);
-    }
-    match tags.iter().any(|tag| tag.starts_with(trimmed)) {
-        true if !ended => Next::Unknown,
-        true if trimmed.is_empty() => Next::End,
-        _ => Next::Other(at),
-    }
-}
-
-/// As much of a text as a tag behind white space can need.
-fn start(text: &str) -> &str {
-    let end = text.floor_char_boundary(2 * MAX_BETWEEN);
-    text.get(..end).unwrap_or_default()
-}
-
-fn rest(text: &str, from: usize) -> &str {
-    text.get(from..).unwrap_or_default()
 }

@@ -294,6 +294,9 @@ fn a_long_call_in_small_pieces_costs_no_more_than_its_length() {
     assert!(matches!(found.as_slice(), [Piece::Call(_)]));
 }
 
+/// Stands for more white space than there can be between tags.
+const LONG_BLANK: &str = "\u{1}";
+
 /// Text of parts that matter to the reader.
 fn text() -> impl Strategy<Value = String> {
     let parts = [
@@ -320,6 +323,7 @@ fn text() -> impl Strategy<Value = String> {
         "~~~",
         "\n",
         " ",
+        LONG_BLANK,
         "é",
         "words",
         ",",
@@ -328,7 +332,8 @@ fn text() -> impl Strategy<Value = String> {
         "<tool_call>{\"name\":\"shell\",\"arguments\":{\"command\":\"a\"}}",
         "<function=shell>\n<parameter=command>\nls\n</parameter>\n</function>",
     ];
-    prop::collection::vec(prop::sample::select(parts.to_vec()), 0..24).prop_map(|p| p.concat())
+    let parts = prop::collection::vec(prop::sample::select(parts.to_vec()), 0..24);
+    parts.prop_map(|parts| parts.concat().replace(LONG_BLANK, &" ".repeat(300)))
 }
 
 proptest! {
