@@ -300,8 +300,7 @@ fn read_case(text: &str) -> Result<Case, String> {
         subjects.push(Subject::Spillage { text, path });
     }
     if let Some(bridge) = line.bridge {
-        let case = bridge::read(bridge).map_err(|e| in_case(&e))?;
-        subjects.push(Subject::Bridge(case));
+        subjects.push(bridge::read(bridge).map_err(|e| in_case(&e))?);
     }
     let subject = match (subjects.pop(), subjects.is_empty()) {
         (Some(subject), true) => subject,
