@@ -7,6 +7,8 @@ import http.server
 import json
 import threading
 
+import responses_model
+
 # The shell of each client, the argument that holds the command, and the tool for a plain text.
 SHELLS = {"claude": ("Bash", "command"), "python": ("Bash", "command"), "codex": ("exec_command", "cmd")}
 PATCH = "*** Begin Patch\n*** Add File: added.txt\n+hello\n*** End Patch\n"
@@ -132,6 +134,4 @@ class Model(http.server.BaseHTTPRequestHandler):
 
 def serve():
     """Starts the model on a free port; returns its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"127.0.0.1:{server.server_address[1]}"
+    return responses_model.serve(Model)
