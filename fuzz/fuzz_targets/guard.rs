@@ -20,7 +20,7 @@ mod responses;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CHAT, GEMINI, OLLAMA, Protocol, RESPONSES, CallLimits, Clock, GuardSettings, ResponseContext, JudgeLimits, OnBlock, Output, Stack, StreamGuard, Subject};
+use holdgate_core::{ANTHROPIC, Action, CHAT, CallLimits, Clock, Dialect, GEMINI, GuardSettings, JudgeLimits, OLLAMA, OnBlock, Output, Protocol, RESPONSES, RequestFacts, ResponseContext, Stack, StreamGuard, Subject, bridged};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +31,24 @@ impl Clock for Stopped {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Tools as clients of a bridge declare them.
+const REQUEST: &[u8] = br#"{"messages":[],"input":[],"tools":[
+    {"type":"function","name":"Bash","input_schema":{"properties":{"command":{"type":"string"},"timeout":{"type":"integer"}}},
+     "parameters":{"properties":{"command":{"type":"string"},"timeout":{"type":"integer"}}}},
+    {"name":"Write","input_schema":{}},{"type":"function","name":"exec_command"},{"type":"custom","name":"apply_patch"}]}"#;
+
+/// The bridge that the flags ask for, if there is one from their protocol.
+fn over_bridge(flags: u8) -> Option<(&'static dyn Protocol, RequestFacts)> {
+    let client = protocol(flags);
+    let bridge = bridged(client, "chat").filter(|_| flags & 0x40 != 0 && client != CHAT)?;
+    let translated = bridge.translate("/", REQUEST, Dialect::Auto).unwrap().unwrap();
+    let request = RequestFacts {
+        bridged: translated.bridged,
+        ..RequestFacts::default()
+    };
+    Some((bridge, request))
 }
 
 /// The protocol that the flags name.
@@ -67,8 +85,9 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         max_held_bytes: 1 << 18,
         max_calls: 16,
     };
+    let (protocol, request) = over_bridge(flags).unwrap_or((protocol(flags), RequestFacts::default()));
     let judge = ResponseContext {
-        protocol: protocol(flags),
+        protocol,
         history: Arc::default(),
         expert: false,
         stack: Arc::new(Stack::new(
@@ -80,7 +99,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         session: Arc::default(),
         session_id: "s".into(),
         response_id: "r".into(),
-        request: Arc::default(),
+        request: Arc::new(request),
         settings: Arc::new(settings),
     };
     let mut guard = StreamGuard::new(judge, Duration::ZERO);

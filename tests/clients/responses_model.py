@@ -158,8 +158,8 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def serve():
+def serve(model=Model):
     """Starts the model on a free port; returns its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"127.0.0.1:{server.server_address[1]}"

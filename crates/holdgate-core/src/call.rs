@@ -116,6 +116,12 @@ pub enum Fault {
     /// Fragments name two tools: one client takes the first, another joins them.
     #[error("it names two tools")]
     TwoNames,
+    /// A tool that the request does not declare.
+    #[error("the request declares no tool `{0}`")]
+    Undeclared(String),
+    /// Written as text that does not say clearly what it is.
+    #[error("it is not written as it must be: {0}")]
+    Garbled(&'static str),
     /// No id.
     #[error("it has no id")]
     NoId,

@@ -34,6 +34,8 @@ pub enum Event {
     CallEnd(Block),
     /// The upstream reports an error; the frame says why, in the client's protocol.
     UpstreamError,
+    /// The upstream reports an error in another protocol; this frame says so in the client's.
+    Failure(Canonical),
     /// Has no meaning here, or repeats an event, which makes some clients act twice. It is not
     /// sent.
     Stray(&'static str),

@@ -152,7 +152,7 @@ impl StreamGuard {
             self.event(event, &canonical, now, sink)?;
         }
         self.events = events;
-        if self.hold.bytes() > self.ruling.judge.settings.max_held_bytes {
+        if self.hold.bytes() + self.reader.kept() > self.ruling.judge.settings.max_held_bytes {
             return Err(Violation::TooMuch(
                 "the response exceeds the limit on held data",
             ));
@@ -204,18 +204,22 @@ impl StreamGuard {
                 self.hold.end(block);
                 self.release(now, sink);
             }
-            Event::UpstreamError => {
-                if !self.hold.is_empty() {
-                    let reason = "the upstream reported an error before the call was whole";
-                    sink.record(self.ruling.stream_record("upstream-cut", reason));
-                }
-                self.state = State::Failed;
-                self.let_go();
-                sink.send(frame()?);
-            }
+            Event::UpstreamError => self.upstream_failed(frame()?, sink),
+            Event::Failure(frame) => self.upstream_failed(frame, sink),
             Event::Stray(what) => self.leave_out(what, sink)?,
         }
         Ok(())
+    }
+
+    /// The upstream reports an error, which `frame` says.
+    fn upstream_failed(&mut self, frame: Canonical, sink: &mut Sink<'_>) {
+        if !self.hold.is_empty() {
+            let reason = "the upstream reported an error before the call was whole";
+            sink.record(self.ruling.stream_record("upstream-cut", reason));
+        }
+        self.state = State::Failed;
+        self.let_go();
+        sink.send(frame);
     }
 
     /// An inert frame: passed, or queued behind a held call.
@@ -351,6 +355,6 @@ impl StreamGuard {
 
     /// Bytes that are kept.
     pub fn kept(&self) -> usize {
-        self.decoder.kept() + self.hold.bytes()
+        self.decoder.kept() + self.reader.kept() + self.hold.bytes()
     }
 }

@@ -44,10 +44,16 @@ pub use guard::{
     StreamGuard, Unjudged, guard_message,
 };
 pub use protocol::{
-    PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, gemini::GEMINI, inert_value,
-    is_inert_text, ollama::OLLAMA, responses::RESPONSES,
+    PROTOCOLS, Protocol, Vendor,
+    anthropic::ANTHROPIC,
+    bridge::{Translated, Untranslatable, bridged, bridges, estimated_tokens},
+    chat::CHAT,
+    gemini::GEMINI,
+    inert_value, is_inert_text,
+    ollama::OLLAMA,
+    responses::RESPONSES,
 };
-pub use request::{Request, RequestFacts};
+pub use request::{Bridged, Dialect, Request, RequestFacts};
 
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};

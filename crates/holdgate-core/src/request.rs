@@ -4,6 +4,7 @@
 //! This runs before the request is forwarded, so it must be fast: messages are only located here.
 //! `conversation.rs` reads the new ones while the upstream works.
 
+mod bridged;
 mod skim;
 mod strings;
 
@@ -14,6 +15,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use bridged::DeclaredTool;
+pub use bridged::{Bridged, Dialect};
 pub(crate) use strings::places_of;
 
 /// History nests a call's own depth below the message's.
@@ -47,6 +50,8 @@ pub struct RequestFacts {
     pub provider: ProviderTools,
     /// The folder that the client works in, as its system prompt says.
     pub working_dir: Option<String>,
+    /// What the bridge that carries it needs, if there is one.
+    pub bridged: Arc<Bridged>,
 }
 
 /// Where a protocol keeps the conversation in its requests, and how its messages are read.

@@ -13,14 +13,18 @@ use bytes::Bytes;
 use holdgate::config::{Config, LIMITS};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    ANTHROPIC, Gate, GuardSettings, JudgeLimits, Output, RateLimits, ResponseContext, Stack,
-    StreamGuard,
+    ANTHROPIC, CHAT, Dialect, Gate, GuardSettings, JudgeLimits, Output, Protocol, RESPONSES,
+    RateLimits, RequestFacts, ResponseContext, Stack, StreamGuard, bridged,
 };
 use holdgate_effects::Knowledge;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn guard() -> StreamGuard {
+    guard_of(ANTHROPIC, RequestFacts::default())
+}
+
+fn guard_of(protocol: &'static dyn Protocol, request: RequestFacts) -> StreamGuard {
     let limits = JudgeLimits {
         fuel: 1_000_000,
         ..LIMITS
@@ -35,7 +39,10 @@ fn guard() -> StreamGuard {
         max_held_bytes: 64 << 20,
         ..Config::defaults("").unwrap().guard
     };
-    let judge = ResponseContext::new(ANTHROPIC, Arc::new(stack), Arc::new(settings));
+    let judge = ResponseContext {
+        request: Arc::new(request),
+        ..ResponseContext::new(protocol, Arc::new(stack), Arc::new(settings))
+    };
     StreamGuard::new(judge, Duration::ZERO)
 }
 
@@ -55,12 +62,16 @@ fn delta(index: u32, delta: &str) -> String {
     )
 }
 
+/// The start of a message, and of a block of text.
+fn head() -> String {
+    frame("message_start", ",\"message\":{\"content\":[]}")
+        + &start(0, "{\"type\":\"text\",\"text\":\"\"}")
+}
+
 fn opened() -> StreamGuard {
     let mut guard = guard();
-    let head = frame("message_start", ",\"message\":{\"content\":[]}")
-        + &start(0, "{\"type\":\"text\",\"text\":\"\"}");
     let mut out = Vec::new();
-    guard.feed(head.into(), Duration::ZERO, &mut out);
+    guard.feed(head().into(), Duration::ZERO, &mut out);
     assert_eq!(out.len(), 1, "the head passes");
     guard
 }
@@ -101,6 +112,61 @@ fn text_events(per_chunk: usize) {
     );
 }
 
+/// A text event to clients whose upstream speaks their protocol, and over the bridges.
+fn bridges() {
+    const EVENTS: usize = 2_000;
+    const ROUNDS: usize = 41;
+    const TEXT: &str = "let total = items.iter().sum::<u64>(); let total";
+    let body = br#"{"messages":[],"input":[],"tools":[{"type":"function","name":"Bash","input_schema":{}}]}"#;
+    let over = |client| {
+        let bridge = bridged(client, "chat").unwrap();
+        let translated = bridge.translate("/v1/x", body, Dialect::Auto);
+        let request = RequestFacts {
+            bridged: translated.unwrap().unwrap().bridged,
+            ..RequestFacts::default()
+        };
+        (bridge, request)
+    };
+    let plain = |protocol| (protocol, RequestFacts::default());
+    let anthropic = delta(
+        0,
+        &format!("{{\"type\":\"text_delta\",\"text\":\"{TEXT}\"}}"),
+    );
+    let chat = format!(
+        "data: {{\"id\":\"chatcmpl-0123456789abcdef\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"qwen3-coder\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{TEXT}\"}},\"logprobs\":null,\"finish_reason\":null}}]}}\n\n"
+    );
+    let ways = [
+        ("anthropic", plain(ANTHROPIC), &anthropic),
+        ("chat", plain(CHAT), &chat),
+        ("anthropic to chat", over(ANTHROPIC), &chat),
+        ("responses to chat", over(RESPONSES), &chat),
+    ];
+    let mut out: Vec<Output> = Vec::new();
+    let mut best = [f64::INFINITY; 4];
+    // By turns, and the best of each: the machine may be busy with something else.
+    for _ in 0..ROUNDS {
+        for ((_, (protocol, request), event), best) in ways.iter().zip(&mut best) {
+            let mut guard = guard_of(*protocol, request.clone());
+            if protocol.name() == "anthropic" && **event == anthropic {
+                guard.feed(head().into(), Duration::ZERO, &mut out);
+            }
+            let event = Bytes::from((*event).clone());
+            guard.feed(event.clone(), Duration::ZERO, &mut out);
+            let begin = Instant::now();
+            for _ in 0..EVENTS {
+                guard.feed(event.clone(), Duration::ZERO, &mut out);
+                out.clear();
+            }
+            *best = best.min(begin.elapsed().as_secs_f64() / EVENTS as f64);
+        }
+    }
+    let [first, ..] = best;
+    for ((name, ..), each) in ways.iter().zip(best) {
+        let (ns, ratio) = (each * 1e9, each / first);
+        println!("text, {name:<18}     {ns:>8.0} ns an event   {ratio:.2} x");
+    }
+}
+
 fn tool_call(size: usize) {
     let line = "fn main() { println!(\\\\\\\"hello\\\\\\\"); }\\\\n";
     let content = line.repeat(size / line.len() + 1);
@@ -135,6 +201,7 @@ fn tool_call(size: usize) {
 fn main() {
     text_events(1);
     text_events(32);
+    bridges();
     for size in [1 << 10, 16 << 10, 256 << 10, 4 << 20] {
         tool_call(size);
     }

@@ -16,7 +16,7 @@ use crate::config::Flags;
 use crate::expert;
 use clap::{Parser, Subcommand};
 use holdgate_core::rules::Profile;
-use holdgate_core::{Answer, Verdict};
+use holdgate_core::{Answer, Dialect, Verdict};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -134,9 +134,23 @@ pub struct ProxyArgs {
     /// The API to forward requests to [default: the one that the path belongs to].
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
+    /// What the upstream speaks.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
+}
+
+/// What the upstream speaks, if it is not what the client speaks.
+#[derive(Clone, Debug, clap::Args)]
+pub struct BridgeArgs {
+    /// The protocol of the upstream, such as `chat` [default: what the client speaks].
+    #[arg(long, value_name = "PROTOCOL")]
+    pub upstream_speaks: Option<String>,
+    /// How the model behind it writes tool calls: auto, native, hermes or qwen-xml [default: auto].
+    #[arg(long, value_name = "DIALECT", value_parser = Dialect::read)]
+    pub tool_dialect: Option<Dialect>,
 }
 
 /// `holdgate run`
@@ -152,6 +166,9 @@ pub struct RunArgs {
     /// The API to forward requests to [default: the one that the path belongs to].
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
+    /// What the upstream speaks.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,

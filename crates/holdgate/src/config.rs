@@ -1,5 +1,6 @@
 //! Settings: the file as written, the environment and flags over it, and what comes of them.
 
+mod bridge;
 mod explain;
 mod judge;
 mod live;
@@ -8,6 +9,7 @@ mod sections;
 mod spillage;
 mod values;
 
+pub use bridge::BridgeSettings;
 use explain::{explain, explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
@@ -132,6 +134,7 @@ impl Config {
                 _ => format!("spillage.projects: {}", unknown.reason),
             })
         })?;
+        let named = written.named_openai();
         let mut config = written.settle(state_dir)?;
         config.spillage = spillage;
         config.file = file;
@@ -156,6 +159,15 @@ impl Config {
                 upstream_url(upstream).map_err(|e| ConfigError(format!("--upstream: {e}")))?;
             config.other_upstreams = None;
         }
+        if let Some(speaks) = &flags.speaks {
+            let speaks = bridge::read_speaks(speaks);
+            let speaks = speaks.map_err(|e| ConfigError(format!("--upstream-speaks: {e}")))?;
+            config.bridge.speaks = Some(speaks);
+        }
+        if let Some(dialect) = flags.dialect {
+            config.bridge.dialect = dialect;
+        }
+        config.go_over_bridge(named, flags.upstream.is_some())?;
         Ok(config)
     }
 }

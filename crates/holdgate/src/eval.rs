@@ -3,6 +3,7 @@
 //! Cases come from files, each is judged in a fresh session by the stack that also stands behind
 //! the proxy, and rates are reported with the intervals that so many cases allow.
 
+mod bridge;
 mod cases;
 pub mod client;
 pub mod gemini;

@@ -152,6 +152,8 @@ fn load(flags: &Flags) -> Result<Config, ConfigError> {
 fn agent(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let flags = Flags {
         upstream: args.upstream.clone(),
+        speaks: args.bridge.upstream_speaks.clone(),
+        dialect: args.bridge.tool_dialect,
         ..args.place.flags()
     };
     holdgate::run::run(args, load(&flags)?).map(ExitCode::from)
@@ -161,6 +163,8 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let flags = Flags {
         listen: args.listen,
         upstream: args.upstream.clone(),
+        speaks: args.bridge.upstream_speaks.clone(),
+        dialect: args.bridge.tool_dialect,
         ..args.place.flags()
     };
     let config = load(&flags)?;
@@ -173,6 +177,11 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
             config.upstream, others.openai, others.ollama, others.gemini
         ),
     };
+    let speaks = config
+        .bridge
+        .speaks
+        .map(|speaks| format!(", which speaks {speaks}"));
+    let upstream = upstream + &speaks.unwrap_or_default();
     let open = !config.proxy.listen.ip().is_loopback();
     let mut proxy = Proxy::start(config)?;
     proxy.serve_all_hooks();

@@ -175,6 +175,22 @@ pub(crate) fn request_headers<B>(request: &mut Request<B>) {
     );
 }
 
+/// Makes the headers of a client those of one that speaks the upstream's protocol: the key moves to
+/// where the upstream looks for it.
+pub(crate) fn bridge_headers(headers: &mut HeaderMap) {
+    let key = headers.remove("x-api-key");
+    let key =
+        key.and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.to_str().ok()?)).ok());
+    if let Some(mut key) = key.filter(|_| !headers.contains_key(header::AUTHORIZATION)) {
+        key.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, key);
+    }
+    for name in ["anthropic-version", "anthropic-beta"] {
+        headers.remove(name);
+    }
+    headers.remove(header::CONTENT_LENGTH);
+}
+
 pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

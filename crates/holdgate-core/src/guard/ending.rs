@@ -9,6 +9,10 @@ use std::time::Duration;
 impl StreamGuard {
     /// The upstream has ended the body.
     pub fn finish(&mut self, now: Duration, out: &mut Vec<Output>) {
+        self.end_of_body(now, out);
+        if self.is_over() {
+            return;
+        }
         let between = !self.reader.is_mid_block() && !self.decoder.is_mid_frame();
         if self.state == State::Ending && between && self.hold.is_whole() {
             // Only the last event is missing; some servers and protocols do not send it.
@@ -29,6 +33,22 @@ impl StreamGuard {
             "the upstream ended the response in the middle of the message",
             out,
         );
+    }
+
+    /// What the reader has kept for the end of the body.
+    fn end_of_body(&mut self, now: Duration, out: &mut Vec<Output>) {
+        let mut events = Vec::new();
+        if !self.is_over() && !self.decoder.is_mid_frame() {
+            self.reader.end(&mut events);
+        }
+        let mut sink = Sink::new(&Bytes::new(), out);
+        for event in events {
+            let no_frame = || Err(Violation::Incomplete("the body has ended"));
+            if let Err(violation) = self.event(event, &no_frame, now, &mut sink) {
+                self.fail(&violation, &mut sink);
+            }
+        }
+        sink.finish();
     }
 
     /// The upstream cannot be read further, because of `why`. The client gets an error: it would

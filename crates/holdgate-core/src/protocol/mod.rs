@@ -4,6 +4,7 @@
 //! list it in [`PROTOCOLS`].
 
 pub(crate) mod anthropic;
+pub(crate) mod bridge;
 pub(crate) mod chat;
 pub(crate) mod gemini;
 pub(crate) mod ollama;
@@ -17,9 +18,10 @@ use crate::call::{Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::{Event, Part, Violation};
 use crate::framing::Framing;
-use crate::request::{Request, RequestFacts};
+use crate::request::{Dialect, Request, RequestFacts};
 use crate::sse::Fields;
 use crate::stack::{Cleared, Refusal};
+use bridge::{Translated, Untranslatable};
 use bytes::Bytes;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates, fold};
 use std::fmt::Debug;
@@ -59,6 +61,17 @@ pub trait Protocol: Debug + Sync {
     /// Finds the parts of a request, and reads all but its messages.
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError>;
 
+    /// The request for an upstream that speaks another protocol than the client, whose model writes
+    /// calls in this dialect; `None` if both speak the same.
+    fn translate(
+        &self,
+        _path: &str,
+        _body: &[u8],
+        _dialect: Dialect,
+    ) -> Result<Option<Translated>, Untranslatable> {
+        Ok(None)
+    }
+
     /// A reader at the start of a streamed response.
     fn reader(&self, declared: Declared) -> Box<dyn Reader>;
 
@@ -80,6 +93,12 @@ pub trait Protocol: Debug + Sync {
 
     /// An error as a whole body, for an answer with this HTTP status.
     fn error_body(&self, status: u16, message: &str) -> Canonical;
+
+    /// An error of the upstream's with this HTTP status, as the client reads it. No client finds a
+    /// call in `body`.
+    fn upstream_error(&self, _status: u16, body: Canonical) -> Canonical {
+        body
+    }
 }
 
 /// A provider of model APIs.
@@ -134,6 +153,14 @@ pub trait Reader: Debug + Send {
 
     /// Whether a block has begun that has not ended.
     fn is_mid_block(&self) -> bool;
+
+    /// The upstream has ended the body: appends what was only waiting for that.
+    fn end(&mut self, _events: &mut Vec<Event>) {}
+
+    /// Bytes that are kept between frames, if they are not few.
+    fn kept(&self) -> usize {
+        0
+    }
 }
 
 /// Writes one streamed response.
@@ -215,6 +242,26 @@ pub trait GuardedMessage: Debug + Send {
 
     /// The body to send, once all calls are decided.
     fn finish(self: Box<Self>) -> Canonical;
+}
+
+/// Content in which calls stand for themselves: the rest with gaps, where the gaps are, and the
+/// calls.
+fn calls_apart<T>(
+    content: Vec<Result<T, Box<HeldCall>>>,
+) -> (Vec<Option<T>>, Vec<usize>, Vec<HeldCall>) {
+    let (mut calls, mut places) = (Vec::new(), Vec::new());
+    let mut rest = Vec::new();
+    for (at, part) in content.into_iter().enumerate() {
+        rest.push(match part {
+            Ok(part) => Some(part),
+            Err(call) => {
+                calls.push(*call);
+                places.push(at);
+                None
+            }
+        });
+    }
+    (rest, places, calls)
 }
 
 /// Maximum depth of a body or an event: a call's own depth is bounded when the call is read.

@@ -161,6 +161,11 @@ pub(super) fn unreadable(fault: &Fault) -> Finding {
             "the client must not ask for `streamFunctionCallArguments`",
         ),
         Fault::TooLarge(_) => ("oversized-call", "split it into several smaller calls"),
+        Fault::Undeclared(_) => ("undeclared-tool", "call only tools that are declared"),
+        Fault::Garbled(_) => (
+            "unreadable-call",
+            "write the call again, with each parameter once and nothing between them",
+        ),
         Fault::Json(_)
         | Fault::NotAnObject
         | Fault::TwoInputs

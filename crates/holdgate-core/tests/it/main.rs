@@ -11,6 +11,7 @@
 )]
 
 mod asking;
+mod bridges;
 mod chat;
 mod chat_calls;
 mod chat_hostile;

@@ -1,5 +1,6 @@
 //! Settings, ready to use.
 
+use super::bridge::BridgeSettings;
 use super::judge::JudgeSettings;
 use super::live::Origin;
 use super::sections::{
@@ -8,7 +9,7 @@ use super::sections::{
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
-use holdgate_core::{GuardSettings, JudgeLimits, RateLimits, Vendor};
+use holdgate_core::{Dialect, GuardSettings, JudgeLimits, RateLimits, Vendor};
 use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
@@ -47,6 +48,8 @@ pub struct Config {
     pub upstream: Uri,
     /// Where requests to other providers go; `None` if all go to `upstream`.
     pub other_upstreams: Option<OtherUpstreams>,
+    /// What the upstream speaks.
+    pub bridge: BridgeSettings,
     /// How responses are guarded.
     pub guard: GuardSettings,
     /// The clients that go on after a call that fails, by the start of their `User-Agent`.
@@ -132,16 +135,20 @@ pub struct Flags {
     pub listen: Option<SocketAddr>,
     /// `--upstream`
     pub upstream: Option<String>,
+    /// `--upstream-speaks`
+    pub speaks: Option<String>,
+    /// `--tool-dialect`
+    pub dialect: Option<Dialect>,
 }
 
 impl Flags {
     /// A proxy on a free port of this machine, before `upstream` on this machine.
     pub fn local(state_dir: impl Into<PathBuf>, upstream: SocketAddr) -> Flags {
         Flags {
-            config: None,
             state_dir: Some(state_dir.into()),
             listen: Some(([127, 0, 0, 1], 0).into()),
             upstream: Some(format!("http://{upstream}")),
+            ..Flags::default()
         }
     }
 }

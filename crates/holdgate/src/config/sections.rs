@@ -1,11 +1,12 @@
 //! The sections of the file: every setting with its type, how it is written, and its default.
 
+use super::bridge::BridgeSettings;
 use super::live::Origin;
 use super::ready::{ClassifierMode, Config, Operator, OtherUpstreams, Unreadable};
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
-    Address, ClassifierWord, Count, Folder, Folders, ModelName, OnBlockWord, OperatorWord,
-    ProfileWord, ProviderWord, Span, UnreadableWord, UpstreamUrl,
+    Address, ClassifierWord, Count, DialectWord, Folder, Folders, ModelName, OnBlockWord,
+    OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, UnreadableWord, UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
@@ -104,7 +105,9 @@ section!(UpstreamFile {
     anthropic: UpstreamUrl,
     openai: UpstreamUrl,
     ollama: UpstreamUrl,
-    gemini: UpstreamUrl
+    gemini: UpstreamUrl,
+    speaks: SpeaksWord,
+    tool_dialect: DialectWord,
 });
 section!(GuardFile =>
     /// How calls are held and judged.
@@ -275,6 +278,11 @@ impl ConfigFile {
         std::mem::take(&mut self.spillage)
     }
 
+    /// Where requests of `OpenAI`'s protocols go, if that is written.
+    pub(super) fn named_openai(&self) -> Option<Uri> {
+        self.upstream.openai.clone().map(|url| url.0)
+    }
+
     /// Fills in the defaults.
     pub(super) fn settle(self, state_dir: PathBuf) -> Result<Config, ConfigError> {
         let (ask, guard, gate) = (self.ask.settle(), self.guard.settle(), self.gate.settle());
@@ -298,6 +306,14 @@ impl ConfigFile {
                     "https://generativelanguage.googleapis.com",
                 ),
             }),
+            bridge: BridgeSettings {
+                speaks: self.upstream.speaks.map(|speaks| speaks.0),
+                dialect: self
+                    .upstream
+                    .tool_dialect
+                    .map(|dialect| dialect.0)
+                    .unwrap_or_default(),
+            },
             continue_clients: guard.continue_clients,
             guard: GuardSettings {
                 on_block: guard.on_block,

@@ -1,3 +1,5 @@
+mod bridge;
+
 use super::*;
 use holdgate_core::OnBlock;
 

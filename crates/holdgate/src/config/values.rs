@@ -1,8 +1,8 @@
 //! Values of the file that have a form of their own.
 
 use super::{ClassifierMode, Operator, Provider, Unreadable};
-use holdgate_core::OnBlock;
 use holdgate_core::rules::Profile;
+use holdgate_core::{Dialect, OnBlock};
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
@@ -82,6 +82,9 @@ texts! {
     };
     ClassifierWord(ClassifierMode) =
         |text| word(text, "value", ClassifierMode::ALL.map(|m| (m.word(), m)));
+    DialectWord(Dialect) = |text| word(text, "dialect", Dialect::ALL.map(|d| (d.word(), d)));
+    /// A protocol to which a bridge leads.
+    SpeaksWord(&'static str) = super::bridge::read_speaks;
     UpstreamUrl(Uri) = upstream_url;
     OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
     OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));

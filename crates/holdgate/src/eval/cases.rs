@@ -1,10 +1,14 @@
 //! Cases as they are written, and what is wrong with those that cannot be used.
 
+mod output;
+
+use super::bridge::{self, BridgeCase, BridgeLine};
 use crate::proxy::route;
 use holdgate_core::Protocol;
 use holdgate_effects::decode::base64_exact;
 use holdgate_effects::json::{Json, shorten};
 use holdgate_effects::worded;
+use output::{OutputLine, read_output};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -16,7 +20,7 @@ const BETWEEN_CALLS: Duration = Duration::from_secs(5);
 /// Complaints about one file, at the most.
 const MAX_COMPLAINTS: usize = 20;
 /// What a case can be about.
-const SUBJECTS: &str = "call, calls, message, stream, output, tool_result, spillage";
+const SUBJECTS: &str = "call, calls, message, stream, output, tool_result, spillage, bridge";
 
 worded! {
     /// The expected result of a case, in the order of reports.
@@ -100,6 +104,8 @@ pub enum Subject {
     Stream(StreamCase),
     /// What an agent printed, in the pieces in which it came; at least one.
     Output(Vec<Vec<u8>>),
+    /// An answer that goes over a bridge.
+    Bridge(BridgeCase),
     /// Something that is not judged yet, by its name.
     NotYet(String),
 }
@@ -152,6 +158,7 @@ struct CaseLine<'a> {
     tool_result: Option<ResultLine>,
     output: Option<OutputLine>,
     spillage: Option<SpillageLine>,
+    bridge: Option<BridgeLine>,
 }
 
 #[derive(Deserialize)]
@@ -190,13 +197,6 @@ struct StreamLine {
     body_b64: String,
     chunking: Option<Vec<usize>>,
     marker: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct OutputLine {
-    text: Option<String>,
-    chunks: Option<Vec<String>>,
-    chunks_b64: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -299,6 +299,9 @@ fn read_case(text: &str) -> Result<Case, String> {
     if let Some(SpillageLine { text, path }) = line.spillage {
         subjects.push(Subject::Spillage { text, path });
     }
+    if let Some(bridge) = line.bridge {
+        subjects.push(bridge::read(bridge).map_err(|e| in_case(&e))?);
+    }
     let subject = match (subjects.pop(), subjects.is_empty()) {
         (Some(subject), true) => subject,
         (subject, _) => {
@@ -378,19 +381,6 @@ fn read_stream(line: StreamLine) -> Result<Subject, String> {
         chunking: line.chunking,
         marker: line.marker.unwrap_or_default(),
     }))
-}
-
-fn read_output(line: OutputLine) -> Result<Subject, String> {
-    let pieces = match (line.text, line.chunks, line.chunks_b64) {
-        (Some(text), None, None) => vec![text.into_bytes()],
-        (None, Some(chunks), None) => chunks.into_iter().map(String::into_bytes).collect(),
-        (None, None, Some(chunks)) => chunks
-            .iter()
-            .map(|chunk| base64_exact(chunk).ok_or("`chunks_b64` is not base64"))
-            .collect::<Result<Vec<_>, _>>()?,
-        _ => return Err("`output` must have one of text, chunks, chunks_b64".to_owned()),
-    };
-    Ok(Subject::Output(pieces))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub struct Hit {
 }
 
 impl Outcome {
-    fn empty() -> Outcome {
+    pub(super) fn empty() -> Outcome {
         Outcome {
             verdict: Verdict::Allow,
             step: None,
@@ -72,7 +72,7 @@ impl Outcome {
     }
 
     /// Notes the records among `outputs`; the rest is what the client gets.
-    fn take(&mut self, outputs: Vec<Output>) -> Delivered {
+    pub(super) fn take(&mut self, outputs: Vec<Output>) -> Delivered {
         let mut body = Vec::new();
         for output in outputs {
             match output {
@@ -148,6 +148,7 @@ impl Bench {
             Subject::Message { text, call } => self.judge_message(text, call, world),
             Subject::ToolResult { text, .. } => texts::judge_result(text),
             Subject::Spillage { text, path } => texts::judge_spillage(text, path.as_deref()),
+            Subject::Bridge(bridge) => self.judge_bridge(bridge, case.expect, &world),
             Subject::Output(pieces) => output::judge(pieces, world),
             Subject::NotYet(_) => return None,
         };
@@ -245,6 +246,18 @@ impl Bench {
         outcome
     }
 
+    /// A response of this protocol in a fresh session.
+    pub(super) fn context(
+        &self,
+        protocol: &'static dyn Protocol,
+        world: &Arc<World>,
+    ) -> ResponseContext {
+        ResponseContext {
+            session: Arc::new(Mutex::new(session(world.clone()))),
+            ..ResponseContext::new(protocol, self.stack.clone(), self.guard.clone())
+        }
+    }
+
     fn deliver(
         &self,
         case: &StreamCase,
@@ -266,10 +279,7 @@ impl Bench {
                 return Delivered::Nothing;
             }
         };
-        let judge = ResponseContext {
-            session: Arc::new(Mutex::new(session(world.clone()))),
-            ..ResponseContext::new(case.protocol, self.stack.clone(), self.guard.clone())
-        };
+        let judge = self.context(case.protocol, world);
         let mut outputs = Vec::new();
         match answer {
             Answer::Error => {
@@ -323,7 +333,7 @@ fn holds(protocol: &dyn Protocol, sent: &[u8], marker: &str) -> bool {
 }
 
 /// What the client got.
-enum Delivered {
+pub(super) enum Delivered {
     Answer(Vec<u8>),
     /// The upstream's error, or a plain one of the same status.
     Error(Vec<u8>),

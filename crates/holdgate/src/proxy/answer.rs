@@ -92,7 +92,7 @@ pub(crate) fn error_answer(
     }
     if let Some(body) = inert_value(body) {
         return ErrorAnswer {
-            body,
+            body: protocol.upstream_error(status.as_u16(), body),
             could_act: None,
         };
     }

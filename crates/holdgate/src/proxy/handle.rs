@@ -4,6 +4,7 @@ use super::App;
 use super::answer::{Answer, has_other_charset, is_encoded, media_type};
 use super::app::{NotRebuilt, Rebuilding};
 use super::body::GuardedBody;
+use super::bridging::{count_tokens, translate};
 use super::budget::{Full, REQUEST_BYTES, Share, StreamLoad};
 use super::connections::{Busy, Connection};
 use super::host;
@@ -15,8 +16,8 @@ use super::whole_body::{read_answer, read_error, read_request};
 use crate::in_force::{InForce, News};
 use crate::upstream::{self, Body, BoxError, full, keeping};
 use holdgate_core::{
-    Canonical, ResponseContext, SharedSession, Stack, StreamGuard, inert_value, is_inert_text,
-    lock_session,
+    Canonical, RequestFacts, ResponseContext, SharedSession, Stack, StreamGuard, inert_value,
+    is_inert_text, lock_session,
 };
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -93,6 +94,9 @@ async fn answer(
         app.asked.fetch_add(1, Ordering::Relaxed);
     }
     match route {
+        Route::Other if app.config.bridge.speaks.is_some() && route::counts_tokens(&path) => {
+            count_tokens(app, request.into_body(), share).await
+        }
         Route::Other => pass_through(on, request, &exchange.id, share).await,
         Route::Unguarded => Err(Refused::by_rule(
             "unguarded-protocol",
@@ -100,6 +104,8 @@ async fn answer(
         )),
         Route::Guarded(protocol) => {
             exchange.protocol = protocol;
+            let protocol = app.config.serving(protocol);
+            let protocol = protocol.map_err(|why| Refused::by_rule("no-bridge", why))?;
             let (mut head, body) = request.into_parts();
             if is_encoded(&head.headers) {
                 return Err(Refused::by_rule(
@@ -112,7 +118,7 @@ async fn answer(
             let read = protocol
                 .read_request(body.clone())
                 .map_err(|e| unreadable(&e))?;
-            let facts = read.facts.clone();
+            let mut facts = read.facts.clone();
             let query = head.uri.query();
             exchange.session = session_id(given_session.as_deref(), &head.headers, query, &facts);
             let known = app.session_apart(&exchange.session, facts.working_dir.as_deref());
@@ -126,6 +132,13 @@ async fn answer(
                 body = marked;
                 // The client has counted the bytes that it sent.
                 head.headers.remove(header::CONTENT_LENGTH);
+            }
+            let sent = (&mut head, &mut body);
+            if let Some(translated) = translate(app, protocol, &path, sent, &mut share).await? {
+                facts = Arc::new(RequestFacts {
+                    bridged: translated.bridged,
+                    ..(*facts).clone()
+                });
             }
             let judge = ResponseContext {
                 protocol,

@@ -7,6 +7,7 @@ pub(crate) mod answer;
 mod app;
 mod asking;
 mod body;
+mod bridging;
 mod budget;
 mod connections;
 mod handle;

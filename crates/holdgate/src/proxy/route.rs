@@ -100,6 +100,12 @@ fn vendor_of(path: &str) -> Vendor {
     }
 }
 
+/// Whether this is the path at which Anthropic counts tokens.
+pub(super) fn counts_tokens(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    plain_path(path).ends_with("/messages/count_tokens")
+}
+
 fn plain_path(path: &str) -> String {
     let decoded = holdgate_effects::decode::percent(path).to_ascii_lowercase();
     let mut segments: Vec<&str> = Vec::new();

@@ -12,6 +12,7 @@
 
 mod approve;
 mod asking;
+mod bridges;
 mod budget;
 mod chaos;
 mod cli;

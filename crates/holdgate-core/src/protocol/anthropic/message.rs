@@ -1,11 +1,13 @@
 //! A message that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage, carries_calls, is_call, read_body};
+use super::super::{
+    Declared, GuardedMessage, ReadMessage, calls_apart, carries_calls, is_call, read_body,
+};
 use super::BlockKind;
 use super::read::could_act;
 use super::write::inert_call;
-use crate::call::Executor;
+use crate::call::{Executor, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::stack::{Cleared, Refusal};
@@ -67,14 +69,39 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     if calls.is_empty() {
         return ReadMessage::inert(body);
     }
+    Ok(with_calls(json, blocks, places, calls))
+}
+
+/// A message with this content, in which calls stand for themselves.
+pub(in super::super) fn message_of(
+    mut json: Json<'static>,
+    content: Vec<Result<Json<'static>, Box<HeldCall>>>,
+) -> ReadMessage<'static> {
+    let (blocks, places, calls) = calls_apart(content);
+    if calls.is_empty() {
+        json.set(
+            "content",
+            Json::Array(blocks.into_iter().flatten().collect()),
+        );
+        return ReadMessage::Inert(Canonical::of_value(&json.text()));
+    }
+    with_calls(json, blocks, places, calls)
+}
+
+fn with_calls<'a>(
+    json: Json<'a>,
+    content: Vec<Option<Json<'a>>>,
+    places: Vec<usize>,
+    calls: Vec<HeldCall>,
+) -> ReadMessage<'a> {
     let message = Message {
         json,
-        content: blocks,
+        content,
         calls: places.into_iter(),
         notices: Vec::new(),
         tool_use_sent: false,
     };
-    Ok(ReadMessage::Calls(Box::new(message), calls))
+    ReadMessage::Calls(Box::new(message), calls)
 }
 
 /// Checks that calls are only in `content`, and that every reader finds the same members.

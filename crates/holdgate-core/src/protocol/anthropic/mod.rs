@@ -7,6 +7,10 @@ mod request;
 mod results;
 mod write;
 
+// What a bridge needs.
+pub(super) use message::message_of;
+pub(super) use write::{block_start, block_stop, delta, single};
+
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer, is_call};
 use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
@@ -43,7 +47,7 @@ impl Protocol for Anthropic {
     }
 
     fn writer(&self) -> Box<dyn Writer> {
-        Box::new(write::EventWriter::default())
+        writer()
     }
 
     fn read_message<'b>(
@@ -65,6 +69,11 @@ impl Protocol for Anthropic {
     fn error_body(&self, status: u16, message: &str) -> Canonical {
         Canonical::of_value(&write::error(write::error_kind(status), message))
     }
+}
+
+/// A writer at the start of a streamed response.
+pub(super) fn writer() -> Box<dyn Writer> {
+    Box::new(write::EventWriter::default())
 }
 
 /// Blocks that can cause no action: the model's words, and results of what the provider ran.
@@ -126,7 +135,7 @@ impl Declared {
 }
 
 /// A call that begins with this block, which may contain its input.
-fn held_call(block: &Json<'_>, runs: Executor) -> HeldCall {
+pub(super) fn held_call(block: &Json<'_>, runs: Executor) -> HeldCall {
     let text = |key| block.get_str(key).map(str::to_owned);
     let input = block.get("input").map(Json::text);
     let mut envelope = block.clone();

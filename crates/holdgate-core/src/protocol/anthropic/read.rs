@@ -91,6 +91,7 @@ impl EventReader {
             | Event::CallWhole(..)
             | Event::CallNoise
             | Event::CallEnd(_)
+            | Event::Failure(_)
             | Event::Stray(_) => {}
         }
         Ok(event)

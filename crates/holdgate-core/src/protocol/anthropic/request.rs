@@ -118,6 +118,7 @@ mod tests {
                 tools_with_required: HashSet::from(["Bash".into()]),
                 provider: ProviderTools::default(),
                 working_dir: None,
+                bridged: Arc::default(),
             },
         );
         let old = r#"{"metadata":{"user_id":"user_1_account__session_abc"},"messages":[]}"#;

@@ -154,22 +154,26 @@ pub(super) fn error(kind: &'static str, message: &str) -> String {
 /// The API's kind of error for an answer with this HTTP status.
 pub(super) fn error_kind(status: u16) -> &'static str {
     match status {
-        400 | 421 => "invalid_request_error",
+        400 | 421 | 422 => "invalid_request_error",
+        401 => "authentication_error",
+        402 => "billing_error",
         403 => "permission_error",
+        404 => "not_found_error",
         408 | 504 => "timeout_error",
         413 => "request_too_large",
-        503 => "overloaded_error",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
         _ => "api_error",
     }
 }
 
-fn single(event: &str, data: &str) -> Canonical {
+pub(in super::super) fn single(event: &str, data: &str) -> Canonical {
     let mut out = Frames::default();
     out.push(Some(event), data);
     out.finish()
 }
 
-fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
+pub(in super::super) fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
     let data = Json::object([
         ("type", "content_block_start".into()),
         ("index", index.into()),
@@ -178,7 +182,7 @@ fn block_start(index: Block, block: Json<'_>, out: &mut Frames) {
     out.push(Some("content_block_start"), &data.to_string());
 }
 
-fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
+pub(in super::super) fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
     // By hand: this is the one frame that may be large.
     let head = format!(
         "{{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{key}\":"
@@ -188,7 +192,7 @@ fn delta(index: Block, kind: &str, key: &str, text: &str, out: &mut Frames) {
     out.push_pieces(Some("content_block_delta"), &[&head, &value, "}}"]);
 }
 
-fn block_stop(index: Block, out: &mut Frames) {
+pub(in super::super) fn block_stop(index: Block, out: &mut Frames) {
     let data = Json::object([
         ("type", "content_block_stop".into()),
         ("index", index.into()),

@@ -9,7 +9,7 @@ use holdgate_effects::json::Json;
 
 /// One of the answers that the model gives at the same time.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(in super::super) struct Choice {
     pub(super) number: u64,
     pub(super) finished: bool,
     said: Said,
@@ -30,7 +30,7 @@ struct Call {
 
 impl Choice {
     /// A choice that begins.
-    pub(super) fn new(number: u64) -> Self {
+    pub(in super::super) fn new(number: u64) -> Self {
         Choice {
             number,
             finished: false,
@@ -54,7 +54,7 @@ impl Choice {
     }
 
     /// Takes a call, or a piece of one.
-    pub(super) fn take(
+    pub(in super::super) fn take(
         &mut self,
         fragment: &Fragment<'_>,
         head: &Json<'_>,
@@ -170,7 +170,7 @@ impl Choice {
     }
 
     /// The choice has ended, and with it all its calls.
-    pub(super) fn finish(&mut self, events: &mut Vec<Event>) {
+    pub(in super::super) fn finish(&mut self, events: &mut Vec<Event>) {
         self.finished = true;
         for call in &mut self.calls {
             call.end(events);

@@ -115,7 +115,7 @@ pub(in super::super) fn is_set(value: Option<&Json<'_>>) -> bool {
 }
 
 /// The texts of a message's or delta's content, in order.
-pub(super) fn texts<'m>(content: Option<&'m Json<'m>>) -> impl Iterator<Item = &'m str> {
+pub(in super::super) fn texts<'m>(content: Option<&'m Json<'m>>) -> impl Iterator<Item = &'m str> {
     let plain = content.and_then(Json::as_str);
     let parts = content.and_then(Json::as_array).unwrap_or_default();
     let parts = parts.iter().filter_map(|part| part.get_str("text"));

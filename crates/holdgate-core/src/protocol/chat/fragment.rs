@@ -36,13 +36,13 @@ impl Kind {
 
 /// A call, or a piece of one.
 #[derive(Debug)]
-pub(super) struct Fragment<'a> {
+pub(in super::super) struct Fragment<'a> {
     pub(super) index: Option<u64>,
-    pub(super) id: Option<&'a str>,
+    pub(in super::super) id: Option<&'a str>,
     pub(super) kind: Kind,
-    pub(super) name: Option<&'a str>,
+    pub(in super::super) name: Option<&'a str>,
     /// A piece of the arguments, as JSON text, or of the input of a custom tool.
-    pub(super) input: Result<Cow<'a, str>, Fault>,
+    pub(in super::super) input: Result<Cow<'a, str>, Fault>,
     /// Members that only the provider understands, such as signatures.
     others: Vec<(Cow<'a, str>, Json<'a>)>,
     /// Why no call may begin with this.
@@ -51,7 +51,7 @@ pub(super) struct Fragment<'a> {
 
 impl<'a> Fragment<'a> {
     /// Reads an entry of `tool_calls`.
-    pub(super) fn read(call: &'a Json<'a>) -> Result<Self, Violation> {
+    pub(in super::super) fn read(call: &'a Json<'a>) -> Result<Self, Violation> {
         let Some(members) = call.as_object() else {
             return Err(Violation::Incomplete("a tool call is not an object"));
         };
@@ -95,7 +95,7 @@ impl<'a> Fragment<'a> {
     }
 
     /// Reads a `function_call`.
-    pub(super) fn legacy(call: &'a Json<'a>) -> Result<Self, Violation> {
+    pub(in super::super) fn legacy(call: &'a Json<'a>) -> Result<Self, Violation> {
         if call.as_object().is_none() {
             return Err(Violation::Incomplete("a function call is not an object"));
         }
@@ -131,7 +131,7 @@ impl<'a> Fragment<'a> {
     }
 
     /// Why a call with this piece is refused.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(in super::super) fn fault(&self) -> Option<Fault> {
         self.fault.clone()
     }
 

@@ -16,10 +16,13 @@ use crate::request::Request;
 use bytes::Bytes;
 use holdgate_effects::json::JsonError;
 
+// What a bridge to it needs.
+pub(super) use choice::Choice;
 // What other APIs have in common with this one.
 pub(super) use chunk::{
-    check_members, could_act, hides_call, is_set, no_lone_surrogates, read_json, without,
+    check_members, could_act, hides_call, is_set, no_lone_surrogates, read_json, texts, without,
 };
+pub(super) use fragment::Fragment;
 pub(super) use history::{mentions, results};
 pub(super) use request::{SYSTEM_ROLES, take_fact};
 

@@ -167,6 +167,13 @@ pub(super) fn id<'j>(item: &'j Json<'_>) -> Option<&'j str> {
     item.get_str("call_id").or_else(|| item.get_str("id"))
 }
 
+/// The call of an item, without its input.
+pub(in super::super) fn held_item(kind: &str, item: &Json<'_>) -> HeldCall {
+    let (mut held, _) = call(kind, item);
+    held.start_input.clear();
+    held
+}
+
 /// The call of an item, and its input as deltas would bring it.
 fn call(kind: &str, item: &Json<'_>) -> (HeldCall, String) {
     let id = id(item).map(str::to_owned);

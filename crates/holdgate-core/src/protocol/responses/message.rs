@@ -1,10 +1,11 @@
 //! A response that comes whole, without streaming.
 
 use super::super::said::Said;
-use super::super::{Declared, GuardedMessage, ReadMessage, read_body};
+use super::super::{Declared, GuardedMessage, ReadMessage, calls_apart, read_body};
 use super::item::{Item, could_act, judged};
 use super::output::check_members;
 use super::write::{inert_call, message};
+use crate::call::HeldCall;
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::notice;
@@ -67,12 +68,37 @@ pub(super) fn read<'a>(body: &'a [u8], declared: &Declared) -> Result<ReadMessag
     if calls.is_empty() {
         return ReadMessage::inert(body);
     }
+    Ok(with_calls(json, output, places, calls))
+}
+
+/// A response with this output, in which calls stand for themselves.
+pub(in super::super) fn message_of(
+    mut json: Json<'static>,
+    items: Vec<Result<Json<'static>, Box<HeldCall>>>,
+) -> ReadMessage<'static> {
+    let (output, places, calls) = calls_apart(items);
+    let output = output.into_iter().map(|item| item.into_iter().collect());
+    let output: Vec<Vec<Json<'_>>> = output.collect();
+    if calls.is_empty() {
+        let output = output.into_iter().flatten().collect();
+        json.set("output", Json::Array(output));
+        return ReadMessage::Inert(Canonical::of_value(&json.text()));
+    }
+    with_calls(json, output, places, calls)
+}
+
+fn with_calls<'a>(
+    json: Json<'a>,
+    output: Vec<Vec<Json<'a>>>,
+    places: Vec<usize>,
+    calls: Vec<HeldCall>,
+) -> ReadMessage<'a> {
     let whole = Whole {
         json,
         output,
         calls: places.into_iter(),
     };
-    Ok(ReadMessage::Calls(Box::new(whole), calls))
+    ReadMessage::Calls(Box::new(whole), calls)
 }
 
 /// What the model says in an item.

@@ -13,6 +13,11 @@ mod request;
 mod results;
 mod write;
 
+// What a bridge needs.
+pub(super) use item::held_item;
+pub(super) use message::message_of;
+pub(super) use write::{message as message_item, push_event, response, text_part};
+
 use super::{Declared, MAX_DEPTH, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::canonical::Canonical;
 use crate::event::Violation;
@@ -22,6 +27,11 @@ use holdgate_effects::json::JsonError;
 
 /// `OpenAI` Responses.
 pub const RESPONSES: &dyn Protocol = &Responses;
+
+/// A writer that repeats the calls that it has sent at the end of the response.
+pub(super) fn keeping_writer() -> Box<dyn Writer> {
+    Box::new(write::EventWriter::keeping())
+}
 
 #[derive(Debug)]
 struct Responses;

@@ -3,8 +3,10 @@
 mod frame;
 mod own;
 
+pub(in super::super) use frame::push_event;
 pub(super) use frame::single;
-pub(super) use own::{error_body, error_event, inert_call, message};
+pub(super) use own::{error_body, error_event, inert_call};
+pub(in super::super) use own::{message, response, text_part};
 
 use super::super::Writer;
 use super::item::{Payload, compact, id, judged};
@@ -15,14 +17,17 @@ use crate::mask::Masked;
 use crate::notice;
 use crate::stack::{Cleared, Refusal};
 use frame::{number, rewrite, with_numbers};
-use holdgate_effects::json::{Json, write_string};
-use own::{Head, head, text_part};
+use holdgate_effects::json::Json;
+use own::{Head, head};
 
 /// A call's input leaves in deltas of about this size: some clients bound the length of a line.
 const DELTA_BYTES: usize = 256 << 10;
 
 /// More items than may be open at once.
 const MAX_OPEN: usize = 128;
+
+/// Bytes of calls that are repeated at the end of a response.
+const MAX_KEPT: usize = 16 << 20;
 
 /// Numbers the events and the items that leave, without gaps.
 #[derive(Debug, Default)]
@@ -37,6 +42,9 @@ pub(super) struct EventWriter {
     open: Vec<(Block, Block)>,
     /// What has left, in order.
     left: Vec<Left>,
+    /// How many bytes of calls are kept for the end of the response; `None` if the upstream repeats
+    /// them itself.
+    kept: Option<usize>,
 }
 
 /// An item that has left.
@@ -90,8 +98,16 @@ impl Writer for EventWriter {
     fn call(&mut self, cleared: &Cleared) -> Canonical {
         let call = cleared.call();
         let mut out = Frames::with_capacity(4 * call.text.len() + 1024);
-        self.item(&judged(call), &mut out);
-        self.left.push(Left::Call(call.id.clone()));
+        let item = judged(call);
+        self.item(&item, &mut out);
+        let room = self.kept.map(|kept| kept + call.text.len());
+        self.left.push(match room.filter(|kept| *kept <= MAX_KEPT) {
+            Some(kept) => {
+                self.kept = Some(kept);
+                Left::Own(item)
+            }
+            None => Left::Call(call.id.clone()),
+        });
         out.finish()
     }
 
@@ -152,6 +168,14 @@ impl Writer for EventWriter {
 }
 
 impl EventWriter {
+    /// A writer for a response whose end does not repeat its calls.
+    pub(super) fn keeping() -> Self {
+        EventWriter {
+            kept: Some(0),
+            ..EventWriter::default()
+        }
+    }
+
     /// A whole item with all its events.
     fn item(&mut self, item: &Json<'static>, out: &mut Frames) {
         let kind = item.get_str("type").unwrap_or_default().to_owned();
@@ -230,15 +254,7 @@ impl EventWriter {
     fn push(&mut self, kind: &str, members: Vec<(&'static str, Json<'static>)>, out: &mut Frames) {
         let number = self.number.unwrap_or(0);
         self.number = Some(number.saturating_add(1));
-        let mut data = String::from("{\"type\":");
-        write_string(kind, &mut data);
-        data.push_str(&format!(",\"sequence_number\":{number}"));
-        for (key, value) in members {
-            data.push_str(&format!(",\"{key}\":"));
-            data.push_str(&value.text());
-        }
-        data.push('}');
-        out.push(Some(kind), &data);
+        push_event(kind, number, members, out);
     }
 
     /// A message of ours.
@@ -258,7 +274,8 @@ impl EventWriter {
         let is_own = |left: &Left| matches!(left, Left::Own(_));
         let calls = came.iter().filter_map(wrapped_call);
         let mut calls: Vec<&Json<'_>> = calls.collect();
-        if calls.is_empty() && (came.is_empty() || !self.left.iter().any(is_own)) {
+        let is_silent = came.is_empty() && self.kept.is_none();
+        if calls.is_empty() && (is_silent || !self.left.iter().any(is_own)) {
             return None;
         }
         let mut others = came.iter().filter(|item| wrapped_call(item).is_none());

@@ -16,7 +16,7 @@ fn a_bad_line_is_named_with_its_reason() {
         assert_eq!(error, format!("x.jsonl:2: {complaint}"), "{line}");
     }
     let subjects =
-        "and must have one of call, calls, message, stream, output, tool_result, spillage";
+        "and must have one of call, calls, message, stream, output, tool_result, spillage, bridge";
     check("{", "EOF while parsing an object (column 1)");
     check(r#"{"expect":"block"}"#, "the case has no `id`");
     check(
@@ -119,6 +119,10 @@ fn what_is_not_judged_yet_is_still_a_case() {
     check(
         r#""stream":{"protocol":"bedrock","body_b64":""}"#,
         "stream of bedrock",
+    );
+    check(
+        r#""bridge":{"from":"ollama","to":"chat","chunks":["a"]}"#,
+        "bridge from ollama to chat",
     );
 }
 

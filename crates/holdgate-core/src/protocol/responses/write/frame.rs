@@ -3,7 +3,7 @@
 use super::super::MAX_DEPTH;
 use crate::canonical::{Canonical, Frames};
 use crate::sse;
-use holdgate_effects::json::{Json, LoneSurrogates};
+use holdgate_effects::json::{Json, LoneSurrogates, write_string};
 
 /// The number of an event. The first key of this name is the event's own in all that servers write.
 pub(super) fn number(raw: &[u8]) -> Option<u64> {
@@ -54,6 +54,24 @@ pub(super) fn rewrite(
         Some(single(fields.event?, &change(text, &json)))
     };
     changed().unwrap_or_default()
+}
+
+/// Appends an event with these members.
+pub(in super::super::super) fn push_event(
+    kind: &str,
+    number: u64,
+    members: Vec<(&'static str, Json<'static>)>,
+    out: &mut Frames,
+) {
+    let mut data = String::from("{\"type\":");
+    write_string(kind, &mut data);
+    data.push_str(&format!(",\"sequence_number\":{number}"));
+    for (key, value) in members {
+        data.push_str(&format!(",\"{key}\":"));
+        data.push_str(&value.text());
+    }
+    data.push('}');
+    out.push(Some(kind), &data);
 }
 
 /// One frame.

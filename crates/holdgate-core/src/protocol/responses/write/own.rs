@@ -45,7 +45,7 @@ pub(super) fn head(frame: &Canonical) -> Head {
     read().unwrap_or_default()
 }
 
-pub(super) fn text_part(text: String) -> Json<'static> {
+pub(in super::super::super) fn text_part(text: String) -> Json<'static> {
     Json::object([
         ("type", "output_text".into()),
         ("text", text.into()),
@@ -55,7 +55,7 @@ pub(super) fn text_part(text: String) -> Json<'static> {
 }
 
 /// An item that holds a text of ours.
-pub(in super::super) fn message(id: &str, text: &str) -> Json<'static> {
+pub(in super::super::super) fn message(id: &str, text: &str) -> Json<'static> {
     Json::object([
         ("id", id.to_owned().into()),
         ("type", "message".into()),
@@ -113,23 +113,35 @@ fn error(kind: &'static str, message: String) -> Json<'static> {
 impl Head {
     /// A response of ours, with what is known about it.
     pub(super) fn response(&self, status: &'static str, error: Json<'static>) -> Json<'static> {
-        Json::object([
-            ("id", self.id.clone().into()),
-            ("object", "response".into()),
-            ("created_at", Json::Number(self.created_at.clone().into())),
-            ("status", status.into()),
-            ("error", error),
-            ("incomplete_details", Json::Null),
-            ("instructions", Json::Null),
-            ("metadata", Json::Object(Vec::new())),
-            ("model", self.model.clone().into()),
-            ("output", Json::Array(Vec::new())),
-            ("parallel_tool_calls", Json::Bool(true)),
-            ("temperature", Json::Null),
-            ("tool_choice", "auto".into()),
-            ("tools", Json::Array(Vec::new())),
-            ("top_p", Json::Null),
-            ("usage", Json::Null),
-        ])
+        let mut response = response(&self.id, &self.model, &self.created_at, status);
+        response.set("error", error);
+        response
     }
+}
+
+/// A response object, without its output and its cost.
+pub(in super::super::super) fn response(
+    id: &str,
+    model: &str,
+    created_at: &str,
+    status: &'static str,
+) -> Json<'static> {
+    Json::object([
+        ("id", id.to_owned().into()),
+        ("object", "response".into()),
+        ("created_at", Json::Number(created_at.to_owned().into())),
+        ("status", status.into()),
+        ("error", Json::Null),
+        ("incomplete_details", Json::Null),
+        ("instructions", Json::Null),
+        ("metadata", Json::Object(Vec::new())),
+        ("model", model.to_owned().into()),
+        ("output", Json::Array(Vec::new())),
+        ("parallel_tool_calls", Json::Bool(true)),
+        ("temperature", Json::Null),
+        ("tool_choice", "auto".into()),
+        ("tools", Json::Array(Vec::new())),
+        ("top_p", Json::Null),
+        ("usage", Json::Null),
+    ])
 }
