@@ -218,6 +218,8 @@ impl Candidates {
             candidate.finished = true;
         }
         self.names = names;
+        let calls = items.iter().filter(|item| matches!(item, Item::Call(..)));
+        declared.check_count(calls.count())?;
         Ok(items)
     }
 
