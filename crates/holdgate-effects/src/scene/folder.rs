@@ -5,6 +5,10 @@
 
 use super::Scene;
 use crate::path;
+use crate::value::HOLE_STR;
+
+/// Bytes of a folder's path. A longer one is unknown.
+const MAX_PATH: usize = 1_024;
 
 /// A folder. Only the scene tells its path, because it notes who asks for it.
 #[derive(Clone, Debug)]
@@ -23,10 +27,15 @@ impl Folder {
         }
     }
 
-    /// A folder that was entered.
+    /// A folder that was entered. How it is called is not followed for ever: each step would cost as
+    /// much as all before.
     pub(super) fn entered(path: String) -> Self {
         Folder {
-            path,
+            path: if path.len() > MAX_PATH {
+                HOLE_STR.to_owned()
+            } else {
+                path
+            },
             is_start: false,
         }
     }

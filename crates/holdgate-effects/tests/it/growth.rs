@@ -33,6 +33,7 @@ const COMMANDS: &[[&str; 4]] = &[
     ["", "if a; then b; ", "c; ", "fi; "],
     ["for i in ", "a ", "; do echo $i; done", ""],
     ["", "cd a; cd ..; ", "ls", ""],
+    ["", "cd a && ", "ls", ""],
     ["", "curl https://a.example.com/x -o f; ", "", ""],
     ["", "echo x > f; ", "", ""],
     ["", "sh -c 'ls' ; ", "", ""],
