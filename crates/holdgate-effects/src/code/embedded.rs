@@ -144,7 +144,11 @@ impl Reader<'_, '_, '_> {
             self.scene.code(language, &code)?;
             self.tag_from(before, Some(Tag::Ci));
         }
-        if script.contains("toJSON(secrets)") || script.contains("toJson(secrets)") {
+        if is_all_secrets(script) {
+            let actor = Actor::new("workflow", "toJSON(secrets)");
+            let all = actor.does(Kind::Read).tagged(Tag::SecretStore);
+            self.scene
+                .emit(all.tagged(Tag::Ci).about("toJSON(secrets)"))?;
             // All secrets of the repository at once.
             for effect in self.scene.effects.iter_mut().skip(before) {
                 if matches!(effect.kind, Kind::Send | Kind::Fetch) {

@@ -40,9 +40,9 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     {
         tags.push(Tag::Worktree);
     }
-    // `git diff | git apply -R`
-    if parsed.is_sub(&["apply"]) && parsed.operands.is_empty() && parsed.given(&["-R", "--reverse"])
-    {
+    // `git diff | git apply -R`, `git apply -R <(git diff)`: which work it takes back stands in the patch.
+    let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
+    if parsed.is_sub(&["apply"]) && parsed.given(&["-R", "--reverse"]) && !parsed.given(&looks) {
         tags.push(Tag::Discards);
     }
     // `git clean -fd src/generated`: only what is named.
@@ -124,14 +124,16 @@ pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
     let clones = parsed.is_sub(&["clone"]);
     for url in urls.iter().take(8).filter(|_| clones) {
         let host = scene.know.hosts.host(url);
-        if host.class == HostClass::External {
+        let stranger = !scene.publisher_at(&url.text).is_empty();
+        if host.class == HostClass::External || stranger {
             let end = last_part(&url.text);
             let end = end.rsplit(':').next().unwrap_or("");
             let folder = parsed.operands.get(1).map(|o| o.text.as_str());
             let folder = Value::known(folder.unwrap_or(end.trim_end_matches(".git")));
             let folder = scene.place(&folder).text;
-            let host = host.name.as_str().into();
-            scene.fetched_folders.push((folder, host));
+            // At a forge the owner counts, not the host.
+            let from = if stranger { &url.text } else { &host.name };
+            scene.fetched_folders.push((folder, from.as_str().into()));
         }
     }
 }

@@ -126,6 +126,13 @@ impl Scene<'_> {
         let Some((_, host)) = from else {
             return Ok(());
         };
+        let tags = self.publisher_at(host);
+        if !tags.is_empty() {
+            let mut actor = actor.clone();
+            actor.tag(tags);
+            let effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+            return self.emit(effect.about(host));
+        }
         let code = Value::unknown(Origins::FETCHED).with_source(host);
         self.executes(actor, &code)
     }
