@@ -145,10 +145,7 @@ impl Reader<'_, '_, '_> {
             self.tag_from(before, Some(Tag::Ci));
         }
         if is_all_secrets(script) {
-            let actor = Actor::new("workflow", "toJSON(secrets)");
-            let all = actor.does(Kind::Read).tagged(Tag::SecretStore);
-            self.scene
-                .emit(all.tagged(Tag::Ci).about("toJSON(secrets)"))?;
+            self.takes_all_secrets()?;
             // All secrets of the repository at once.
             for effect in self.scene.effects.iter_mut().skip(before) {
                 if matches!(effect.kind, Kind::Send | Kind::Fetch) {

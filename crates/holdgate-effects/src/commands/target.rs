@@ -90,7 +90,9 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         .map(|w| w.text.as_str())
         .chain(names)
         .chain(forwards);
-    if production.clone().any(|w| targets.is_production(w)) {
+    // `update-time-to-live` is about nothing that is live.
+    let says = |w: &str| targets.is_production(w) && !w.contains("time-to-live");
+    if production.clone().any(says) {
         return Some(Tag::Prod);
     }
     let host = |value: &Value| scene.host_of(value);

@@ -39,6 +39,7 @@ pub(super) fn unlisted(
     }
     let words = call.words.get(1..).unwrap_or(&[]);
     by_options(scene, actor, words)?;
+    opens(scene, actor, words)?;
     by_words(scene, actor, call.program, &sub_commands(words), words)
 }
 
@@ -47,6 +48,29 @@ fn by_options(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
     let given = |option: &str| words.iter().any(|word| word.text == option);
     if given("--tunnel") && !given("--help") {
         scene.emit(actor.does(Kind::Listen).tagged(Tag::Tunnel))?;
+    }
+    Ok(())
+}
+
+/// Options of an unlisted program with which it lets everybody in to what it makes or changes.
+fn opens(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
+    const OPTIONS: [&str; 5] = [
+        "--public",
+        "--visibility=public",
+        "--access=public",
+        "--private=false",
+        "--allow-anonymous",
+    ];
+    const VERBS: [&str; 8] = [
+        "create", "share", "update", "set", "edit", "expose", "deploy", "publish",
+    ];
+    let given = words
+        .iter()
+        .any(|word| OPTIONS.contains(&word.text.as_str()));
+    let said = sub_commands(words).iter().any(|word| VERBS.contains(word));
+    if given && said && !words.iter().any(|word| word.text == "--help") {
+        let about = Value::join(words, " ").text;
+        scene.emit(actor.does(Kind::Remote).tagged(Tag::Publish).about(&about))?;
     }
     Ok(())
 }
