@@ -45,7 +45,8 @@ pub use guard::{
 };
 pub use protocol::{
     PROTOCOLS, Protocol, Vendor, anthropic::ANTHROPIC, chat::CHAT, gemini::GEMINI, inert_value,
-    is_inert_text, ollama::OLLAMA, responses::RESPONSES,
+    is_inert_text,
+    ollama::OLLAMA, responses::RESPONSES,
 };
 pub use request::{Request, RequestFacts};
 
