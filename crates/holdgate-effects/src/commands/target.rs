@@ -123,10 +123,13 @@ pub(super) fn receives(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         .call
         .stdin
         .filter(|s| s.is_blank() && s.origins.any(Origins::OUTPUT));
-    if printed.is_none() || !is_database(run.parsed) {
+    let does = |(kind, _): &(Kind, _)| *kind == Kind::Database;
+    let restores = run.parsed.spec.does.iter().any(does);
+    if printed.is_none() || !is_database(run.parsed) && !restores {
         return Ok(());
     }
     let named = run.parsed.options_named(&HOSTS);
+    let named = named.chain(run.parsed.options_named(&["--uri"]));
     let named = named.filter_map(|o| o.value.as_ref().map(|(_, value)| value));
     let addresses = run
         .parsed
