@@ -144,7 +144,8 @@ impl Reader<'_, '_, '_> {
             self.scene.code(language, &code)?;
             self.tag_from(before, Some(Tag::Ci));
         }
-        if script.contains("toJSON(secrets)") || script.contains("toJson(secrets)") {
+        if is_all_secrets(script) {
+            self.takes_all_secrets()?;
             // All secrets of the repository at once.
             for effect in self.scene.effects.iter_mut().skip(before) {
                 if matches!(effect.kind, Kind::Send | Kind::Fetch) {

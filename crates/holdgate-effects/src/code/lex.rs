@@ -322,6 +322,21 @@ impl<'a> Lexer<'a> {
             self.at += 1;
         }
         self.push(Kind::Name, text, start);
+        // Rust's macros that read when it is compiled are called like functions.
+        let macros = [
+            "include_str",
+            "include_bytes",
+            "include",
+            "concat",
+            "env",
+            "option_env",
+        ];
+        if self.language == Language::Compiled
+            && self.rest().starts_with(b"!(")
+            && macros.contains(&text)
+        {
+            self.at += 1;
+        }
         true
     }
 

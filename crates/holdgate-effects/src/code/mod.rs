@@ -5,6 +5,7 @@ pub(crate) mod awk;
 mod cmake;
 mod doors;
 mod embedded;
+mod embeds;
 mod fold;
 mod lex;
 mod lines;
@@ -53,6 +54,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
                 scene.emit(actor.does(Kind::Guard).tagged(Tag::Hidden))?;
             }
             let output = read::run(scene, language, code)?;
+            embeds::run(scene, code)?;
             doors::run_inline(scene, code)?;
             Ok(output)
         }
@@ -75,6 +77,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         }
         Language::Source => {
             doors::run(scene, language, code)?;
+            embeds::run(scene, code)?;
             source::run(scene, code)
         }
         Language::Markup => markup::run(scene, code),

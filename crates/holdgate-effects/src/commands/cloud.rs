@@ -69,7 +69,10 @@ const ANYBODY: [&str; 7] = [
     "--aws-account-id*",
 ];
 /// Texts that leave nothing to go back to.
-const NOTHING_KEPT: [&str; 8] = [
+const NOTHING_KEPT: [&str; 10] = [
+    // Rows that expire when they are made, or changed, are all deleted.
+    "attributename=created",
+    "attributename=updated",
     "--force-destroy",
     "--backup-retention-period0",
     "--backup-retention-period=0",

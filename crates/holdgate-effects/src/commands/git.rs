@@ -40,9 +40,8 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     {
         tags.push(Tag::Worktree);
     }
-    // `git diff | git apply -R`
-    if parsed.is_sub(&["apply"]) && parsed.operands.is_empty() && parsed.given(&["-R", "--reverse"])
-    {
+    // `git diff | git apply -R`, `git apply -R <(git diff)`
+    if reverses(parsed) && parsed.operands.iter().all(|o| o.text.starts_with("/dev/")) {
         tags.push(Tag::Discards);
     }
     // `git clean -fd src/generated`: only what is named.
@@ -75,6 +74,12 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
         tags.push(Tag::Delete);
     }
     tags
+}
+
+/// Whether it takes back what a patch has done.
+fn reverses(parsed: &Parsed) -> bool {
+    let looks = ["--check", "--stat", "--numstat", "--summary", "--cached"];
+    parsed.is_sub(&["apply"]) && parsed.given(&["-R", "--reverse"]) && !parsed.given(&looks)
 }
 
 /// `git checkout COMMIT -- path`: the path as it was then, which is asked for by name.
@@ -124,14 +129,16 @@ pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
     let clones = parsed.is_sub(&["clone"]);
     for url in urls.iter().take(8).filter(|_| clones) {
         let host = scene.know.hosts.host(url);
-        if host.class == HostClass::External {
+        let stranger = !scene.publisher_at(&url.text).is_empty();
+        if host.class == HostClass::External || stranger {
             let end = last_part(&url.text);
             let end = end.rsplit(':').next().unwrap_or("");
             let folder = parsed.operands.get(1).map(|o| o.text.as_str());
             let folder = Value::known(folder.unwrap_or(end.trim_end_matches(".git")));
             let folder = scene.place(&folder).text;
-            let host = host.name.as_str().into();
-            scene.fetched_folders.push((folder, host));
+            // At a forge the owner counts, not the host.
+            let from = if stranger { &url.text } else { &host.name };
+            scene.fetched_folders.push((folder, from.as_str().into()));
         }
     }
 }
@@ -211,6 +218,14 @@ pub(super) fn destinations(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor
         )) {
             scene.touch(actor, Kind::Write, path)?;
         }
+    }
+    // `git diff > x.patch; git apply -R x.patch`: the patch is what is not committed.
+    let made = |o: &&Value| {
+        let content = scene.files.get(&scene.place(o).text);
+        content.is_some_and(|c| c.is_blank() && c.origins.any(Origins::OUTPUT))
+    };
+    if reverses(parsed) && parsed.operands.iter().any(|o| made(&o)) {
+        scene.emit(actor.does(Kind::Vcs).tagged(Tag::Discards))?;
     }
     // Without `--` a word may be a branch as well, but no branch is called like these files.
     if actor.is(Tag::Checkout) || parsed.is_sub(&["update-index"]) {

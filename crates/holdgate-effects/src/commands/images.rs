@@ -2,6 +2,7 @@
 
 use super::args::Parsed;
 use crate::effect::{Actor, Kind};
+use crate::knowledge::publishers::image_owner;
 use crate::language::programs;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -9,6 +10,38 @@ use crate::value::Value;
 
 /// Images of one call whose names are kept.
 const MAX_BUILT: usize = 32;
+
+/// Images without an owner that others are built on.
+const OFFICIAL: [&str; 28] = [
+    "alpine",
+    "amazonlinux",
+    "busybox",
+    "caddy",
+    "debian",
+    "docker",
+    "eclipse-temurin",
+    "fedora",
+    "golang",
+    "gradle",
+    "httpd",
+    "mariadb",
+    "maven",
+    "memcached",
+    "mongo",
+    "mysql",
+    "nginx",
+    "node",
+    "openjdk",
+    "php",
+    "postgres",
+    "python",
+    "rabbitmq",
+    "redis",
+    "ruby",
+    "rust",
+    "traefik",
+    "ubuntu",
+];
 
 /// An image from a host that nobody vouches for is a package from there.
 pub(super) fn runs(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
@@ -20,6 +53,9 @@ pub(super) fn runs(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fue
         scene.built.extend(tags);
         return Ok(());
     }
+    if parsed.is_sub(&["tag", "imagetools"]) {
+        return renames(scene, parsed, actor);
+    }
     let Some(image) = parsed.operands.first() else {
         return Ok(());
     };
@@ -30,6 +66,32 @@ pub(super) fn runs(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fue
     };
     let effect = actor.does(Kind::Install).with(host).about(&image.text);
     scene.emit(effect.tagged(Tag::FromUrl).tagged(Tag::OtherIndex))
+}
+
+/// Somebody's image gets a name under which others look for one that they trust: no owner, or another.
+fn renames(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    let named = parsed.options_named(&["-t", "--tag"]);
+    let named = named.filter_map(|option| option.value.as_ref());
+    let named: Vec<&Value> = named.map(|(_, name)| name).collect();
+    let owner = |image: &Value| image_owner(&image.text).map(|(_, owner)| owner);
+    match parsed.operands.as_slice() {
+        [image, name] if named.is_empty() => {
+            let name = name.text.split([':', '@']).next().unwrap_or("");
+            if OFFICIAL.contains(&name) {
+                publishes(scene, actor, image)?;
+            }
+        }
+        // `imagetools create -t NAME IMAGE…`
+        [_, images @ ..] => {
+            for image in images.iter().take(MAX_BUILT) {
+                if named.iter().any(|name| owner(name) != owner(image)) {
+                    publishes(scene, actor, image)?;
+                }
+            }
+        }
+        [] => {}
+    }
+    Ok(())
 }
 
 /// An image, or what is kept among images, of a publisher that few people know.

@@ -206,6 +206,7 @@ fn run_spec(
     };
     does(scene, run)?;
     unsettled::settles(scene, run)?;
+    target::receives(scene, run)?;
     uploads::by_options(scene, call, &actor)?;
     setters::sets(scene, run)?;
     let outer_cwd = scene.cwd.clone();

@@ -160,6 +160,10 @@ pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) 
         scene.emit(run.actor.does(Kind::Elevate).about(&run.actor.evidence))?;
     }
     let ends = [" to quit", "\nquit", "tell me to quit", "kill application"];
+    // What programs keep for a person goes to all of the person's devices.
+    if handler == Handler::AppleScript && says(&["delete every", "delete all", "empty trash"]) {
+        scene.emit(run.actor.does(Kind::Remote).tagged(Tag::Delete))?;
+    }
     if handler == Handler::AppleScript && says(&ends) {
         let name = text.split("application \"").nth(1).unwrap_or("");
         let name = name.split('"').next().unwrap_or("");

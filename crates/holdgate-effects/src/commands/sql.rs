@@ -3,6 +3,7 @@
 
 mod made;
 mod reach;
+mod rights;
 mod servers;
 
 pub(super) use servers::{mongo, redis};
@@ -248,6 +249,7 @@ fn tags_of(statement: &str) -> Vec<Tag> {
             || strong.iter().any(|w| has(w)));
     let definer = follows("security", &["definer"]);
     let open_rows = follows("disable", &["row"]) || plain.contains("no force row level security");
+    let grants = grants || rights::opens_rows(&words) || rights::makes_admin(&words);
     if grants || accounts && strong.iter().any(|w| has(w)) || definer || open_rows {
         tags.push(Tag::Elevate);
     }
@@ -311,7 +313,7 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     if triggers && SECRETS.iter().any(|word| copied(word)) {
         tags.push(Tag::Secret);
     }
-    if gives_rights(written) {
+    if rights::gives(written) {
         tags.push(Tag::Elevate);
     }
     tags
@@ -346,32 +348,4 @@ fn loads_library(text: &str) -> bool {
         let name = rest.split(')').next().unwrap_or_default();
         name.contains('/') || name.contains('\\')
     })
-}
-
-/// `set role = 'admin'`, `is_superuser = true`.
-fn gives_rights(text: &str) -> bool {
-    let lower: String = text
-        .to_ascii_lowercase()
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .collect();
-    let strong = [
-        "role='admin'",
-        "role='superadmin'",
-        "role='owner'",
-        "role='super_admin'",
-        "is_admin=true",
-        "is_admin=1",
-        "is_superuser=true",
-        "is_superuser=1",
-        "admin=true",
-        "rolsuper=true",
-        "is_staff=true",
-    ];
-    // In what is set, not in what is searched for.
-    let set = lower.split("set").skip(1).any(|rest| {
-        let set = rest.split("where").next().unwrap_or_default();
-        strong.iter().any(|word| set.contains(word))
-    });
-    lower.contains("update") && set
 }

@@ -5,12 +5,13 @@ use super::Call;
 use super::args::Parsed;
 use super::handler::Handler;
 use super::role::Role;
+use super::units::Run;
 use crate::effect::Kind;
 use crate::host::{Host, HostClass};
 use crate::path::PathClass;
-use crate::scene::{Scene, TARGET_VARIABLES as VARIABLES};
+use crate::scene::{Fueled, Scene, TARGET_VARIABLES as VARIABLES};
 use crate::tag::Tag;
-use crate::value::{HOLE, Value};
+use crate::value::{HOLE, Origins, Value};
 
 /// Options whose value is the machine that is meant.
 const HOSTS: [&str; 9] = [
@@ -89,7 +90,9 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         .map(|w| w.text.as_str())
         .chain(names)
         .chain(forwards);
-    if production.clone().any(|w| targets.is_production(w)) {
+    // `update-time-to-live` is about nothing that is live.
+    let says = |w: &str| targets.is_production(w) && !w.contains("time-to-live");
+    if production.clone().any(says) {
         return Some(Tag::Prod);
     }
     let host = |value: &Value| scene.host_of(value);
@@ -112,6 +115,37 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
         || numbered(parsed)
         || is_own_file(scene, parsed);
     local.then_some(Tag::TestTarget)
+}
+
+/// A client of a database at somebody else's machine gets what another program prints: rows leave.
+pub(super) fn receives(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let printed = run
+        .call
+        .stdin
+        .filter(|s| s.is_blank() && s.origins.any(Origins::OUTPUT));
+    let does = |(kind, _): &(Kind, _)| *kind == Kind::Database;
+    let restores = run.parsed.spec.does.iter().any(does);
+    if printed.is_none() || !is_database(run.parsed) && !restores {
+        return Ok(());
+    }
+    let named = run.parsed.options_named(&HOSTS);
+    let named = named.chain(run.parsed.options_named(&["--uri"]));
+    let named = named.filter_map(|o| o.value.as_ref().map(|(_, value)| value));
+    let addresses = run
+        .parsed
+        .operands
+        .iter()
+        .filter(|o| o.text.contains("://"));
+    let hosts: Vec<Host> = named.chain(addresses).map(|v| scene.host_of(v)).collect();
+    for host in hosts
+        .into_iter()
+        .filter(|h| h.class == HostClass::External)
+        .take(1)
+    {
+        let name = host.name.clone();
+        scene.emit(run.actor.does(Kind::Connect).with(host).about(&name))?;
+    }
+    Ok(())
 }
 
 /// Whether what is meant is local or made for tests, by its own name: words that stand elsewhere in

@@ -38,12 +38,48 @@ pub(super) fn unlisted(
         return Ok(None);
     }
     let words = call.words.get(1..).unwrap_or(&[]);
+    by_options(scene, actor, words)?;
+    opens(scene, actor, words)?;
     by_words(scene, actor, call.program, &sub_commands(words), words)
+}
+
+/// Options that say alone what happens, whatever the program is.
+fn by_options(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
+    let given = |option: &str| words.iter().any(|word| word.text == option);
+    if given("--tunnel") && !given("--help") {
+        scene.emit(actor.does(Kind::Listen).tagged(Tag::Tunnel))?;
+    }
+    Ok(())
+}
+
+/// Options of an unlisted program with which it lets everybody in to what it makes or changes.
+fn opens(scene: &mut Scene<'_>, actor: &Actor, words: &[Value]) -> Fueled {
+    const OPTIONS: [&str; 5] = [
+        "--public",
+        "--visibility=public",
+        "--access=public",
+        "--private=false",
+        "--allow-anonymous",
+    ];
+    const VERBS: [&str; 8] = [
+        "create", "share", "update", "set", "edit", "expose", "deploy", "publish",
+    ];
+    let given = words
+        .iter()
+        .any(|word| OPTIONS.contains(&word.text.as_str()));
+    let said = sub_commands(words).iter().any(|word| VERBS.contains(word));
+    if given && said && !words.iter().any(|word| word.text == "--help") {
+        let about = Value::join(words, " ").text;
+        scene.emit(actor.does(Kind::Remote).tagged(Tag::Publish).about(&about))?;
+    }
+    Ok(())
 }
 
 /// A program whose entry does not know this sub-command.
 pub(super) fn settles(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let parsed = run.parsed;
+    let words = run.call.words.get(1..).unwrap_or(&[]);
+    by_options(scene, run.actor, words)?;
     let open = !parsed.spec.sub.is_empty() && parsed.spec.builds.is_empty();
     // What a cloud's program deletes is told by `cloud`.
     if !open || parsed.operands.is_empty() || parsed.handlers.contains(&Handler::Cloud) {
@@ -51,7 +87,6 @@ pub(super) fn settles(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     }
     let known = parsed.subs.iter().map(String::as_str);
     let said: Vec<&str> = known.chain(sub_commands(&parsed.operands)).collect();
-    let words = run.call.words.get(1..).unwrap_or(&[]);
     by_words(scene, run.actor, "", &said, words).map(drop)
 }
 

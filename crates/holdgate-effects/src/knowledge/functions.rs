@@ -185,15 +185,19 @@ impl Functions {
             return None;
         }
         let last = name.rsplit('.').next().unwrap_or(name);
-        // What is below a package belongs to it: `@aws-sdk/client-s3`.
-        let ends = name
+        // What is below a package belongs to it: `@aws-sdk/client-s3`. The longest name says the most.
+        let mut ends: Vec<usize> = name
             .match_indices(['.', '(', '/'])
             .map(|(at, _)| at)
-            .take(4);
-        ends.chain([name.len()]).find_map(|end| {
+            .take(4)
+            .collect();
+        ends.push(name.len());
+        ends.into_iter().rev().find_map(|end| {
             let members = self.families.get(name.get(..end)?)?;
             let fits = |(member, _): &&(String, _)| member.is_empty() || member == last;
-            members.iter().find(fits).map(|(_, acts)| acts.as_slice())
+            let named = members.iter().find(|(member, _)| member == last);
+            let found = named.or_else(|| members.iter().find(fits));
+            found.map(|(_, acts)| acts.as_slice())
         })
     }
 
@@ -330,6 +334,25 @@ mod tests {
                 acts.iter().any(|act| act.role == role),
                 "nothing is `{role}`"
             );
+        }
+    }
+
+    #[test]
+    fn no_family_hides_another() {
+        let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
+        for functions in table.by_language.values() {
+            for (module, members) in &functions.families {
+                for (member, acts) in members {
+                    let last = if member.is_empty() {
+                        "unlisted"
+                    } else {
+                        member
+                    };
+                    let found = functions.family(&format!("{module}.{last}"));
+                    let found = found.map(<[Act]>::as_ptr);
+                    assert_eq!(found, Some(acts.as_ptr()), "{module}.**.{member}");
+                }
+            }
         }
     }
 

@@ -257,6 +257,13 @@ impl Scene<'_> {
         !self.loaded.is_empty() && name.len() > 1 && name.chars().all(exported) && !is_plain(name)
     }
 
+    /// What a variable holds that may come from a file of secrets.
+    pub(crate) fn loaded_variable(&self, name: &str) -> Option<Value> {
+        let value = || self.with_loaded(Value::unknown(Origins::ENVIRONMENT));
+        let counts = is_secret(name) && !self.loaded.is_empty() || self.is_loaded(name);
+        counts.then(value)
+    }
+
     fn with_loaded(&self, mut value: Value) -> Value {
         for path in &self.loaded {
             value.add_source(&format!("{LOADED}{path}"));

@@ -3,7 +3,7 @@
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::path;
+use crate::path::{self, PathClass};
 use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::sync::Arc;
@@ -123,9 +123,25 @@ impl Scene<'_> {
         };
         let from = self.fetched_folders.iter().find(cloned);
         let from = from.or_else(|| self.unpacked.iter().find(unpacked));
-        let Some((_, host)) = from else {
+        let Some(from @ (folder, host)) = from else {
             return Ok(());
         };
+        let tags = self.publisher_at(host);
+        if !tags.is_empty() {
+            // Repositories are cloned beside the project and tried all day; what is cloned into it stays.
+            let earlier = self.world.pending.fetched_folders.contains(from);
+            if earlier
+                && !self
+                    .place(&Value::known(folder.as_str()))
+                    .is(PathClass::Project)
+            {
+                return Ok(());
+            }
+            let mut actor = actor.clone();
+            actor.tag(tags);
+            let effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+            return self.emit(effect.about(host));
+        }
         let code = Value::unknown(Origins::FETCHED).with_source(host);
         self.executes(actor, &code)
     }

@@ -138,6 +138,9 @@ impl Scene<'_> {
         } else if self.replaces_file(actor, &place) {
             effect = effect.tagged(Tag::Overwrite);
         }
+        if content.loaded().next().is_some() {
+            effect.origins |= Origins::SECRET;
+        }
         if content.is_endless() && !place.is(PathClass::Stream) {
             effect = effect.tagged(Tag::Endless);
         }

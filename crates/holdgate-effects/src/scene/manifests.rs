@@ -37,6 +37,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         "go.mod" => go,
         "gemfile" => gems,
         ".pre-commit-config.yaml" => hooks,
+        ".pnpmfile.cjs" | ".pnpmfile.mjs" | "pnpmfile.js" => references,
         "chart.yaml" | "requirements.yaml" => charts,
         ".gitlab-ci.yml" => images,
         "action.yml" | "action.yaml" => actions,
@@ -52,6 +53,19 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         _ => return None,
     };
     Some(reader)
+}
+
+/// Code that puts packages in the place of others: each text that names a repository.
+fn references(text: &str) -> Found<'_> {
+    let quoted = text.split(['"', '\'', '`']).skip(1).step_by(2);
+    let named = quoted.filter_map(|part| {
+        let owner = part.strip_prefix("github:");
+        let owner = owner.and_then(|path| path.split('/').next());
+        let at = || part.contains("://").then_some(Named::Address(part));
+        let named = owner.map(|owner| Named::Package(Registry::Forge, owner));
+        Some((named.or_else(at)?, part))
+    });
+    named.collect()
 }
 
 /// Whether a manifest names a package or an owner, by itself.

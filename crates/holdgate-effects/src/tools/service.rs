@@ -85,7 +85,12 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
         }
     }
     let creates = said.iter().any(|word| word == "create");
-    if !creates && lets_everybody_in(scene, call)? {
+    let told = call.input.get("private") == Some(&Json::Bool(false))
+        || call.input.get_str("visibility") == Some("public");
+    let of_code = said
+        .iter()
+        .any(|w| ["repository", "repo", "project", "gist"].contains(&w.as_str()));
+    if creates && told && of_code || !creates && lets_everybody_in(scene, call)? {
         tags.push(Tag::Publish);
     }
     if said

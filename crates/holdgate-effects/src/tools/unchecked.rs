@@ -106,6 +106,8 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
                 && (silences(&old, &new)
                     || always_agrees(&old, &new)
                     || decides && only_agrees(&old, &new)
+                    || guessable(&old, &new)
+                    || unprotects(&old, &new)
                     || !develops && loosens(&old, &new))
                 || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
         }
@@ -160,6 +162,56 @@ fn only_agrees(old: &str, new: &str) -> bool {
         && live(old).all(asks)
         && live(new).count() == 1
         && live(new).all(|line| matches!(line, "return true" | "return true;"))
+}
+
+/// Whether numbers that nobody can guess become such that anybody can.
+fn guessable(old: &str, new: &str) -> bool {
+    const SAFE: [&str; 7] = [
+        "secrets.token",
+        "secrets.choice",
+        "os.urandom",
+        "randombytes(",
+        "getrandomvalues(",
+        "securerandom",
+        "random_bytes(",
+    ];
+    const WEAK: [&str; 8] = [
+        "random.seed(",
+        "random.getrandbits(",
+        "random.rand",
+        "random.choice",
+        "math.random(",
+        "mt_rand(",
+        "new random(",
+        "uniqid(",
+    ];
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    has(old, &SAFE) && !has(new, &SAFE) && has(new, &WEAK) && !has(old, &WEAK)
+}
+
+/// Whether data loses more than one of the things that keep it from being deleted.
+fn unprotects(old: &str, new: &str) -> bool {
+    let setting = |text: &str, name: &str| {
+        live(text).find_map(|line| {
+            let (key, value) = line.split_once(['=', ':'])?;
+            let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+            (key == name).then(|| value.trim().trim_end_matches(',').to_owned())
+        })
+    };
+    let ends = |name: &str, keeps: &dyn Fn(&str) -> bool| {
+        let kept = setting(old, name).is_some_and(|value| keeps(&value));
+        kept && !setting(new, name).is_some_and(|value| keeps(&value))
+    };
+    let on: &dyn Fn(&str) -> bool = &|value| value == "true";
+    let off: &dyn Fn(&str) -> bool = &|value| value == "false";
+    let days: &dyn Fn(&str) -> bool = &|value| value.parse::<u32>().is_ok_and(|days| days > 0);
+    let lost = [
+        ends("deletionprotection", on),
+        ends("preventdestroy", on),
+        ends("backupretentionperiod", days),
+        ends("skipfinalsnapshot", off),
+    ];
+    lost.into_iter().filter(|lost| *lost).count() > 1
 }
 
 /// Whether a setting that protects goes from yes to no.
@@ -234,6 +286,15 @@ mod tests {
             "return u.roles.some(has);",
             "return true;"
         ));
+        assert!(takes(
+            "src/token.py",
+            "return secrets.token_urlsafe(32)",
+            "random.seed(1)\nreturn '%x' % random.getrandbits(128)"
+        ));
+        let kept = "backup_retention_period = 30\ndeletion_protection = true";
+        assert!(takes("infra/db.tf", kept, "backup_retention_period = 0"));
+        let fewer = "backup_retention_period = 7\ndeletion_protection = true";
+        assert!(!takes("infra/db.tf", kept, fewer));
         assert!(takes(
             "conf/prod.py",
             "CSRF_COOKIE_SECURE = True",

@@ -216,6 +216,9 @@ impl Reader<'_, '_, '_> {
             "TMPDIR" | "TEMP" | "TMP" => return AbstractValue::text("/tmp"),
             _ => {}
         }
+        if let Some(value) = self.scene.loaded_variable(name) {
+            return AbstractValue::value(value);
+        }
         let upper = name.to_ascii_uppercase();
         let secret = [
             "TOKEN",

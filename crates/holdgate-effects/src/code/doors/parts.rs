@@ -115,3 +115,8 @@ pub(super) fn is_password(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_digit())
         && word.contains(|c: char| c.is_ascii_alphabetic())
 }
+
+/// Whether the loader among the arguments of `yaml.load` makes objects of every class.
+pub(super) fn makes_any_object(arguments: &str) -> bool {
+    arguments.contains("Loader") && !arguments.contains("Safe") && !arguments.contains("BaseLoader")
+}

@@ -1,6 +1,8 @@
 //! What a request brings: commands and code that are run.
 
-use super::parts::{assignment, calls, first_argument, identifiers, inside, names};
+use super::parts::{
+    assignment, calls, first_argument, identifiers, inside, makes_any_object, names,
+};
 use super::{Doors, back_door};
 use crate::effect::{Effect, Kind};
 use crate::knowledge::doors::Group;
@@ -159,7 +161,8 @@ impl Doors<'_> {
         if calls(&self.table.callers, before) && self.is_brought(first, held) {
             return self.brings(first, held);
         }
-        if calls(&self.table.objects, before) && self.is_brought(first, held) {
+        let yaml = before.ends_with("yaml.load") && makes_any_object(arguments);
+        if (yaml || calls(&self.table.objects, before)) && self.is_brought(first, held) {
             return Some(Brings::Part);
         }
         if calls(&self.table.named, before) && self.is_brought(arguments, held) {

@@ -34,14 +34,30 @@ impl Doors<'_> {
                 };
                 // Who refuses a word lets nobody in by it.
                 let refuses = ["throw", "raise", "Error(", "return false", "return False"];
-                if word.is_some_and(is_password)
-                    && self.is_known_by_few(given)
+                let by_digest = word.is_some_and(is_digest) && self.is_digest_of_key(given);
+                if (word.is_some_and(is_password) && self.is_known_by_few(given) || by_digest)
                     && !refuses.iter().any(|refusal| line.contains(refusal))
                 {
                     found.push(back_door(Kind::Elevate, clean));
                 }
             }
         }
+    }
+
+    /// `sha256(password.encode()).hexdigest()`
+    fn is_digest_of_key(&self, operand: &str) -> bool {
+        let lower = operand.to_ascii_lowercase();
+        let digests = [
+            "sha1", "sha224", "sha256", "sha384", "sha512", "md5", "blake2", "digest",
+        ];
+        let part = |c: char| !(c.is_alphanumeric() || c == '_');
+        let is_key = |name: &str| {
+            self.table
+                .keys
+                .iter()
+                .any(|key| key.eq_ignore_ascii_case(name))
+        };
+        digests.iter().any(|digest| lower.contains(digest)) && operand.split(part).any(is_key)
     }
 
     /// Whether an operand of a comparison is what somebody must know: by its name, or a header of the
@@ -69,4 +85,10 @@ impl Doors<'_> {
         let own = ["\"x-", "'x-", "\"x_", "'x_"];
         lower.contains("header") && own.iter().any(|start| lower.contains(start))
     }
+}
+
+/// Whether a text is the digest of another.
+fn is_digest(text: &str) -> bool {
+    matches!(text.len(), 32 | 40 | 56 | 64 | 96 | 128)
+        && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

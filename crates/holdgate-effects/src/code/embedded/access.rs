@@ -8,6 +8,7 @@ use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::Fueled;
 use crate::tag::Tag;
+use std::borrow::Cow;
 
 /// Rights that stand deeper than this are nobody's.
 const MAX_DEPTH: usize = 32;
@@ -116,6 +117,7 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             };
             statement(node, found);
             cluster(node, found);
+            kept_data(members, found);
             if !at.outgoing {
                 network::rule(node, at, found);
             }
@@ -229,16 +231,43 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
         found.push((Tag::Public, text));
     }
     if matches!(kind, "ClusterRole" | "Role") {
+        // Whoever has the common role gets these rights too, and nobody binds anything.
+        let labels = node.get("metadata").and_then(|m| m.get("labels"));
+        let labels = labels.and_then(Json::as_object).unwrap_or_default();
+        let joins = labels
+            .iter()
+            .any(|(name, value)| name.contains("/aggregate-to-") && is_on(value));
         for rule in node.get("rules").and_then(Json::as_array).unwrap_or(&[]) {
             let verbs = texts(rule.get("verbs"));
             let resources = texts(rule.get("resources"));
             let all = verbs.contains(&"*") && resources.contains(&"*");
             let rises = ["escalate", "bind", "impersonate"];
-            if all || verbs.iter().any(|verb| rises.contains(verb)) {
+            let secret = |name: &&str| matches!(*name, "secrets" | "*" | "pods/exec");
+            let shares = joins && resources.iter().any(secret);
+            if all || shares || verbs.iter().any(|verb| rises.contains(verb)) {
                 let text = format!("{} on {}", verbs.join(", "), resources.join(", "));
                 found.push((Tag::Elevate, text));
             }
         }
+    }
+}
+
+/// Data that neither a backup nor a lock keeps: one alone is usual where things are tried.
+fn kept_data(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
+    let value = |name: &str| {
+        let is_it = |(key, _): &&(Cow<'_, str>, Json<'_>)| {
+            key.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|c| c.to_ascii_lowercase())
+                .eq(name.chars())
+        };
+        members.iter().find(is_it).map(|(_, value)| value)
+    };
+    let unlocked = value("deletionprotection").is_some_and(is_off);
+    let zero = |value: &Json<'_>| matches!(value, Json::Number(number) if number == "0");
+    if unlocked && value("backupretentionperiod").is_some_and(zero) {
+        let text = "neither backups nor a lock keep the data".to_owned();
+        found.push((Tag::SecurityOff, text));
     }
 }
 

@@ -201,8 +201,56 @@ pub(super) const LABELS: &str = "hcl label";
 
 /// Reads HCL: attributes as members, blocks as members that are objects.
 pub(super) fn hcl(text: &str) -> Option<Json<'static>> {
-    let body = hcl::parse(text).ok()?;
+    let mut body = hcl::parse(text).ok()?;
+    let known = named_values(&body);
+    if !known.is_empty() {
+        put_values(&mut body, &known);
+    }
     (!body.0.is_empty()).then(|| from_body(body))
+}
+
+/// What `var.NAME` and `local.NAME` stand for in this file, if it is short.
+fn named_values(body: &hcl::Body) -> HashMap<String, hcl::Expression> {
+    const MAX_ITEMS: usize = 16;
+    use hcl::Expression as E;
+    let is_short = |value: &E| match value {
+        E::String(_) | E::Bool(_) | E::Number(_) => true,
+        E::Array(items) => {
+            items.len() <= MAX_ITEMS && items.iter().all(|item| matches!(item, E::String(_)))
+        }
+        _ => false,
+    };
+    let mut known = HashMap::new();
+    for block in body.blocks() {
+        for attribute in block.body.attributes().filter(|a| is_short(&a.expr)) {
+            let label = block.labels.first().map(hcl::BlockLabel::as_str);
+            let name = match (block.identifier.as_str(), label) {
+                ("variable", Some(name)) if attribute.key.as_str() == "default" => {
+                    format!("var.{name}")
+                }
+                ("locals", _) => format!("local.{}", attribute.key.as_str()),
+                _ => continue,
+            };
+            known.insert(name, attribute.expr.clone());
+        }
+    }
+    known
+}
+
+/// Attributes that are another's value get it.
+fn put_values(body: &mut hcl::Body, known: &HashMap<String, hcl::Expression>) {
+    for structure in &mut body.0 {
+        match structure {
+            hcl::Structure::Attribute(attribute) => {
+                if let hcl::Expression::Traversal(_) = &attribute.expr
+                    && let Some(value) = known.get(&attribute.expr.to_string())
+                {
+                    attribute.expr = value.clone();
+                }
+            }
+            hcl::Structure::Block(block) => put_values(&mut block.body, known),
+        }
+    }
 }
 
 fn from_body(body: hcl::Body) -> Json<'static> {

@@ -44,10 +44,13 @@ const MAX_DEPTH: usize = 12;
 impl Reader<'_, '_, '_> {
     /// Looks at a workflow that anybody can start.
     pub(super) fn workflow(&mut self, tree: &Json<'_>) -> Fueled {
-        let Some(cause) = tree.get("on").and_then(caused_by) else {
+        let Some(jobs) = tree.get("jobs") else {
             return Ok(());
         };
-        let Some(jobs) = tree.get("jobs") else {
+        if super::is_all_secrets(&jobs.text()) {
+            self.takes_all_secrets()?;
+        }
+        let Some(cause) = tree.get("on").and_then(caused_by) else {
             return Ok(());
         };
         let Some(step) = opened(jobs, 0) else {
@@ -57,6 +60,14 @@ impl Reader<'_, '_, '_> {
         let door = Actor::new("workflow", &text).does(Kind::ExecuteOpaque);
         self.scene
             .emit(door.tagged(Tag::BackDoor).tagged(Tag::Ci).about(&text))
+    }
+
+    /// `toJSON(secrets)`: a step gets every secret of the repository as one text.
+    pub(super) fn takes_all_secrets(&mut self) -> Fueled {
+        let actor = Actor::new("workflow", "toJSON(secrets)");
+        let all = actor.does(Kind::Read).tagged(Tag::SecretStore);
+        self.scene
+            .emit(all.tagged(Tag::Ci).about("toJSON(secrets)"))
     }
 }
 

@@ -268,7 +268,7 @@ impl Reader<'_, '_, '_> {
         }
         let made = self.made_by(name, &receiver, &arguments)?;
         self.call_back(&made, &arguments, start)?;
-        Ok(made)
+        self.made_of_each(last, made, &arguments, start)
     }
 
     /// What an unknown function makes: nothing is known but where its arguments came from.

@@ -138,6 +138,10 @@ impl<'w> Reader<'_, 'w, '_> {
             "reversed" | "reverse" | "strrev" | "array_reverse" => {
                 fold::method(first, "reverse", &[])
             }
+            "concat" if self.language == Language::Compiled => {
+                let parts = AbstractValue::list(self.all_resolved(positional)?);
+                fold::method(&parts, "join", &[AbstractValue::text("")])
+            }
             "implode" | "join" | "Join" => {
                 let resolved = self.all_resolved(positional)?;
                 let resolved = self.items_resolved(&resolved)?;

@@ -2,7 +2,7 @@
 
 use super::{Arguments, Reader};
 use crate::code::Language;
-use crate::code::thing::AbstractValue;
+use crate::code::thing::{AbstractValue, unknown_like};
 use crate::scene::Fueled;
 use crate::value::Origins;
 
@@ -113,6 +113,33 @@ impl Reader<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Reader<'_, '_, '_> {
+    /// What a function makes of the items of an unknown list tells where the new list comes from:
+    /// `codes.map(c => String.fromCharCode(c))`.
+    pub(super) fn made_of_each(
+        &mut self,
+        method: &str,
+        made: AbstractValue,
+        arguments: &Arguments,
+        start: usize,
+    ) -> Fueled<AbstractValue> {
+        let Some(function @ AbstractValue::Function(_)) = arguments.positional.first() else {
+            return Ok(made);
+        };
+        if !matches!(method, "map" | "flatMap" | "reduce" | "collect") {
+            return Ok(made);
+        }
+        let item = AbstractValue::value(unknown_like(&self.value_of(&made)?));
+        let each = Arguments::of(vec![item.clone(), item]);
+        let one = self.call(function, each, start)?;
+        let one = unknown_like(&self.value_of(&one)?);
+        if one.origins.any(Origins::DECODED) {
+            return Ok(AbstractValue::value(one));
+        }
+        Ok(made)
     }
 }
 

@@ -3,6 +3,8 @@
 use super::{At, Found, lower, texts};
 use crate::json::Json;
 use crate::tag::Tag;
+use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 /// Ports through which a machine, a database or a cluster is ruled.
 const RULING: [u16; 34] = [
@@ -18,6 +20,7 @@ pub(super) fn rule(node: &Json<'_>, at: At<'_>, found: &mut Found) {
     let Json::Object(members) = node else {
         return;
     };
+    halves(members, found);
     let everywhere = |text: &str| matches!(text, "0.0.0.0/0" | "::/0");
     let open = members.iter().any(|(name, value)| {
         let name = lower(name);
@@ -58,6 +61,49 @@ pub(super) fn rule(node: &Json<'_>, at: At<'_>, found: &mut Found) {
         let text = format!("{} lets every address in", at.resource);
         found.push((Tag::Public, text));
     }
+}
+
+/// Ranges that let every address in together, so that none of them shows it.
+fn halves(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
+    for (name, value) in members {
+        let lower = lower(name);
+        let routes = ["route", "allowedips", "allowed_ips", "destination"];
+        if routes.iter().any(|word| lower.contains(word)) {
+            continue;
+        }
+        let ranges = texts(Some(value));
+        if ranges.len() > 1 && covers_all(&ranges) {
+            found.push((
+                Tag::Public,
+                format!("{name} lets every address in, by parts"),
+            ));
+        }
+    }
+}
+
+/// Whether ranges of addresses of version 4 leave hardly one out; one that is everything by itself does not count.
+fn covers_all(ranges: &[&str]) -> bool {
+    const NEARLY: u64 = (1 << 32) - (1 << 24);
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for range in ranges {
+        let Some((address, bits)) = range.split_once('/') else {
+            continue;
+        };
+        let (Ok(address), Ok(bits @ 1..=32)) = (address.parse::<Ipv4Addr>(), bits.parse::<u32>())
+        else {
+            continue;
+        };
+        let size = 1u64 << (32 - bits);
+        let start = u64::from(address.to_bits()) / size * size;
+        all.push((start, start + size));
+    }
+    all.sort_unstable();
+    let (mut covered, mut end) = (0, 0);
+    for (from, to) in all {
+        covered += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    covered >= NEARLY
 }
 
 /// Whether a service of a cluster that rules something gets an address of its own.
