@@ -56,6 +56,8 @@ pub struct OwnCommand {
     /// It acts only if one of these options is given, or with an operand if that is `""`. Empty: it
     /// always acts.
     pub acts_with: Vec<String>,
+    /// Many programs have a command of this name, so the name does not show whose program it is.
+    pub common: bool,
 }
 
 /// What a command of the guard's program does.
@@ -180,7 +182,8 @@ impl OwnNames {
             .is_some_and(|(command, _)| command.does == OwnRole::Operator)
     }
 
-    /// Whether `words` (without the program) are a whole command of the operator's that would act.
+    /// Whether `words` (without the program) are a whole command of the operator's that would act, and
+    /// that few other programs have.
     pub(crate) fn would_act(&self, words: &[Value]) -> bool {
         let is_id = |word: &Value| {
             let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
@@ -193,6 +196,7 @@ impl OwnNames {
             };
             let acts = &told.command.acts_with;
             told.command.does == OwnRole::Operator
+                && !told.command.common
                 && told.valid
                 && told.operands.iter().all(|word| is_id(word))
                 && (acts.is_empty() || acts.iter().any(with))

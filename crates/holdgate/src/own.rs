@@ -51,6 +51,9 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 31] = [
     ("help", OwnRole::Shows, &[]),
 ];
 
+/// Commands whose names many other programs have for commands of their own.
+const COMMON: [&str; 5] = ["hook", "man", "setup", "train", "uninstall"];
+
 /// What is known, with Holdgate's own names.
 pub fn knowledge() -> anyhow::Result<Arc<Knowledge>> {
     static KNOWLEDGE: LazyLock<Result<Arc<Knowledge>, String>> =
@@ -105,6 +108,7 @@ fn add(command: &clap::Command, parent: &str, commands: &mut Vec<OwnCommand>) {
         acts_with: class.map_or_else(Vec::new, |(.., with)| {
             with.iter().map(|name| (*name).to_owned()).collect()
         }),
+        common: COMMON.contains(&name.as_str()),
         name,
     });
 }

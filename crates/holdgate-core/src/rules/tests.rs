@@ -270,6 +270,7 @@ fn own_names() -> OwnNames {
         options: options.iter().map(|(o, v)| ((*o).to_owned(), *v)).collect(),
         operands: 1,
         acts_with: with.iter().map(|o| (*o).to_owned()).collect(),
+        common: false,
     };
     let place = [("--config", true), ("--remove", false)];
     OwnNames {

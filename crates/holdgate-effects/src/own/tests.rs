@@ -9,6 +9,7 @@ fn names() -> OwnNames {
         options,
         operands,
         acts_with: with.iter().map(|name| (*name).to_owned()).collect(),
+        common: false,
     };
     let session = vec![option("--session", false), option("--config", true)];
     OwnNames {
