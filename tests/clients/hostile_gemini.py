@@ -95,7 +95,7 @@ def at_the_provider(rng):
     run = rng.choice([
         {"executableCode": {"language": "PYTHON", "code": rng.choice(["print(1)", "import os; os.system('rm -rf ~')"])}},
         {"executable_code": {"language": "PYTHON", "code": "print(1)"}},
-        {"executableCode": {"language": "PYTHON", "code": "print(1)", "functionCall": function(rng)}},
+        {"executableCode": {"language": "PYTHON", "code": "print(1)"}, **rng.choice([part(rng), {"toolCall": {"toolType": "URL_CONTEXT"}}])},
         {"toolCall": {"toolType": rng.choice(["GOOGLE_SEARCH_WEB", "URL_CONTEXT", "bash"]), "args": {"command": "echo EVIL"}}},
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": json.dumps(part(rng)), **rng.choice([{}, part(rng)])}},
         {"toolResponse": {"toolType": "GOOGLE_SEARCH_WEB", "response": rng.choice([{}, part(rng)])}},
@@ -179,6 +179,18 @@ def errors(rng):
     return rng.choice([made, made[:3], made[2:], [odd]])
 
 
+def values(rng):
+    """Names, ids and arguments that not all readers take for the same."""
+    command = rng.choice(COMMANDS)
+    call = {"name": rng.choice(["bash", "Bash", "bash ", "bash\0", "", None, ["bash"], "ba\ud800sh", "\ufeffbash", "default_api.bash"]),
+            "id": rng.choice(["a", "", None, 7, ["a"], {"a": 1}, True, "a\ud800", "a\n"]),
+            "args": {"command": rng.choice([command, [command], {"command": command}, f"{command}\ud800", f"{command}\0", None, 1])}}
+    call["args"][rng.choice(["Command", "command ", "n", "$ref", "__proto__", "functionCall", "fields", ""])] = rng.choice(
+        ["echo EVIL", float("nan"), float("inf"), 2 ** 70, 1e308, -0.0, 0.1 + 0.2, part(rng), {"stringValue": "x"}, "\u2028\r\n"])
+    about = {rng.choice(["thought", "thoughtSignature", "thought_signature", "partMetadata"]): rng.choice([True, "true", "QUJD", "", {}, None])}
+    return [say(), chunk({"functionCall": call} | rng.choice([{}, about])), end()]
+
+
 def honest(rng):
     """What the API sends: words, thoughts, pictures and calls that do no harm."""
     calls = [{"functionCall": function(rng) | {"args": {"command": f"echo {word}", "n": rng.choice([1, 2.5, None, ["x"], {"a": "é\u2028"}])}},
@@ -188,14 +200,18 @@ def honest(rng):
             call["functionCall"]["id"] = f"call_{number}"
     words = [{"text": "größer \u2028 x"}, {"text": "I think.", "thought": True}, {"text": "", "thoughtSignature": "QUJD"},
              {"inlineData": {"mimeType": "image/png", "data": "QUJD"}}]
-    made = [chunk(*rng.sample(words, rng.randrange(3)), calls[at]) for at in range(rng.randrange(1, 4))]
+    if rng.random() < 0.1:
+        calls[0]["function_call"] = calls[0].pop("functionCall")
+    made = [chunk(*rng.sample(words, rng.randrange(3)), calls[at]) for at in range(rng.randrange(1, 3))]
+    if rng.random() < 0.2:
+        made[0]["candidates"].append(chunk(calls[2])["candidates"][0] | {"index": 1, "finishReason": "STOP"})
     if rng.random() < 0.3:
         made[-1] = chunk(*made[-1]["candidates"][0]["content"]["parts"], finishReason="STOP")
         return made
     return [*made, end(safetyRatings=[], citationMetadata={"citationSources": []})]
 
 
-FAMILIES = [spelled, twins, elsewhere, at_the_provider, several, pieces, ends, shapes, errors, honest]
+FAMILIES = [spelled, twins, elsewhere, at_the_provider, several, pieces, ends, shapes, errors, values, honest]
 
 
 # Bytes.
@@ -237,9 +253,9 @@ def body_of(rng, chunks, is_honest):
         return False, "".join(f"data: {text}{gap}" for text in texts)
     texts = [text_of(rng, one, KEYS) for one in chunks]
     form = rng.random()
-    if form < 0.15:
+    if form < 0.2:
         whole, text = True, rng.choice(texts) + rng.choice(["", "", "\n", rng.choice(texts)])
-    elif form < 0.3:
+    elif form < 0.4:
         whole, text = True, as_list(rng, texts)
     else:
         whole, text = False, as_events(rng, texts)

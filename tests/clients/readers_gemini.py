@@ -214,7 +214,11 @@ def own_readers(served):
             def read(number, found, split=split, find=find):
                 found += find(split(served[number].body))
 
-            yield f"{split.__name__}, {name}", lambda one, split=split: one.case.whole or split is not whole, read
+            def reads(one, at_once=split is whole):
+                # Honest ones in the form that it is made for.
+                return one.case.whole == at_once if one.case.honest else one.case.whole or not at_once
+
+            yield f"{split.__name__}, {name}", reads, read
     yield "like_jq, anywhere", lambda one: True, lambda number, found: found.extend(anywhere(readers.like_jq(served[number].body)))
 
 
@@ -248,6 +252,7 @@ def sdk_readers(base):
         take(sdk.models.generate_content(**request(number)), found)
 
     def acts(ask):
+        """Lets the SDK run the calls. It asks again with the results, and gets the same answer."""
         def read(number, found):
             def bash(command: str) -> str:
                 """Runs a command."""
@@ -256,16 +261,15 @@ def sdk_readers(base):
                 return "done"
 
             automatic = types.AutomaticFunctionCallingConfig(maximum_remote_calls=2)
-            answers = ask(**request(number), config=types.GenerateContentConfig(tools=[bash], automatic_function_calling=automatic))
-            for _ in answers if ask == sdk.models.generate_content_stream else []:
-                pass
+            config = types.GenerateContentConfig(tools=[bash], automatic_function_calling=automatic)
+            list(ask(sdk.chats.create(model="m", config=config), f"response-{number}-"))
         return read
 
     streamed, at_once = (lambda one: not one.case.whole), (lambda one: one.case.whole)
     unlike = lambda reads: lambda one: reads(one) and not one.case.honest  # noqa: E731
     return [("sdk_stream", streamed, stream), ("sdk_chat", streamed, chat), ("sdk_whole", at_once, answer),
-            ("sdk_acts_on_stream", unlike(streamed), acts(sdk.models.generate_content_stream)),
-            ("sdk_acts_on_whole", unlike(at_once), acts(sdk.models.generate_content))]
+            ("sdk_acts_on_stream", unlike(streamed), acts(lambda chat, prompt: chat.send_message_stream(prompt))),
+            ("sdk_acts_on_whole", unlike(at_once), acts(lambda chat, prompt: [chat.send_message(prompt)]))]
 
 
 def node_readers(served, base, cache):
