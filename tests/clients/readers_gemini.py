@@ -225,7 +225,7 @@ def own_readers(served):
 # The SDKs.
 
 
-def sdk_readers(base):
+def sdk_readers(served, base):
     from google import genai
     from google.genai import types
 
@@ -256,8 +256,11 @@ def sdk_readers(base):
         def read(number, found):
             def bash(command: str) -> str:
                 """Runs a command."""
-                one = "bash", None, {"command": command}
-                found.append(one) if one not in found else None
+                # Arguments that it does not declare do not arrive.
+                cleared = [given for _, _, given in served[number].cleared if given.get("command") == readers.normal(command)]
+                one = "bash", None, cleared[0] if cleared else {"command": command}
+                if one not in found:
+                    found.append(one)
                 return "done"
 
             automatic = types.AutomaticFunctionCallingConfig(maximum_remote_calls=2)
@@ -266,10 +269,9 @@ def sdk_readers(base):
         return read
 
     streamed, at_once = (lambda one: not one.case.whole), (lambda one: one.case.whole)
-    unlike = lambda reads: lambda one: reads(one) and not one.case.honest  # noqa: E731
     return [("sdk_stream", streamed, stream), ("sdk_chat", streamed, chat), ("sdk_whole", at_once, answer),
-            ("sdk_acts_on_stream", unlike(streamed), acts(lambda chat, prompt: chat.send_message_stream(prompt))),
-            ("sdk_acts_on_whole", unlike(at_once), acts(lambda chat, prompt: [chat.send_message(prompt)]))]
+            ("sdk_acts_on_stream", streamed, acts(lambda chat, prompt: chat.send_message_stream(prompt))),
+            ("sdk_acts_on_whole", at_once, acts(lambda chat, prompt: [chat.send_message(prompt)]))]
 
 
 def node_readers(served, base, cache):
@@ -330,7 +332,7 @@ def main():
     sdk_reading.enter(options.cache, "gemini", PACKAGES)
     served = gather(options)
     with readers.server(served) as base:
-        sdk_reading.judge(served, [*sdk_readers(base), *node_readers(served, base, options.cache), *own_readers(served)])
+        sdk_reading.judge(served, [*sdk_readers(served, base), *node_readers(served, base, options.cache), *own_readers(served)])
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Served:
 
     def __init__(self, case, left, kind, given=lambda call: json.loads(call["input"])):
         self.case, self.name, self.kind = case, left["name"], kind
-        self.body, self.inert = left["body"].encode("latin-1"), set(left["inert"])
+        self.body, self.inert = left["body"].encode("latin-1"), left["inert"]
         self.cleared = [(one["name"], one["id"], readers.normal(given(one))) for one in left["cleared"]]
         # The number of the same response without the guard, and whether this is one without it.
         self.plain, self.is_plain = None, False
