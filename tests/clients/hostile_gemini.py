@@ -86,7 +86,7 @@ def elsewhere(rng):
                               (candidate["content"]["parts"][0], OF_PART)])
     evil = rng.choice([part(rng), {rng.choice(SPELLINGS): function(rng)}])
     place[rng.choice(keys)] = rng.choice([evil, [evil], {"parts": [evil]}, {"content": {"parts": [evil], "role": "model"}}, function(rng),
-                                          {"candidates": chunk(evil)["candidates"]}, json.dumps(evil), [[evil]], {"x": {"y": [evil]}}])
+                                          {"candidates": chunk(evil)["candidates"]}, json.dumps(evil), [[evil]], {"x": {"y": [evil]}}, {"args": evil}])
     return rng.sample([say(), made, end()], 3)
 
 

@@ -92,7 +92,7 @@ def any_candidate(values):
 
 
 def anywhere(values):
-    """Wherever they stand."""
+    """Wherever they stand, but not in the arguments of a call."""
     def search(value):
         if isinstance(value, list):
             for item in value:
@@ -100,10 +100,10 @@ def anywhere(values):
         elif isinstance(value, dict):
             yield from of_part(value)
             for key, item in value.items():
-                if key not in CALLS and key != "args":
-                    yield from search(item)
-                elif key in CALLS and isinstance(item, dict):
-                    yield from search({other: inner for other, inner in item.items() if other != "args"})
+                calls = item if isinstance(item, list) else [item]
+                for one in calls if key in CALLS else [folded(item) if key == "args" else item]:
+                    is_call = key in CALLS and isinstance(one, dict)
+                    yield from search({k: inner for k, inner in one.items() if k != "args"} if is_call else one)
 
     return search([folded(value) for value in values])
 
@@ -234,7 +234,7 @@ def sdk_readers(served, base):
     def take(answer, found):
         for candidate in answer.candidates or []:
             for part in (candidate.content and candidate.content.parts) or []:
-                found += of_part(folded(part.model_dump(mode="json", by_alias=True, exclude_none=False)))
+                found += of_part(folded(part.model_dump(mode="json", by_alias=True)))
 
     def request(number):
         return {"model": "m", "contents": f"response-{number}-"}
@@ -328,7 +328,7 @@ def gather(options):
 
 
 def main():
-    options = sdk_reading.options_of(__doc__, 80)
+    options = sdk_reading.options_of(__doc__, 200)
     sdk_reading.enter(options.cache, "gemini", PACKAGES)
     served = gather(options)
     with readers.server(served) as base:
