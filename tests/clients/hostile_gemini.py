@@ -248,7 +248,8 @@ def as_list(rng, texts):
 def body_of(rng, chunks, is_honest):
     """The form of the response, whether it is taken for a whole one, and its text."""
     if is_honest:
-        texts = [json.dumps(one, ensure_ascii=rng.random() < 0.5) for one in chunks]
+        # Google's SDK for Python ends a line at U+2028.
+        texts = [json.dumps(one, ensure_ascii=rng.random() < 0.5).replace("\u2028", "\\u2028") for one in chunks]
         if len(texts) == 1 or rng.random() < 0.2:
             return True, texts[0] if len(texts) == 1 else "[" + ",\n".join(texts) + "]\n"
         gap = rng.choice(["\n\n", "\r\n\r\n"])

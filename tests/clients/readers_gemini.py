@@ -7,219 +7,40 @@ ways, and look for calls where the definition of the API has them, or anywhere. 
 call that was not cleared, and must find in honest responses what it finds without the guard. Prints a line
 per reader, the failures, and `N passed, N failed`.
 """
-import contextlib
 import json
 import random
-import re
 import subprocess
 import sys
 from pathlib import Path
 
+import calls_gemini
 import hostile_gemini
 import readers
 import sdk_reading
+from calls_gemini import call_of, folded, of_part
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ["google-genai==3.3.0", "google-ai-generativelanguage==0.12.1"]
 NODE = "@google/genai@3.1.0"
 WRONG_KINDS = ["text/plain", "application/octet-stream", "text/html; charset=latin-1", "application/json; charset=utf-16"]
-# Where calls are, without capital letters and signs.
-CALLS = {"functioncall", "functioncalls", "toolcall", "toolcalls", "executablecode"}
-
-
-# Calls in values.
-
-
-def plain(key):
-    return re.sub(r"[^a-z]", "", key.casefold())
-
-
-def folded(value):
-    """Keys without capital letters and signs. Arguments stay as they are."""
-    if isinstance(value, list):
-        return [folded(item) for item in value]
-    if isinstance(value, dict):
-        return {plain(key): item if plain(key) == "args" else folded(item) for key, item in value.items()}
-    return value
-
-
-def call_of(kind, call, beside=None):
-    """A call, of a value whose keys are folded."""
-    if not isinstance(call, dict):
-        return None, None, {kind: readers.normal(call)}
-    if kind == "executablecode":
-        return "code_execution", None, {"code": call.get("code")}
-    if kind.startswith("toolcall"):
-        return str(call.get("tooltype")).lower(), None, readers.normal(call.get("args") or {})
-    given = call.get("args") or {}
-    if not isinstance(given, dict) or call.get("partialargs"):
-        given = {"odd": given, "pieces": call.get("partialargs")}
-    return call.get("name"), call.get("id") or None, readers.normal(given), beside
-
-
-def of_part(part):
-    """The calls of a part whose keys are folded."""
-    for kind in sorted(CALLS):
-        value = part.get(kind) if isinstance(part, dict) else None
-        if value is not None:
-            for one in value if isinstance(value, list) else [value]:
-                yield call_of(kind, one, part.get("thoughtsignature"))
-
-
-def members(value, key):
-    """The items of a member, also if it is one item, or an object of them."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else [found] if found else []
-
-
-def first(values):
-    """Of the first candidate, as many programs do."""
-    for value in values:
-        with contextlib.suppress(LookupError, TypeError, AttributeError):
-            for part in value["candidates"][0]["content"]["parts"]:
-                part = part if "functionCall" in part else {}
-                yield from of_part(folded({key: part[key] for key in ("functionCall", "thoughtSignature") if key in part}))
-
-
-def any_candidate(values):
-    """In any spelling, of every candidate. A list of chunks is as good as a chunk."""
-    for value in map(folded, values):
-        for one in value if isinstance(value, list) else [value]:
-            for candidate in members(one, "candidates"):
-                for content in members(candidate, "content"):
-                    for part in members(content, "parts"):
-                        yield from of_part(part)
-
-
-def anywhere(values):
-    """Wherever they stand, but not in the arguments of a call."""
-    def search(value):
-        if isinstance(value, list):
-            for item in value:
-                yield from search(item)
-        elif isinstance(value, dict):
-            yield from of_part(value)
-            for key, item in value.items():
-                calls = item if isinstance(item, list) else [item]
-                for one in calls if key in CALLS else [folded(item) if key == "args" else item]:
-                    is_call = key in CALLS and isinstance(one, dict)
-                    yield from search({k: inner for k, inner in one.items() if k != "args"} if is_call else one)
-
-    return search([folded(value) for value in values])
-
-
-def joined(values):
-    """Calls in pieces put together: a name begins one, arguments add to it."""
-    calls = []
-    for value in map(folded, values):
-        for candidate in members(value, "candidates"):
-            for content in members(candidate, "content"):
-                for part in members(content, "parts"):
-                    one = part.get("functioncall") if isinstance(part, dict) else None
-                    if not isinstance(one, dict):
-                        continue
-                    if one.get("name") or not calls:
-                        calls.append([one.get("name"), one.get("id"), {}])
-                    given = one.get("args") or {}
-                    calls[-1][2] |= given if isinstance(given, dict) else {"odd": given}
-                    for piece in members(one, "partialargs"):
-                        key = str(piece.get("jsonpath")).removeprefix("$.")
-                        calls[-1][2][key] = str(calls[-1][2].get(key, "")) + str(piece.get("stringvalue"))
-    return [(name, call, readers.normal(given)) for name, call, given in calls]
-
-
-def as_messages(texts):
-    """The API's own definition, by Protobuf."""
-    from google.ai.generativelanguage import GenerateContentResponse
-    from google.protobuf import json_format
-
-    for text in texts:
-        chunks = json_format_items(text)
-        for chunk in chunks:
-            with contextlib.suppress(json_format.ParseError, RecursionError):
-                read = json_format.Parse(chunk, GenerateContentResponse.pb()(), ignore_unknown_fields=True)
-                for candidate in read.candidates:
-                    yield from (call for part in candidate.content.parts for call in of_part(folded(json_format.MessageToDict(part))))
-
-
-def json_format_items(text):
-    """The chunks of a list, or the one chunk."""
-    with contextlib.suppress(ValueError, RecursionError):
-        value = json.loads(text)
-        if isinstance(value, list):
-            return [json.dumps(item) for item in value]
-    return [text]
-
-
-# Texts of values, by how a reader splits bytes.
-
-
-def lf_lines(body):
-    for line in body.decode("utf-8", "replace").split("\n"):
-        if line.startswith("data:"):
-            yield line[5:].strip()
-
-
-def any_lines(body):
-    """Python's lines end at more than CR and LF, and fields may be indented or in capital letters."""
-    for line in body.decode("utf-8", "replace").splitlines():
-        field, colon, data = line.strip("\ufeff\0 \t").partition(":")
-        if colon and field.strip().lower() == "data":
-            yield data
-
-
-def standard(body):
-    """As the standard says: all `data` lines of an event belong together."""
-    data = []
-    for line in re.split(r"\r\n|\r|\n", body.decode("utf-8", "replace").removeprefix("\ufeff")) + [""]:
-        if line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))
-        elif not line and data:
-            yield "\n".join(data)
-            data = []
-
-
-def braces(body):
-    """Whatever a line has from its first brace on, whichever field it is."""
-    for line in re.split(r"\r\n|\r|\n", body.decode("utf-8", "replace")):
-        if found := re.search(r"[\[{].*", line):
-            yield found[0]
-
-
-def whole(body):
-    yield body.decode("utf-8-sig", "replace")
-
-
-def first_wins(pairs):
-    return dict(reversed(pairs))
-
-
-def values(texts, hook=None):
-    """The values that the texts begin with."""
-    for text in texts:
-        with contextlib.suppress(ValueError, RecursionError):
-            yield json.JSONDecoder(object_pairs_hook=hook).raw_decode(text.strip())[0]
 
 
 def own_readers(served):
     """Readers that get bytes."""
-    finds = {"first": lambda texts: first(values(texts)), "any": lambda texts: any_candidate(values(texts)),
-             "first_key": lambda texts: any_candidate(values(texts, first_wins)), "anywhere": lambda texts: anywhere(values(texts)),
-             "joined": lambda texts: joined(values(texts)), "protobuf": as_messages}
-    for split in (lf_lines, any_lines, standard, braces, whole):
-        for name, find in finds.items():
-            if split is whole and name in ("first", "joined"):
+    for split in calls_gemini.SPLITS:
+        for name, find in calls_gemini.FINDS.items():
+            if split is calls_gemini.whole and name in ("first", "joined"):
                 continue
 
             def read(number, found, split=split, find=find):
                 found += find(split(served[number].body))
 
-            def reads(one, at_once=split is whole):
+            def reads(one, at_once=split is calls_gemini.whole):
                 # Honest ones in the form that it is made for.
                 return one.case.whole == at_once if one.case.honest else one.case.whole or not at_once
 
             yield f"{split.__name__}, {name}", reads, read
-    yield "like_jq, anywhere", lambda one: True, lambda number, found: found.extend(anywhere(readers.like_jq(served[number].body)))
+    yield "like_jq, anywhere", lambda one: True, lambda number, found: found.extend(calls_gemini.anywhere(readers.like_jq(served[number].body)))
 
 
 # The SDKs.

@@ -124,8 +124,8 @@ def judge(served, all_readers):
         if one.plain is not None:
             before, trouble = attempt(reader, one.plain)
             lost = [call for call in before if call not in found]
-            if not wrong and not trouble and (lost or error):
-                wrong = "lost", lost, error
+            if not wrong and (lost or error or trouble):
+                wrong = "lost", lost, error, "without the guard", trouble
         return number, found, error, wrong
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
