@@ -6,6 +6,9 @@ or a spelling where one reader sees it and another one does not, beside honest o
 import json
 import random
 
+import hostile_bytes
+from hostile_bytes import framed
+
 LS, EVIL = '{"command":"ls"}', '{"command":"echo EVIL"}'
 SPELLINGS = ["tool_calls", "Tool_Calls", "toolCalls", "tool-calls", "TOOL_CALLS", "tool_call", "tool\u017f_calls", "function_call"]
 
@@ -44,27 +47,11 @@ def chunk(rng, delta, **more):
     return whole
 
 
+KEYS = ["choices", "delta", "tool_calls", "function", "arguments", "name", "type", "item", "call_id", "message"]
+
+
 def text_of(rng, value):
-    """Its JSON, of which now and then a key comes twice or in other letters."""
-    text = json.dumps(value)
-    if rng.random() < 0.15:
-        key = rng.choice(["choices", "delta", "tool_calls", "function", "arguments", "name", "type", "item", "call_id", "message"])
-        other = rng.choice([key, key.title(), key.upper(), "".join(f"\\u{ord(c):04x}" for c in key)])
-        text = text.replace(f'"{key}":', f'"{other}": null, "{key}":' if rng.random() < 0.5 else f'"{other}":', 1)
-    return text
-
-
-def framed(rng, data, name=None):
-    """One event, in one of the forms that the standard knows."""
-    end = rng.choice(["\n"] * 6 + ["\r\n", "\r"])
-    head = rng.choice([""] * 6 + [": note" + end, "id: 1" + end, "retry: 1" + end])
-    if name or rng.random() < 0.05:
-        head += f"event: {name or 'x'}{end}"
-    if rng.random() < 0.1:
-        data = data.replace(", ", f",{end}data: ", 1)
-    if rng.random() < 0.03:
-        data = f"{data}{end}data: {data}"
-    return f"{head}data: {data}{end}{end}"
+    return hostile_bytes.text_of(rng, value, KEYS)
 
 
 def chat(rng):

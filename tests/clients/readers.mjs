@@ -1,17 +1,11 @@
 // Node's readers of the Messages API, run by `readers.py`; lines in and out as in `reading.py`.
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import readline from "node:readline";
+import { load, run } from "./jobs.mjs";
 
 const [base, packages, ...only] = process.argv.slice(2);
-const load = async (name) => {
-  const require = createRequire(packages + "/");
-  return import(pathToFileURL(require.resolve(name)));
-};
-const { default: Anthropic } = await load("@anthropic-ai/sdk");
-const { createParser } = await load("eventsource-parser");
+const { default: Anthropic } = await load(packages, "@anthropic-ai/sdk");
+const { createParser } = await load(packages, "eventsource-parser");
 
-const JOBS = 4;
 const KINDS = ["tool_use", "server_tool_use", "mcp_tool_use"];
 const sdk = new Anthropic({ baseURL: base, apiKey: "fake", maxRetries: 0 });
 const prompt = (number) => ({
@@ -85,23 +79,4 @@ const READERS = [
   }],
 ];
 
-const jobs = [];
-for await (const line of readline.createInterface({ input: process.stdin })) jobs.push(JSON.parse(line));
-for (const [reader, finds, whole, read] of READERS) {
-  if (only.length && !only.includes(reader)) continue;
-  const numbers = jobs.filter((job) => job.whole === whole).map((job) => job.number);
-  const worker = async () => {
-    while (numbers.length) {
-      const number = numbers.shift();
-      const found = [];
-      let error = null;
-      try {
-        await read(number, found);
-      } catch (e) {
-        error = `${e?.name}: ${String(e?.message).slice(0, 200)}`;
-      }
-      process.stdout.write(JSON.stringify({ number, reader, [finds]: found, error }) + "\n");
-    }
-  };
-  await Promise.all(Array.from({ length: JOBS }, worker));
-}
+await run(READERS, only);

@@ -5,62 +5,15 @@
 leaves from a server on loopback. A reader must not assemble a call that was not cleared: the same tool,
 id and arguments, each at most once. Prints a line per reader, the failures, and `N passed, N failed`.
 """
-import argparse
-import collections
-import concurrent.futures
 import json
-import os
-import random
-import subprocess
-import sys
-import warnings
-from pathlib import Path
 
 import hostile_openai
 import readers
+import sdk_reading
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ["openai==3.49.0", "ollama==0.6.3"]
 KINDS = {"chat": "text/event-stream", "responses": "text/event-stream", "ollama": "application/x-ndjson"}
 TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {"type": "object", "required": ["command"]}}}]
-SHOWN = 3
-
-
-def install(cache):
-    """Installs the packages unless these versions are there."""
-    python, wanted = cache / "openai/bin/python", cache / "openai/installed.txt"
-    if not wanted.exists() or wanted.read_text().split() != PACKAGES:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", cache / "openai"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True, stdout=sys.stderr)
-        wanted.write_text("\n".join(PACKAGES))
-    return python
-
-
-class Served:
-    """A response as a reader gets it, and the calls that were cleared in it."""
-
-    def __init__(self, name, protocol, whole, sent, left):
-        self.name, self.protocol, self.whole, self.sent = name, protocol, whole, sent
-        self.body = left["body"].encode("latin-1")
-        self.cleared = [(one["name"], one["id"], readers.normal(json.loads(one["input"]))) for one in left["cleared"]]
-
-    def http(self, number):
-        """The answer, in chunks that end anywhere."""
-        kind = "application/json" if self.whole else KINDS[self.protocol]
-        size = max(random.Random(number).choice([1 << 20, 700, 64, 13]), len(self.body) // 500)
-        pieces = [self.body[at:at + size] for at in range(0, len(self.body), size)]
-        out = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
-        return out + b"".join(f"{len(piece):x}\r\n".encode() + piece + b"\r\n" for piece in [*pieces, b""])
-
-    def violation(self, calls):
-        """A call that a reader has assembled and that was not cleared."""
-        left = list(self.cleared)
-        for name, call, given in calls:
-            same = [one for one in left if one[0] == name and call in (None, "", one[1]) and given == one[2]]
-            if not same:
-                return name, call, given
-            left.remove(same[0])
-        return None
 
 
 # What the SDKs make of it. Each reader takes a prompt and a list that it fills.
@@ -181,57 +134,23 @@ def sdk_readers(base):
 
 def gather(options):
     """The guarded responses."""
-    made = list(hostile_openai.all_of(options.seed, options.each))
-    lines = []
-    for number, (protocol, whole, body) in enumerate(made):
+    cases = []
+    for protocol, whole, body in hostile_openai.all_of(options.seed, options.each):
         tools = TOOLS if protocol != "responses" else [{"type": "function", "name": "exec_command", "parameters": {}}]
-        case = {"name": f"{protocol}-{number}", "protocol": protocol, "whole": whole, "chunk": random.Random(number).choice([0, 0, 1, 17]),
-                "body": body.decode("latin-1"), "request": {"tools": tools}}
-        lines.append(json.dumps(case))
-    left = readers.guard(options.binary, lines)
-    served = [Served(one["name"], protocol, whole, body, one)
-              for (protocol, whole, body), one in zip(made, left) if one["body"] is not None]
-    print(f"{len(made)} responses, of which {len(made) - len(served)} do not leave at all", flush=True)
-    return served
+        cases.append(sdk_reading.Case(protocol, whole, body, {"tools": tools}))
+    return [sdk_reading.Served(case, left, "application/json" if case.whole else KINDS[case.protocol])
+            for case, left in sdk_reading.guarded(options.binary, cases)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=ROOT / "target/release/holdgate")
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--each", type=int, default=600, help="responses of each protocol")
-    parser.add_argument("--cache", type=Path, default=ROOT / "target/readers", help="where packages are installed")
-    options = parser.parse_args()
-    python = install(options.cache.resolve())
-    if Path(sys.prefix) != python.parents[1]:
-        os.execv(python, [python, __file__, *sys.argv[1:]])
-    warnings.simplefilter("ignore")
-    served, failed, passed = gather(options), 0, 0
-    with readers.server(served) as base, concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for protocol, whole, reader in sdk_readers(base):
-            numbers = [n for n, one in enumerate(served) if (one.protocol, one.whole) == (protocol, whole)]
-
-            def read(number, reader=reader):
-                found, error = [], None
-                try:
-                    reader(f"response-{number}-", found)
-                except Exception as e:
-                    error = type(e).__name__
-                return number, found, error
-
-            tally = collections.Counter()
-            for number, found, error in pool.map(read, numbers):
-                one, wrong = served[number], served[number].violation(found)
-                tally.update(calls=len(found), errors=bool(error), failed=bool(wrong))
-                if wrong and tally["failed"] <= SHOWN:
-                    print(f"FAIL  {reader.__name__}: {one.name}  {json.dumps(wrong, default=str)[:300]}\n{one.sent[:2000]}\n{one.body[:2000]}")
-            print(f"{'FAIL' if tally['failed'] else 'ok  '}  {reader.__name__:16}  {len(numbers):5} responses  {tally['calls']:5} calls  "
-                  f"{tally['errors']:5} ended with an error", flush=True)
-            if not tally["calls"]:
-                sys.exit(f"{reader.__name__} has found no call at all")
-            failed, passed = failed + tally["failed"], passed + len(numbers) - tally["failed"]
-    print(f"{passed} passed, {failed} failed")
-    os._exit(1 if failed or not passed else 0)
+    options = sdk_reading.options_of(__doc__, 600)
+    sdk_reading.enter(options.cache, "openai", PACKAGES)
+    served = gather(options)
+    with readers.server(served) as base:
+        sdk_reading.judge(served, [
+            (reader.__name__, lambda one, kind=(protocol, whole): (one.case.protocol, one.case.whole) == kind,
+             lambda number, found, reader=reader: reader(f"response-{number}-", found))
+            for protocol, whole, reader in sdk_readers(base)])
 
 
 if __name__ == "__main__":
