@@ -97,6 +97,8 @@ def at_the_provider(rng):
         {"executable_code": {"language": "PYTHON", "code": "print(1)"}},
         {"executableCode": {"language": "PYTHON", "code": "print(1)"}, **rng.choice([part(rng), {"toolCall": {"toolType": "URL_CONTEXT"}}])},
         {"toolCall": {"toolType": rng.choice(["GOOGLE_SEARCH_WEB", "URL_CONTEXT", "bash"]), "args": {"command": "echo EVIL"}}},
+        {"executableCode": {"language": "PYTHON", "code": "print(1)", **rng.choice([part(rng), {"parts": [part(rng)]}])}},
+        {"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", **rng.choice([part(rng), {"parts": [part(rng)]}])}},
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": json.dumps(part(rng)), **rng.choice([{}, part(rng)])}},
         {"toolResponse": {"toolType": "GOOGLE_SEARCH_WEB", "response": rng.choice([{}, part(rng)])}},
         {"functionResponse": {"name": "bash", "response": {"output": "x"}, **rng.choice([{}, {"parts": [part(rng)]}])}},

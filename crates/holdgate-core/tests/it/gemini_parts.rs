@@ -78,6 +78,17 @@ fn the_provider_runs_what_the_request_declares() {
     assert_eq!(seen.cleared().len(), 2, "they are recorded");
     let nothing = guarded(asked(&json!({})), &frames.concat());
     assert!(gemini_client::calls(&nothing.bytes).is_empty());
+
+    // What it runs holds no call for the client.
+    let mut code = json!({"executableCode": {"language": "PYTHON", "code": "print(1)"}});
+    let mut search = json!({"toolCall": {"toolType": "GOOGLE_SEARCH_WEB"}});
+    code["executableCode"]["functionCall"] = call("rm -rf ~")["functionCall"].clone();
+    search["toolCall"]["parts"] = json!([call("rm -rf ~")]);
+    for hiding in [code, search] {
+        let frames = [parts(json!([hiding])), end()];
+        let seen = guarded(declared(), &frames.concat());
+        assert!(!seen.text().contains("rm -rf"), "{}", seen.text());
+    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(super) fn read<'p>(
         _ if hidden => {}
         [] => return Ok(Part::Inert("")),
         [(key, data)] if is(key, "inlineData") && is_media(data) => return Ok(Part::Inert("")),
-        [(key, run)] if is(key, "executableCode") && runs_code(place) => {
+        [(key, run)] if is(key, "executableCode") && runs_code(place) && !inside(run) => {
             return Ok(Part::Call(provider_call(
                 "executableCode",
                 run,
@@ -96,7 +96,7 @@ pub(super) fn read<'p>(
                 names,
             )));
         }
-        [(key, run)] if is(key, "toolCall") && runs_tool(run, place) => {
+        [(key, run)] if is(key, "toolCall") && runs_tool(run, place) && !inside(run) => {
             return Ok(Part::Call(provider_call(
                 "toolCall", run, part, place, names,
             )));
