@@ -302,7 +302,7 @@ def a_dangerous_call_is_refused_and_the_agent_goes_on(stage):
     yield NOTICE in outcome.output, "no notice"
     yield outcome.result.get("result") == "All done.", f"the turn ended: {outcome.result.get('result')}"
     yield not outcome.marker, "the call ran"
-    yield "1 call judged, 1 refused, 0 incidents" in outcome.errors, outcome.errors
+    yield "1 call judged, 1 refused, 1 incident," in outcome.errors, outcome.errors
 
 
 def dangerous_output_is_judged_and_the_agent_killed(stage):
@@ -504,7 +504,7 @@ def gemini_cli_goes_on_after_a_refusal(stage):
     yield outcome.code == 0, f"exit code {outcome.code}"
     yield NOTICE in outcome.output and "All done." in outcome.output, outcome.output[-300:]
     yield not outcome.marker, "the call ran"
-    yield "1 call judged, 1 refused, 0 incidents" in outcome.errors, outcome.errors[-300:]
+    yield "1 call judged, 1 refused, 1 incident," in outcome.errors, outcome.errors[-300:]
 
 
 CHECKS = [
