@@ -1,16 +1,15 @@
 //! `holdgate why`: a refusal explained, and a narrow exception written by a person.
 
 use crate::asking::{Asking, client};
-use crate::cli::holdgate;
 use crate::setup::ledger;
-use crate::terminal::{HOLDGATE, Terminal};
+use crate::terminal::{HOLDGATE, Terminal, detached};
 
 const CALL: &str = "rm -rf /home/somebody/old";
 const NEIGHBOUR: &str = "rm -rf /home/somebody/older";
 
 fn said(asking: &Asking, arguments: &[&str]) -> (bool, String) {
     let arguments = [arguments, &["--state-dir", asking.state()]].concat();
-    let output = holdgate(&arguments).output().unwrap();
+    let output = detached(HOLDGATE).args(&arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8(text).unwrap())
 }
