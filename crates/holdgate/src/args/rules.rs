@@ -1,6 +1,7 @@
 //! `holdgate rules`
 
-use super::{Place, parse_profile, parse_since};
+use super::incidents::parse_since;
+use super::{Place, parse_profile};
 use clap::Subcommand;
 use holdgate_core::rules::Profile;
 use std::path::PathBuf;
