@@ -4,7 +4,7 @@ use crate::args::{DoctorArgs, HookAgent};
 use crate::config::{Config, JUDGE_KEY};
 use crate::hook::{Meaning, meaning, probe};
 use crate::in_force::InForce;
-use crate::listening::HOOKS;
+use crate::listening::{HOOKS, connect};
 use crate::setup::plan::{Here, Plan};
 use crate::{ledger, setup};
 use anstyle::{AnsiColor, Style};
@@ -12,7 +12,6 @@ use holdgate_core::Masked;
 use holdgate_effects::json::{Json, shorten};
 use std::io::{Read as _, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -119,7 +118,7 @@ fn around(config: &Config, add: &mut impl FnMut(&'static str, State, String)) {
     }
     let socket = config.state_dir.join(HOOKS);
     let shown = socket.display();
-    match UnixStream::connect(&socket) {
+    match connect(&socket) {
         Ok(_) => add(
             "engine",
             State::Ok,

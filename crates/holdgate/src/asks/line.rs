@@ -3,6 +3,7 @@
 use super::socket;
 use super::typed::Tty;
 use crate::args::WrongUse;
+use crate::listening::connect;
 use anyhow::{Context as _, bail};
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -23,7 +24,7 @@ impl Line {
     /// To the proxy with this state directory.
     pub(crate) fn to(state_dir: &Path) -> anyhow::Result<Line> {
         let path = state_dir.join(socket::NAME);
-        let write = UnixStream::connect(&path).map_err(|error| {
+        let write = connect(&path).map_err(|error| {
             WrongUse(format!(
                 "cannot connect to a proxy at {}: {error}; is one running with this state folder?",
                 path.display()

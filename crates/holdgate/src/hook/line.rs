@@ -6,7 +6,7 @@
 use super::engine::Handed;
 use super::reply::Reply;
 use crate::args::HookAgent;
-use crate::listening::HOOKS;
+use crate::listening::{HOOKS, connect};
 use holdgate_effects::json::{Json, LoneSurrogates};
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -31,7 +31,7 @@ pub(crate) fn name_of_run(pid: u32) -> String {
 pub(crate) fn ask(state_dir: &Path, handed: &Handed<'_>) -> Option<io::Result<Reply>> {
     let of_runs = ancestors().map(name_of_run);
     let names = of_runs.chain([HOOKS.to_owned()]);
-    let mut found = names.filter_map(|name| UnixStream::connect(state_dir.join(name)).ok());
+    let mut found = names.filter_map(|name| connect(&state_dir.join(name)).ok());
     let stream = found.find(is_ours)?;
     Some(exchange(stream, handed))
 }

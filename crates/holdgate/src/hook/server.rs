@@ -4,7 +4,7 @@ use super::engine::{Engine, Handed};
 use super::input::MAX_INPUT;
 use super::line::{is_ours, read_header};
 use super::reply::Reply;
-use crate::listening::{Bound, listen};
+use crate::listening::{Bound, connect, listen};
 use crate::threads::spawn;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -49,7 +49,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
         // It waits for a connection.
-        let woken = UnixStream::connect(&self.bound.path).is_ok();
+        let woken = connect(&self.bound.path).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             let _ = thread.join();
         }
