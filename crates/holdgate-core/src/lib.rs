@@ -58,8 +58,8 @@ pub use request::{Bridged, Dialect, Request, RequestFacts};
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};
 pub use layers::{
-    Classification, Divergence, Gate, GoalDrift, Labelled, LabelledProjects, Policy, Projects,
-    RateLimits, SharedProjects, Spillage, Trajectory, TrajectoryMode, layers,
+    Canaries, Classification, Divergence, Gate, GoalDrift, Labelled, LabelledProjects, Policy,
+    Projects, RateLimits, SharedProjects, Spillage, Trajectory, TrajectoryMode, layers,
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,

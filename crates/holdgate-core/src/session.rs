@@ -1,11 +1,13 @@
 //! What one agent has done so far: the only state that outlives a response.
 
 mod fingerprint;
+mod probing;
 mod store;
 mod tree;
 mod visit;
 
 pub(crate) use fingerprint::{Fingerprint, fingerprint};
+use probing::Probing;
 pub use store::Sessions;
 pub use visit::{SharedSession, Visit, lock};
 
@@ -14,7 +16,7 @@ use crate::call::ToolCall;
 use crate::conversation::SharedConversations;
 use crate::history::History;
 use crate::marking::SharedExamined;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::path::World;
 use holdgate_effects::traces::Traces;
@@ -89,6 +91,8 @@ pub struct Session {
     pending: Pending,
     /// Whether a call was refused or asked about.
     disturbed: bool,
+    /// What was refused lately.
+    probing: Probing,
 }
 
 /// Calls without results, and what they will change.
@@ -175,6 +179,32 @@ impl Session {
         new
     }
 
+    /// Remembers which rule has refused a call. Returns a finding if the session feels for its edge.
+    pub(crate) fn note_refused(
+        &mut self,
+        call: &ToolCall,
+        findings: &[Finding],
+        now: Duration,
+    ) -> Option<Finding> {
+        let by = findings
+            .iter()
+            .find(|finding| finding.verdict >= Verdict::Block)?;
+        let variants = self.probing.note(&by.rule, &call.text, now);
+        (variants >= probing::VARIANTS).then(|| {
+            let reason = format!(
+                "{variants} different calls were refused by {} within ten minutes: the session feels \
+                 for the edge of the rule",
+                by.rule
+            );
+            Finding::audit(LayerName::Gate, "probing", reason)
+        })
+    }
+
+    /// How long the next call has to wait, because the session feels for the edge of a rule.
+    pub fn delay(&self, now: Duration) -> Duration {
+        self.probing.delay(now)
+    }
+
     /// How many calls were refused since one was cleared.
     pub fn refusals_in_a_row(&self) -> u32 {
         self.refusals_in_a_row
@@ -247,7 +277,7 @@ impl Session {
         let times = self.recent.capacity() * size_of::<Duration>();
         let trees = self.trees.iter().map(|(_, folder)| 96 + folder.len());
         let own = times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes();
-        own + self.examined.bytes() + 16 * self.shown.len()
+        own + self.examined.bytes() + 16 * self.shown.len() + self.probing.bytes()
     }
 
     /// Where the agent works, with all folders that its shell may be in.

@@ -250,6 +250,10 @@ impl Stack {
             findings.extend(self.counted(&call, &session.counts(print, context.now), context));
             let verdict = strictest(&findings);
             session.note(print, verdict.lets_pass(), context.now);
+            if verdict >= Verdict::Block {
+                let probing = session.note_refused(&call, &findings, context.now);
+                findings.extend(probing);
+            }
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);

@@ -31,6 +31,7 @@ impl Verdict {
 worded! {
     /// The source of a finding about a call or an agent.
     pub enum LayerName as "layer" {
+        Canaries = "canaries": "The layer that finds calls which touch files and values that no work needs.",
         Classifier = "classifier": "The layer that finds calls which resemble those that were blocked.",
         Divergence = "divergence": "The layer that finds calls which the model's own words refuse.",
         Drift = "drift": "The layer that records when an agent leaves its task.",

@@ -79,6 +79,11 @@ pub enum Command {
     Eval(EvalArgs),
     /// Let the classifier learn from the ledger. A new model is used only if it passes all checks.
     Train(TrainArgs),
+    /// Make a canary: a key that opens nothing, whose use is certain to be an attack.
+    Canary {
+        /// Plant it in this new file.
+        file: Option<PathBuf>,
+    },
     /// Judge what an agent's hook hands over on standard input, and answer in its format.
     Hook(HookArgs),
     /// Put Holdgate's hook into the settings of the installed agents.

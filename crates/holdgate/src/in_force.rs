@@ -97,10 +97,8 @@ impl InForce {
         let now = SystemTime::now();
         let ends = rules.next_end(now);
         let rules = Arc::new(rules.used_in(None, now));
-        let (rates, judge) = (config.rates, config.judge);
-        let (trajectory, scores) = (config.trajectory, classification(&config, &models, None));
-        let stack =
-            judging::stack_beside(&beside, trajectory, scores, rules.clone(), rates, judge)?;
+        let scores = classification(&config, &models, None);
+        let stack = judging::stack_beside(&beside, &config, scores, rules.clone())?;
         Ok(InForce {
             guard: Arc::new(config.guard.clone()),
             explaining: Arc::new(GuardSettings {
@@ -276,17 +274,8 @@ impl InForce {
             None => return Ok(self.base()),
         };
         let rules = Arc::new(rules.used_in(Some(project), SystemTime::now()));
-        let (rates, judge) = (self.config.rates, self.config.judge);
-        let trajectory = self.config.trajectory;
         let scores = classification(&self.config, &self.models, Some(project));
-        let stack = judging::stack_beside(
-            &self.beside,
-            trajectory,
-            scores,
-            rules.clone(),
-            rates,
-            judge,
-        )?;
+        let stack = judging::stack_beside(&self.beside, &self.config, scores, rules.clone())?;
         Ok((Arc::new(stack), rules))
     }
 }

@@ -1,13 +1,13 @@
 //! The stack as the commands use it: the same judging as in the proxy, without a proxy.
 
 use crate::clock::SystemClock;
-use crate::config::{LIMITS, TrajectorySettings};
+use crate::config::{Config, LIMITS};
 use crate::threads::spawn;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::trajectory::SharedModels;
 use holdgate_core::{
-    Classification, Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects, RateLimits,
-    Session, SharedProjects, Stack, Trajectory, prepare_masking,
+    Canaries, Classification, Executor, HeldCall, JudgeLimits, Layer, LayerName, Projects,
+    RateLimits, Session, SharedProjects, Stack, Trajectory, prepare_masking,
 };
 use holdgate_effects::json::Json;
 use holdgate_effects::path::World;
@@ -51,17 +51,19 @@ pub(crate) struct Beside {
 /// a classification, calls are not scored.
 pub(crate) fn stack_beside(
     beside: &Beside,
-    trajectory: TrajectorySettings,
+    config: &Config,
     classification: Option<Classification>,
     rules: Arc<RuleSet>,
-    limits: RateLimits,
-    judge: JudgeLimits,
 ) -> anyhow::Result<Stack> {
+    let trajectory = config.trajectory;
     let mut without = vec![LayerName::Trajectory, LayerName::Classifier];
     if !trajectory.drift {
         without.push(LayerName::Drift);
     }
-    let mut layers = layers(rules, &without, limits);
+    let mut layers = layers(rules, &without, config.rates);
+    if !config.canaries.is_empty() {
+        layers.push(Box::new(Canaries::clone(&config.canaries)));
+    }
     if let Some(classification) = classification {
         layers.push(Box::new(classification));
     }
@@ -70,7 +72,7 @@ pub(crate) fn stack_beside(
         trajectory.mode,
         beside.models.clone(),
     )));
-    stack_of(layers, judge)
+    stack_of(layers, config.judge)
 }
 
 /// All layers but those in `without`.

@@ -11,7 +11,8 @@ use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::threads::runtime;
 use holdgate::{
-    asks, check, demo, doctor, eval, hook, incidents, ledger, log, pin, rules, setup, train, why,
+    asks, canary, check, demo, doctor, eval, hook, incidents, ledger, log, pin, rules, setup,
+    train, why,
 };
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -115,6 +116,7 @@ fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
             let config = load(&args.place.flags())?;
             train::run(&args, &config, &mut out)?;
         }
+        Command::Canary { file } => write!(out, "{}", canary::run(file.as_deref())?)?,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Args::command(), "holdgate", &mut out);
         }

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 31] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 32] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -37,6 +37,7 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 31] = [
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
     ("train", OwnRole::Operator, &[]),
+    ("canary", OwnRole::Operator, &[""]),
     // Who feeds it invents what a session has done.
     ("hook", OwnRole::Operator, &[]),
     ("setup", OwnRole::Operator, &[]),
@@ -52,7 +53,7 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 31] = [
 ];
 
 /// Commands whose names many other programs have for commands of their own.
-const COMMON: [&str; 5] = ["hook", "man", "setup", "train", "uninstall"];
+const COMMON: [&str; 6] = ["canary", "hook", "man", "setup", "train", "uninstall"];
 
 /// What is known, with Holdgate's own names.
 pub fn knowledge() -> anyhow::Result<Arc<Knowledge>> {

@@ -3,6 +3,7 @@
 //!
 //! [`LayerName`]: crate::LayerName
 
+mod canaries;
 mod classifier;
 mod divergence;
 mod drift;
@@ -12,6 +13,7 @@ mod projects;
 mod spillage;
 mod trajectory;
 
+pub use canaries::Canaries;
 pub use classifier::Classification;
 pub use divergence::Divergence;
 pub use drift::GoalDrift;

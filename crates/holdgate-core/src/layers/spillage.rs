@@ -70,7 +70,7 @@ impl Layer for Spillage {
 }
 
 /// All that a call carries: its arguments, what they evaluate to, and what files hold that it reads.
-fn texts<'c>(
+pub(super) fn texts<'c>(
     call: &'c ToolCall,
     effects: &'c [Effect],
     context: &Context<'c>,

@@ -60,10 +60,24 @@ fn command_in(line: &str) -> Option<&str> {
 /// Without a quote or bracket at the end that has no partner.
 fn unquoted(command: &str) -> &str {
     let mut text = command.trim_end();
-    for close in ['"', '\'', '`', ')', ']', '}'] {
-        if text.matches(close).count() % 2 == 1 && text.ends_with(close) {
-            text = text.strip_suffix(close).unwrap_or(text);
+    // What ends a value of a setting ends no command.
+    while let Some((rest, last)) = text
+        .char_indices()
+        .next_back()
+        .map(|(at, c)| (&text[..at], c))
+    {
+        let alone = match last {
+            '"' | '\'' | '`' => text.matches(last).count() % 2 == 1,
+            ')' => rest.matches(')').count() >= rest.matches('(').count(),
+            ']' => rest.matches(']').count() >= rest.matches('[').count(),
+            '}' => rest.matches('}').count() >= rest.matches('{').count(),
+            '.' | ',' => rest.ends_with(['"', '\'', ')', ']', '}']),
+            _ => false,
+        };
+        if !alone {
+            break;
         }
+        text = rest;
     }
     text
 }

@@ -174,6 +174,7 @@ impl Gathered {
             | Role::Move
             | Role::Mode => self.file(scene, actor, role, value)?,
             Role::Fetch => self.urls.push(value.clone()),
+            Role::Repository => self.urls.push(git::at_forge(value)),
             Role::RunsReference => match reference::address(value) {
                 Some(address) => reference::runs(scene, actor, &address)?,
                 None => self.file(scene, actor, Role::Read, value)?,

@@ -124,6 +124,15 @@ fn is_file_name(path: &str) -> bool {
     plain && (extension || usual.contains(&name))
 }
 
+/// `owner/name`, as the programs of hosts of code take it, is an address.
+pub(super) fn at_forge(repository: &Value) -> Value {
+    let text = repository.text.as_str();
+    if text.contains("://") || text.contains(['@', ':']) || !text.contains('/') {
+        return repository.clone();
+    }
+    repository.map(format!("https://github.com/{text}"))
+}
+
 /// What is cloned from a host that nobody vouches for may hold anything.
 pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
     let clones = parsed.is_sub(&["clone"]);

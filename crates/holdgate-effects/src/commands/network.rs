@@ -72,6 +72,7 @@ pub(super) fn publishes(scene: &mut Scene<'_>, run: Run<'_>, text: &Value) -> Fu
         Tag::Comment,
         Tag::Commit,
         Tag::Message,
+        Tag::Api,
     ];
     if !is_read.iter().any(|tag| run.actor.is(*tag)) {
         return Ok(());

@@ -138,6 +138,10 @@ pub(super) fn after(
             network::downloads(handler, scene, parsed, &gathered.urls);
             Ok(())
         }
+        Handler::Clones => {
+            git::clones(scene, parsed, &gathered.urls);
+            Ok(())
+        }
         Handler::Git => {
             git::clones(scene, parsed, &gathered.urls);
             work_tree::acts(scene, parsed, actor)?;

@@ -13,6 +13,7 @@ worded! {
         Awk = "awk": "The script may show nothing but names; it may pick processes from a list.",
         Axel = "axel": "Files are saved under the names of their addresses.",
         Chart = "chart": "A chart of Helm or a list of charts comes from an address.",
+        Clones = "clones": "What is cloned may hold anything.",
         Cloud = "cloud": "Values may let everybody in, or delete what is kept, whatever the sub-command.",
         Copy = "copy": "A copy of a program is the program under another name; the content of a folder may go over that of another.",
         Crontab = "crontab": "The input is a table of times and commands.",

@@ -35,6 +35,8 @@ pub(crate) enum Role {
     /// The mode itself: `777`, `u+s`.
     ModeBits,
     Fetch,
+    /// The same, or `owner/name` of a repository at a host of code.
+    Repository,
     /// What runs, is built or applied: a file or folder here, or an address that it is fetched from.
     RunsReference,
     /// Data to send; `@file` means the file's content.

@@ -32,6 +32,7 @@ worded! {
         Startup = "startup": "Runs at login, at boot or on a schedule.",
         RunsLater = "runs-later": "Runs whenever a tool is used: shims of version managers, files that \
                                    build tools and interpreters read at their start.",
+        PackageCode = "package-code": "The code of packages, where builds take it from.",
         Hook = "hook": "Runs while a developer works: git hooks, editor tasks.",
         Privilege = "privilege": "Controls permissions: sudoers, users, PAM, the dynamic loader.",
         Log = "log": "System logs.",
@@ -66,6 +67,11 @@ impl Classes {
     /// Puts a class in.
     pub fn add(&mut self, class: PathClass) {
         self.0 |= 1 << class as u64;
+    }
+
+    /// Puts all of `others` in.
+    pub(crate) fn add_all(&mut self, others: Classes) {
+        self.0 |= others.0;
     }
 
     /// Takes a class out.

@@ -21,11 +21,22 @@ pub(crate) const SAMPLED: [PathClass; 7] = [
     PathClass::Device,
 ];
 
+/// What a pattern says of the paths that it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    /// They belong to the class.
+    In,
+    /// They do not.
+    Out,
+    /// They do not where code lies: tests of a project have keys of their own, a person's folders not.
+    OutInCode,
+}
+
 /// `paths.yaml`, ready to match.
 #[derive(Debug)]
 pub struct PathTable {
     globs: PathGlobs,
-    classes: Vec<(PathClass, bool)>,
+    classes: Vec<(PathClass, Says)>,
     /// One path that each pattern of a sensitive class finds: what a glob in a command may mean.
     samples: Vec<(String, PathClass)>,
 }
@@ -40,11 +51,14 @@ impl PathTable {
         let mut samples = Vec::new();
         for (class, patterns) in table {
             for pattern in patterns {
-                let (pattern, is) = match pattern.strip_prefix('!') {
-                    Some(rest) => (rest.to_owned(), false),
-                    None => (pattern, true),
+                let out = pattern.strip_prefix('!');
+                let in_code = out.and_then(|rest| rest.strip_prefix("code:"));
+                let (pattern, says) = match (in_code, out) {
+                    (Some(rest), _) => (rest.to_owned(), Says::OutInCode),
+                    (None, Some(rest)) => (rest.to_owned(), Says::Out),
+                    (None, None) => (pattern, Says::In),
                 };
-                if is && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
+                if says == Says::In && SAMPLED.contains(&class) && !pattern.contains(['{', '[']) {
                     let sample = |pattern: &str| pattern.replace("**", "x").replace('*', "x");
                     samples.push((sample(&pattern), class));
                     // A folder of secrets below a home, as a whole.
@@ -52,7 +66,7 @@ impl PathTable {
                     samples.extend(folder.map(|folder| (sample(folder), class)));
                 }
                 globs.push(pattern);
-                classes.push((class, is));
+                classes.push((class, says));
             }
         }
         let globs = PathGlobs::read(globs.iter().map(String::as_str))
@@ -127,7 +141,7 @@ impl PathTable {
         // All that lies in a folder of secrets.
         let in_folder = |class: &PathClass| {
             let mut found = self.globs.matches(folder).into_iter();
-            found.any(|at| self.classes.get(at) == Some(&(*class, true)))
+            found.any(|at| self.classes.get(at) == Some(&(*class, Says::In)))
         };
         if name.contains(['?', '*']) && in_folder(&PathClass::Secret) {
             place.classes.add(PathClass::Secret);
@@ -228,8 +242,8 @@ impl PathTable {
         let mut not = Classes::default();
         for index in self.globs.matches(short) {
             match self.classes.get(index) {
-                Some((class, true)) => other.classes.add(*class),
-                Some((class, false)) => not.add(*class),
+                Some((class, Says::In)) => other.classes.add(*class),
+                Some((class, Says::Out | Says::OutInCode)) => not.add(*class),
                 None => {}
             }
         }
@@ -246,13 +260,21 @@ impl PathTable {
             place.classes.add(PathClass::Uri);
             return;
         }
-        let mut not = Classes::default();
+        let (mut not, mut not_in_code) = (Classes::default(), Classes::default());
         for index in self.globs.matches(&place.short) {
             match self.classes.get(index) {
-                Some((class, true)) => place.classes.add(*class),
-                Some((class, false)) => not.add(*class),
+                Some((class, Says::In)) => place.classes.add(*class),
+                Some((class, Says::Out)) => not.add(*class),
+                Some((class, Says::OutInCode)) => not_in_code.add(*class),
                 None => {}
             }
+        }
+        let project = world.project.as_deref();
+        let in_project = project.is_some_and(|project| is_under(&place.text, project));
+        let in_code = [PathClass::Workspace, PathClass::Cache, PathClass::Temp];
+        let is_code = |class| place.is(class) && !not.has(class);
+        if in_project || !place.is(PathClass::Home) || in_code.into_iter().any(is_code) {
+            not.add_all(not_in_code);
         }
         self.classify_glob(place);
         for class in PathClass::ALL {
@@ -303,6 +325,6 @@ impl PathTable {
         let found = self.globs.matches(path);
         found
             .iter()
-            .any(|at| self.classes.get(*at) == Some(&(class, true)))
+            .any(|at| self.classes.get(*at) == Some(&(class, Says::In)))
     }
 }

@@ -152,7 +152,8 @@ impl Scene<'_> {
     ) -> Fueled<Option<Place>> {
         let before = self.effects.len();
         // make's own language has spaces.
-        let whole = value.text.contains("--eval").then_some(value.text.as_str());
+        let unescaped = value.text.replace("\\ ", " ").replace("$$", "$");
+        let whole = value.text.contains("--eval").then_some(unescaped.as_str());
         let options = value.text.split_whitespace().take(MAX_WORDS);
         let options = options.filter(|_| whole.is_none()).chain(whole);
         let words: Vec<Value> = program

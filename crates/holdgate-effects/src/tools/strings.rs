@@ -9,7 +9,7 @@ use crate::effect::Kind;
 use crate::language::programs;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::Value;
+use crate::value::{HOLE_STR, Value};
 
 /// A longer text is a document.
 const MAX_LENGTH: usize = 4096;
@@ -105,11 +105,29 @@ fn says_run(scene: &Scene<'_>, name: &Name, leaf: &Leaf<'_>) -> bool {
     name.says(scene, Verb::Run) || leaf.roles.has(Role::Command) || leaf.key == "line"
 }
 
+/// Where a path leads that climbs out of a folder which only the tool knows: `/notes/../../.bashrc`.
+fn climbing(text: &str) -> Option<Value> {
+    let mut depth = 0_usize;
+    let mut rest = None;
+    let mut at = 0;
+    for part in text.split('/') {
+        at += part.len() + 1;
+        match part {
+            "" | "." => {}
+            ".." if depth == 0 => rest = text.get(at..),
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    let rest = rest.filter(|rest| !rest.is_empty())?;
+    Some(Value::known(format!("{HOLE_STR}/{rest}")))
+}
+
 /// A path, and what the tool's name says is done there.
 fn path(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, text: &str) -> Fueled {
     let deletes = scene.know.tools.changes.get(&Tag::Delete);
     let deletes = deletes.is_some_and(|all| name.own.iter().any(|w| all.verbs.contains(w)));
-    for path in path_readings(text) {
+    for path in path_readings(text).into_iter().chain(climbing(text)) {
         if deletes {
             let mut actor = call.actor.clone();
             actor.tags.push(Tag::Recursive);

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The sections whose settings take effect at once.
-const LIVE: [&str; 6] = [
+const LIVE: [&str; 7] = [
     "guard",
     "gate",
     "classifier",
     "injection",
     "spillage",
     "trajectory",
+    "canaries",
 ];
 /// The variables that settings are read from, besides those that begin with `HOLDGATE_`.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", EXPERT_VARIABLE];
@@ -87,6 +88,7 @@ impl Config {
             injection: new.injection,
             spillage: new.spillage.clone(),
             trajectory: new.trajectory,
+            canaries: new.canaries.clone(),
             origin: new.origin.clone(),
             file: new.file.clone(),
             ..self.clone()

@@ -9,11 +9,12 @@ use super::sections::{
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
-use holdgate_core::{Dialect, GuardSettings, JudgeLimits, RateLimits, Vendor};
+use holdgate_core::{Canaries, Dialect, GuardSettings, JudgeLimits, RateLimits, Vendor};
 use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the requests to other providers than Anthropic go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,8 @@ pub struct Config {
     pub spillage: SpillageSettings,
     /// What is done about sequences of calls.
     pub trajectory: TrajectorySettings,
+    /// Files and values that no work needs.
+    pub canaries: Arc<Canaries>,
     /// What all this was read from, to read it again.
     pub(super) origin: Origin,
 }

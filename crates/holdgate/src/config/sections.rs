@@ -10,12 +10,15 @@ use super::values::{
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
-use holdgate_core::{CallLimits, GuardSettings, JudgeLimits, OnBlock, RateLimits, TrajectoryMode};
+use holdgate_core::{
+    CallLimits, Canaries, GuardSettings, JudgeLimits, OnBlock, RateLimits, TrajectoryMode,
+};
 use hyper::Uri;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Clients that were seen to check a call against its schema before they run it, and to report the
@@ -219,6 +222,10 @@ section!(TrajectoryFile =>
         drift: bool = true,
     }
 );
+section!(CanariesFile {
+    paths: Folders,
+    values: Vec<String>,
+});
 section!(JudgeFile {
     provider: ProviderWord,
     model: ModelName,
@@ -270,6 +277,20 @@ file! {
     judge: JudgeFile,
     spillage: SpillageFile,
     trajectory: TrajectoryFile,
+    canaries: CanariesFile,
+}
+
+impl CanariesFile {
+    fn settle(self) -> Result<Canaries, ConfigError> {
+        let paths: Vec<PathBuf> = self.paths.map(Into::into).unwrap_or_default();
+        let paths = paths.iter().map(|path| path.display().to_string());
+        Canaries::new(paths.collect(), &self.values.unwrap_or_default()).map_err(|number| {
+            ConfigError(format!(
+                "canaries.values: value {number} cannot be told from other text, write at least 16 \
+                 letters and digits drawn by lot, as `holdgate canary` prints them"
+            ))
+        })
+    }
 }
 
 impl ConfigFile {
@@ -349,6 +370,7 @@ impl ConfigFile {
             output_judge: self.judge.settle()?,
             spillage: SpillageSettings::default(),
             trajectory: self.trajectory.settle(),
+            canaries: Arc::new(self.canaries.settle()?),
             origin: Origin::default(),
         })
     }

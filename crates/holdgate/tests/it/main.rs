@@ -14,6 +14,7 @@ mod approve;
 mod asking;
 mod bridges;
 mod budget;
+mod canaries;
 mod chaos;
 mod cli;
 mod client;

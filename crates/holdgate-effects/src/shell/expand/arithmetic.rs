@@ -17,9 +17,13 @@ impl Shell<'_, '_> {
             .take(16)
             .filter_map(|name| self.scene.variable(name).and_then(<[Value]>::last).cloned())
             .chain([Value::known(expression)])
-            .filter(|value| value.text.contains("$(") || value.text.contains('`'))
             .collect();
-        for value in hidden {
+        hidden.iter().try_for_each(|value| self.runs_hidden(value))
+    }
+
+    /// Runs the commands in a text that is evaluated once more.
+    pub(super) fn runs_hidden(&mut self, value: &Value) -> Fueled {
+        if value.text.contains("$(") || value.text.contains('`') {
             let code = value.map(format!("echo \"{}\"", value.text));
             self.scene.shell(&Actor::new("shell", &value.text), &code)?;
         }

@@ -90,7 +90,8 @@ impl Shell<'_, '_> {
                     return Ok(self.all_values(array));
                 }
                 Some((name, _)) => self.value_of(name).or_else(|| Some(self.default_of(name))),
-                None => Some(name),
+                // It may be any of them.
+                None => Some(Value::unknown(name.origins | Origins::ENVIRONMENT)),
             };
         }
         Ok(vec![self.operate(variable, value)?])
@@ -210,12 +211,17 @@ impl Shell<'_, '_> {
     }
 
     /// `${x@Q}`
-    fn transformed(&self, letter: char, value: &Value, unset: bool) -> Fueled<Value> {
+    fn transformed(&mut self, letter: char, value: &Value, unset: bool) -> Fueled<Value> {
         let text = &value.text;
         Ok(match letter {
             'Q' if unset => Value::default(),
             'Q' if !text.contains(char::is_control) => {
                 value.map(format!("'{}'", text.replace('\'', "'\\''")))
+            }
+            // As a prompt: commands in it run.
+            'P' => {
+                self.runs_hidden(value)?;
+                Value::unknown(value.origins | Origins::UNKNOWN)
             }
             'E' => value.map(escape::decode_all(text, escape::Style::Quote).0),
             'U' => value.map(text.to_uppercase()),
