@@ -42,7 +42,7 @@ fn plant(file: &Path, id: &str, key: &str) -> anyhow::Result<()> {
     let mut new = match OpenOptions::new().write(true).create_new(true).open(file) {
         Ok(new) => new,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            bail!("{shown} exists; name a file that does not, so that nothing is lost")
+            bail!("there is a file already, name a new one so that nothing is lost: {shown}")
         }
         Err(error) => return Err(error).with_context(|| format!("cannot write {shown}")),
     };

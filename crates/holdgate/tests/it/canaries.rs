@@ -53,7 +53,7 @@ fn a_planted_canary_is_found_by_its_path_and_by_its_value_in_any_form() {
 
     let (code, text) = said(home, &["canary", "backup-credentials"]);
     assert_eq!(code, Some(1), "{text}");
-    has(&text, "exists; name a file that does not");
+    has(&text, "there is a file already, name a new one");
     let again = std::fs::read_to_string(home.join("backup-credentials")).unwrap();
     assert_eq!(again, planted);
 }
