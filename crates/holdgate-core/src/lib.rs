@@ -5,6 +5,7 @@ mod answer;
 mod call;
 mod canonical;
 pub mod classifier;
+mod compiled;
 mod conversation;
 pub mod divergence;
 mod drift;

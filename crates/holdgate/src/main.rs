@@ -184,6 +184,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let upstream = upstream + &speaks.unwrap_or_default();
     let open = !config.proxy.listen.ip().is_loopback();
     let mut proxy = Proxy::start(config)?;
+    proxy.prepare();
     proxy.serve_all_hooks();
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));

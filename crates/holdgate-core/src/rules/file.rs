@@ -2,6 +2,8 @@
 //! existing ones.
 
 use super::report::{RuleError, Source};
+use crate::compiled;
+use holdgate_effects::table::Table;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,6 +31,11 @@ where
 {
     /// Reads a file whose values nest at most `max_depth` deep.
     pub(crate) fn read(source: &Arc<Source>, max_depth: usize) -> Result<Self, Vec<RuleError>> {
+        // If something is wrong with it, the YAML says it better.
+        let compiled = compiled::file(&source.name, &source.text);
+        if let Some(Ok(file)) = compiled.map(Table::read) {
+            return Ok(file);
+        }
         let options = serde_saphyr::options! {
             with_snippet: false,
             // `yes` is a program.
