@@ -66,6 +66,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     judging::read_ahead();
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
+    std::thread::spawn(Cgroup::rouse);
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if let Some(others) = &mut config.other_upstreams {

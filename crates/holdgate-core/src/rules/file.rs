@@ -1,7 +1,7 @@
 //! A file of rules or of patterns: a list of them, or a map of such a list and of changes to
 //! existing ones.
 
-use super::report::{RuleError, Source};
+use super::report::{Mark, RuleError, Source};
 use crate::compiled;
 use holdgate_effects::table::Table;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -35,6 +35,10 @@ where
         let compiled = compiled::file(&source.name, &source.text);
         if let Some(Ok(file)) = compiled.map(Table::read) {
             return Ok(file);
+        }
+        if source.text.trim().is_empty() {
+            let what = format!("the file is empty: write `[]` for no {}", E::NAME);
+            return Err(vec![RuleError::new(source, Mark::default(), what)]);
         }
         let options = serde_saphyr::options! {
             with_snippet: false,

@@ -46,7 +46,7 @@ use app::App;
 use budget::Full;
 use connections::Connection;
 use holdgate_core::watch::Commands;
-use holdgate_core::{Finding, divergence, prepare_masking};
+use holdgate_core::{Finding, divergence, prepare_all_masking};
 use holdgate_effects::json::Json;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -150,7 +150,7 @@ impl Proxy {
         let know = self.app.know.clone();
         // Without the thread it is read when it is needed.
         let _ = spawn("warm", move || {
-            prepare_masking();
+            prepare_all_masking();
             divergence::prepare();
             know.warm();
         });
